@@ -28,7 +28,6 @@ mod terms;
 mod throttling;
 pub mod tiers;
 pub mod why;
-mod wording;
 
 pub use bench::{BenchPlan, bench};
 pub use error::ConductError;
@@ -41,7 +40,6 @@ pub use startup::{StartupPlan, startup};
 pub use target::{CommandPlan, Target};
 pub use terms::RunTerms;
 pub use why::{Explained, WhyPlan, why};
-pub use wording::Wording;
 
 use fathom_measure::MeasureError;
 

@@ -1,5 +1,6 @@
 //! Makes ready what is needed: looks for tools, installs those that may be, builds, stages inputs.
 
+mod at_a_glance;
 mod install;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +9,7 @@ use std::time::Instant;
 
 use fathom_model::{Combination, Exit, ToolResult};
 
+pub use at_a_glance::{Known, missing_tools};
 pub use install::install_jobs;
 use install::missing;
 

@@ -10,7 +10,7 @@ pub use folders::{default_work, folders};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fathom_conduct::{Wording, fingerprint};
+use fathom_conduct::fingerprint;
 use fathom_machine::remembered::Change;
 use fathom_measure::{interrupt, now_rfc3339};
 use fathom_model::{ExperimentRecord, MeasureResult};
@@ -32,8 +32,6 @@ pub const QUICK_TIME: Duration = Duration::from_secs(30);
 /// How an experiment is run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How the records of the other verbs say some things.
-    pub wording: Wording,
     /// The folder of the run.
     pub work: PathBuf,
     /// The small set.

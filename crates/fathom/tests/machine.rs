@@ -79,7 +79,7 @@ fn every_figure_has_a_verdict_and_the_record_says_what_it_is() {
 }
 
 #[test]
-fn the_check_says_what_it_found_and_what_can_be_told_here() {
+fn the_check_says_what_it_found_and_what_can_be_detected_here() {
     let output = run(&["machine", "--check", "--json", "-"]);
     let record = json(&output);
     let unfit = record["fitness"] == "unfit";
@@ -103,6 +103,27 @@ fn the_check_says_what_it_found_and_what_can_be_told_here() {
     fits(
         include_str!("../../../docs/json-schema/machine-check.schema.json"),
         &record,
+    );
+}
+
+#[test]
+fn the_check_begins_with_fit_or_not_and_what_to_do() {
+    let output = run(&["machine", "--check"]);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let unfit = output.status.code() == Some(1);
+    let first = text.lines().next().unwrap();
+    assert_eq!(
+        first.starts_with("Not fit to measure on: "),
+        unfit,
+        "{text}"
+    );
+    assert!(unfit || first.starts_with("Fit "), "{text}");
+    let is_quiet = first.starts_with("Fit to measure on: ");
+    assert_eq!(text.contains("\nDo this: "), !is_quiet, "{text}");
+    assert!(text.contains("all of them: -v"), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
     );
 }
 
@@ -158,7 +179,7 @@ fn remembered_files(cache: &Path) -> Vec<String> {
 }
 
 #[test]
-fn mistakes_are_told_with_code_2() {
+fn mistakes_are_refused_with_code_2() {
     for (arguments, words) in [
         (
             &["machine", "--directory", "/no/such/folder"][..],
@@ -207,7 +228,7 @@ fn remember_99_ghz(cache: &Path) {
 }
 
 #[test]
-fn every_verb_that_measures_tells_in_one_line_that_the_machine_changed() {
+fn every_verb_that_measures_says_in_one_line_that_the_machine_changed() {
     let cache = tempfile::tempdir().unwrap();
     remember_99_ghz(cache.path());
     for arguments in [
@@ -257,7 +278,7 @@ fn an_interrupted_check_prints_what_it_found() {
 }
 
 #[test]
-fn a_canary_that_differs_from_the_profile_is_told_and_recorded() {
+fn a_canary_that_differs_from_the_profile_is_said_and_recorded() {
     let cache = tempfile::tempdir().unwrap();
     let (record, _) = bench(cache.path(), &[]);
     assert!(

@@ -53,7 +53,7 @@ pub(crate) const GROUPS: [Group; 14] = [
         },
     },
     Group {
-        title: "memory parallelism",
+        title: "memory-level parallelism",
         probes: &[parallelism::HEADINGS],
         seconds: 3.0,
         of_passes: false,

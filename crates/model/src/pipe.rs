@@ -302,7 +302,7 @@ pub struct PipeNote {
     pub id: String,
     /// Index of the stage that it concerns; absent if it concerns the pipeline.
     pub stage: Option<usize>,
-    /// A sentence for people. Texts from outside are escaped in it.
+    /// A sentence for people. Texts from outside are in it as they are.
     pub message: String,
 }
 
@@ -362,4 +362,21 @@ pub struct PipeRecord {
     pub complete: bool,
     /// Why measuring ended.
     pub stop: StopReason,
+}
+
+impl PipeRecord {
+    /// A model that is further off than this for the pipeline as it is says nothing of another.
+    const MODEL_OFF: f64 = 0.25;
+
+    /// The observed round that is shown.
+    pub fn observed(&self) -> Option<&PipeRound> {
+        self.explained.first()
+    }
+
+    /// Whether the model does not even give what was measured.
+    pub fn model_misses(&self) -> bool {
+        let measured = self.summary.wall.value;
+        let off = |model: &PipeModel| model.off_by(measured) > Self::MODEL_OFF;
+        self.model.as_ref().is_some_and(off)
+    }
 }

@@ -31,12 +31,10 @@ pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };
-pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_statements, pipe_terminal};
+pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
-pub use why::{
-    WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal, untraced,
-};
+pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};

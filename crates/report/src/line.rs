@@ -101,6 +101,11 @@ impl Page {
         self.width
     }
 
+    /// Lines that are written.
+    pub(crate) fn lines(&self) -> usize {
+        self.text.lines().count()
+    }
+
     /// Whether more than ASCII can be shown.
     pub(crate) fn unicode(&self) -> bool {
         self.unicode

@@ -1,5 +1,6 @@
 //! What `fathom startup` says: a screen of text, a page with bars, JSON.
 
+mod answer;
 mod cold;
 mod cores;
 mod html;

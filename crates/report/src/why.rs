@@ -23,7 +23,6 @@ pub use html::explain_html;
 pub use json::explain_json;
 pub use markdown::explain_markdown;
 pub(crate) use quote::{share_text, time};
-pub use summary::untraced;
 pub use terminal::{WhyOptions, explain_terminal};
 
 pub(crate) use markdown::plain as markdown_text;

@@ -4,9 +4,12 @@ mod fingerprinted;
 mod piped;
 mod walker;
 
-use fathom_model::{Exit, InputFrom, OutputTo, PipeBytesFrom, PipeRecord, PipeState, StopReason};
-use fathom_report::{PipeOptions, columns, pipe_html, pipe_json, pipe_statements, pipe_terminal};
-use piped::{MS, delayed, record, spoil};
+use fathom_model::{
+    Exit, InputFrom, OutputTo, PipeBytesFrom, PipeModel, PipeNote, PipeRecord, PipeState,
+    StopReason,
+};
+use fathom_report::{PipeOptions, columns, pipe_html, pipe_json, pipe_terminal};
+use piped::{EVIL, delayed, record, spoil};
 use serde_json::Value;
 use walker::{assert_covered, undescribed};
 
@@ -20,6 +23,26 @@ fn written(record: &PipeRecord) -> Value {
     pipe_json(record, &mut out).expect("a vector takes everything");
     assert_eq!(out.last(), Some(&b'\n'));
     serde_json::from_slice(&out).expect("what was written is JSON")
+}
+
+/// A note of each kind of importance, about this program.
+fn notes_of(name: &str) -> Vec<PipeNote> {
+    let note = |id: &str, stage: Option<usize>| PipeNote {
+        id: id.to_string(),
+        stage,
+        message: format!("{name} is what {id} is about."),
+    };
+    vec![
+        note("misleading_wall_time", Some(1)),
+        note("head_start", Some(2)),
+        note("holds_output", Some(1)),
+        note("delay_pipeline", None),
+        note("failures", Some(0)),
+    ]
+}
+
+fn notes() -> Vec<PipeNote> {
+    notes_of("gzip")
 }
 
 /// Records that use every key and every alternative between them.
@@ -56,7 +79,7 @@ fn records() -> Vec<PipeRecord> {
         all.push(other);
     }
     for record in &mut all {
-        record.notes = pipe_statements(record);
+        record.notes = notes();
     }
     all
 }
@@ -84,14 +107,19 @@ fn no_line_is_wider_than_the_terminal_whatever_the_stages_are_called() {
     for width in [32, 40, 80, 120] {
         for mut record in records() {
             spoil(&mut record);
-            record.notes = pipe_statements(&record);
+            record.notes = notes_of(EVIL);
             for unicode in [true, false] {
                 let options = PipeOptions {
                     width,
                     color: false,
                     unicode,
+                    verbose: false,
                 };
-                let text = pipe_terminal(&record, &options);
+                let all = PipeOptions {
+                    verbose: true,
+                    ..options
+                };
+                let text = pipe_terminal(&record, &options) + &pipe_terminal(&record, &all);
                 for line in text.lines() {
                     assert!(columns(line) <= width, "{width}: {line:?}");
                     assert!(!line.contains('\x1b') && !line.contains('\u{202e}'));
@@ -121,282 +149,158 @@ fn the_chart_marks_the_waits() {
 }
 
 #[test]
-fn a_misleading_wall_time_is_said_with_the_way_out() {
-    let notes = pipe_statements(&record());
-    let of = |stage| {
-        let mut found = notes.iter().filter(|note| note.stage == Some(stage));
-        found
-            .find(|note| note.id == "misleading_wall_time")
-            .expect("a note")
-            .message
-            .clone()
-    };
-    let text = of(1);
-    assert!(
-        text.starts_with("gzip's wall time is 101 ms, of which 60.0 ms is waiting for produce.")
-    );
-    assert!(text.contains("Alone on the same input: 40.0 ms."));
-    assert!(text.contains("`fathom bench --input FILE`"));
-    assert!(of(0).contains("waiting for gzip to read"));
-}
-
-#[test]
-fn a_kept_input_is_named_in_the_advice() {
-    let mut record = record();
-    record.staged[0].file = Some("inputs/2-gzip.input".to_string());
-    let notes = pipe_statements(&record);
-    assert!(notes.iter().any(|note| {
-        note.message
-            .contains("`fathom bench --input inputs/2-gzip.input`")
-    }));
-}
-
-#[test]
-fn an_input_that_is_not_kept_is_to_be_saved_by_hand() {
-    let said = |record: &PipeRecord, stage| {
-        let notes = pipe_statements(record);
-        let mut found = notes.into_iter().filter(|note| note.stage == Some(stage));
-        found
-            .find(|note| note.id == "misleading_wall_time")
-            .expect("a note")
-            .message
-    };
-    let mut over = record();
-    over.staged[1].not_kept = Some("it is more than --stage-limit allows".to_string());
-    assert!(said(&over, 1).contains("--keep-staged DIR"));
-    let text = said(&over, 2);
-    assert!(!text.contains("--keep-staged"), "{text}");
-    assert!(
-        text.contains(
-            "Save its input (`./produce | gzip -1 > FILE`) and measure it with `fathom bench \
-             --input FILE`."
-        ),
-        "{text}"
-    );
-    let mut none = record();
-    none.staged.clear();
-    none.alone.clear();
-    none.conditions.input = InputFrom::File("in".into());
-    assert!(said(&none, 1).contains("(`./produce < in > FILE`)"));
-    none.conditions.shell = Some("sh".into());
-    let text = said(&none, 1);
-    assert!(
-        text.contains("Save what produce writes in a FILE"),
-        "{text}"
-    );
-}
-
-/// The second stage without waits for its neighbours: 101 ms in the pipeline, so long alone.
-fn alone_for(seconds: f64) -> PipeRecord {
-    let mut record = record();
-    let run = &mut record.explained[0].stages[1];
-    (run.wait_input_ns, run.other_wait_ns) = (Some(0), Some(MS));
-    let alone = record.summary.stages[1].alone.as_mut().expect("run alone");
-    alone.value = seconds;
-    record.alone[1].cpu_ns = vec![(seconds * 1e9) as u64; 5];
-    record
-}
-
-fn said_of_alone(record: &PipeRecord) -> Option<String> {
-    let notes = pipe_statements(record);
-    let found = notes.into_iter().find(|note| note.id == "differs_alone");
-    found.map(|note| {
-        assert_eq!(note.stage, Some(1));
-        note.message
-    })
-}
-
-#[test]
-fn a_stage_that_works_differently_on_a_file_is_said_with_both_times() {
-    let text = said_of_alone(&alone_for(0.05)).expect("a note");
-    assert!(
-        text.starts_with(
-            "Without waiting for its neighbours, gzip took 101 ms in the pipeline, alone on the same input \
-             50.0 ms: likely it works differently on a file than on a pipe, or"
-        ),
-        "{text}"
-    );
-    assert!(text.contains("would measure what it does with a file"));
-    let text = said_of_alone(&alone_for(0.2)).expect("a note");
-    assert!(text.contains("works differently on a file"), "{text}");
-    assert_eq!(said_of_alone(&alone_for(0.085)), None, "less than 1.25x");
-    let mut slowed = alone_for(0.05);
-    slowed
-        .explaining
-        .as_mut()
-        .expect("observed")
-        .times_are_quoted = false;
-    assert_eq!(said_of_alone(&slowed), None, "times don't hold");
-    let mut cut = alone_for(0.2);
-    cut.summary.stages[1].sigpipes = 5;
-    assert_eq!(said_of_alone(&cut), None, "alone it does more");
-}
-
-#[test]
-fn a_stage_that_had_no_cpu_or_other_waits_is_not_said_to_work_differently() {
-    let mut record = alone_for(0.05);
-    let run = &mut record.explained[0].stages[1];
-    (run.other_wait_ns, run.no_cpu_ns) = (Some(40 * MS), Some(40 * MS));
-    let text = said_of_alone(&record).expect("a note");
-    assert!(text.contains("ready without a CPU for 40.0 ms"), "{text}");
-    record.explained[0].stages[1].no_cpu_ns = Some(0);
-    let text = said_of_alone(&record).expect("a note");
-    assert!(
-        text.contains("other waits") && !text.contains("a file"),
-        "{text}"
-    );
-}
-
-#[test]
-fn what_differs_alone_is_not_to_be_measured_alone() {
-    let mut record = alone_for(0.04);
-    // Half of its life it waits for the first stage.
-    record.explained[0].stages[1].wait_input_ns = Some(30 * MS);
-    let notes = pipe_statements(&record);
-    let of_gzip = |id: &str| {
-        let mut found = notes.iter().filter(|note| note.stage == Some(1));
-        found.find(|note| note.id == id).expect("a note")
-    };
-    let text = &of_gzip("misleading_wall_time").message;
-    assert!(
-        text.ends_with("Alone on the same input: 40.0 ms."),
-        "{text}"
-    );
-    assert!(of_gzip("differs_alone").message.contains("took 71.0 ms"));
-}
-
-#[test]
 fn where_observing_slowed_the_pipeline_shares_stand_for_times() {
     let mut record = record();
     let explaining = record.explaining.as_mut().expect("observed");
     (explaining.slowdown, explaining.times_are_quoted) = (1.4, false);
-    record.notes = pipe_statements(&record);
+    assert!(joined(&record, true).contains("1.40x the timed rounds: over 1.1x"));
     let text = pipe_terminal(&record, &PipeOptions::default());
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("1.40x the timed rounds: over 1.1x"));
-    assert!(
-        text.contains("of which 59 % is waiting for produce"),
-        "{text}"
-    );
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("2 gzip"))
+        .collect();
+    assert!(rows.iter().any(|row| row.contains("59 %")), "{text}");
 }
 
-#[test]
-fn a_stage_that_waits_for_nobody_misleads_nobody() {
-    let mut record = record();
-    for run in &mut record.explained[0].stages {
-        (run.wait_input_ns, run.wait_output_ns) = (Some(MS), Some(MS));
-        run.first_in_ns = run.first_in_ns.map(|_| MS);
-    }
-    for summary in &mut record.summary.stages {
-        summary.alone = Some(summary.wall);
-    }
-    let notes = pipe_statements(&record);
-    assert!(notes.is_empty(), "{notes:?}");
-}
-
-#[test]
-fn a_late_start_is_explained_by_what_the_pipe_holds() {
-    let mut record = delayed();
-    let said = |record: &PipeRecord, id: &str| {
-        let notes = pipe_statements(record);
-        notes
-            .into_iter()
-            .find(|note| note.id == id)
-            .expect("a note")
-            .message
+/// The text without its line ends.
+fn joined(record: &PipeRecord, verbose: bool) -> String {
+    let options = PipeOptions {
+        verbose,
+        ..PipeOptions::default()
     };
-    assert!(said(&record, "delay").contains("45.0 ms instead of 101 ms"));
-    assert!(said(&record, "delay_writer").contains("all 1000 B that produce wrote fit into it"));
-    assert!(said(&record, "delay_pipeline").contains("only 148 ms are lost"));
-    record.summary.stages[0].bytes_out = Some(1 << 30);
-    assert!(said(&record, "delay_writer").contains("filled it and had to wait for gzip to read"));
-}
-
-#[test]
-fn where_no_stage_alone_would_win_anything_that_is_said() {
-    let mut record = record();
-    for free in &mut record.model.as_mut().expect("a model").if_free {
-        free.wall_seconds = 0.1019;
-    }
-    let text = pipe_terminal(&record, &PipeOptions::default());
-    assert!(text.contains("no single stage: "), "{text}");
-}
-
-fn joined(record: &PipeRecord) -> String {
-    let text = pipe_terminal(record, &PipeOptions::default());
+    let text = pipe_terminal(record, &options);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn stages_that_would_win_about_the_same_are_named_together() {
+fn with_model(change: impl FnOnce(&mut PipeModel)) -> PipeRecord {
     let mut record = record();
-    let model = record.model.as_mut().expect("a model");
-    model.if_free[1].wall_seconds = 0.0455;
-    let text = joined(&record);
-    assert!(
-        text.contains(
-            "bottleneck stages 1 (produce) and 2 (gzip) alike: if one of them took no time of its own, the \
-             pipeline would take about 44.0 ms to 45.5 ms instead of 102 ms (modelled"
+    change(record.model.as_mut().expect("a model"));
+    record
+}
+
+fn no_gain(model: &mut PipeModel) {
+    for free in &mut model.if_free {
+        free.wall_seconds = 0.1019;
+    }
+}
+
+#[test]
+fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
+    let unknown = PipeRecord {
+        model: None,
+        bottleneck: None,
+        ..record()
+    };
+    let nothing = PipeRecord {
+        rounds: Vec::new(),
+        ..record()
+    };
+    let cases = [
+        (
+            record(),
+            "produce (stage 1) holds the pipeline up: if this stage took no time, it would take about 44.0 ms \
+             instead of 102 ms (modelled).",
         ),
-        "{text}"
+        (
+            with_model(|model| model.if_free[1].wall_seconds = 0.0455),
+            "produce (stage 1) and gzip (stage 2) hold the pipeline up alike: if one of them took no time, it \
+             would take about 44.0 ms to 45.5 ms instead of 102 ms (modelled).",
+        ),
+        (
+            with_model(no_gain),
+            "The pipeline takes 102 ms, and no single stage holds it up: if any one took no time, it would \
+             take about as long. produce (stage 1) has the most time of its own.",
+        ),
+        (
+            unknown,
+            "The pipeline takes 102 ms; which stage holds it up is not known.",
+        ),
+        (nothing, "Nothing is known: no round was finished."),
+        (
+            with_model(|model| model.as_is_seconds = 0.2),
+            "The pipeline takes 102 ms; probably produce (stage 1) holds it up; the model misses",
+        ),
+        (
+            with_model(|model| {
+                model.as_is_seconds = 0.2;
+                model.if_free[1].wall_seconds = 0.05;
+            }),
+            "The pipeline takes 102 ms; probably produce (stage 1) and gzip (stage 2) hold it up alike; the",
+        ),
+        (
+            with_model(|model| {
+                model.as_is_seconds = 0.2;
+                no_gain(model);
+            }),
+            "The pipeline takes 102 ms; which stage holds it up is not known: the model misses",
+        ),
+    ];
+    for (record, first) in cases {
+        for verbose in [false, true] {
+            let text = joined(&record, verbose);
+            assert!(text.starts_with(first), "{first}\n{text}");
+        }
+        let page = pipe_html(&record);
+        let first = first.split(" (modelled)").next().unwrap_or_default();
+        assert!(page.contains(first), "{first}\n{page}");
+    }
+    let both = with_model(|model| model.if_free[1].wall_seconds = 0.0455);
+    assert_eq!(pipe_html(&both).matches("<tr class=\"neck\">").count(), 6);
+}
+
+#[test]
+fn three_stages_with_much_to_say_fit_a_screen() {
+    let mut record = record();
+    record.notes = notes();
+    let text = pipe_terminal(&record, &PipeOptions::default());
+    assert!(text.lines().count() <= 24, "{text}");
+    // What is wrong comes before what is to be changed; the others are counted.
+    let failures = text.find("failures is about").expect("it is said");
+    let holds = text.find("holds_output is about").expect("it is said");
+    assert!(failures < holds, "{text}");
+    assert!(text.contains("more thing to know: -v"), "{text}");
+    record.notes.retain(|note| note.id != "delay_pipeline");
+    for note in &mut record.notes {
+        note.message = format!("{} {}", note.message, "more ".repeat(40));
+    }
+    let text = pipe_terminal(&record, &PipeOptions::default());
+    assert!(text.lines().count() <= 24, "{text}");
+    assert!(text.contains("failures is about"), "{text}");
+    assert!(!text.contains("misleading_wall_time is"), "{text}");
+    let all = joined(&record, true);
+    for note in notes() {
+        assert!(all.contains(&note.message), "{all}");
+    }
+    assert!(
+        all.contains("bytes in") && all.contains("first out"),
+        "{all}"
     );
-    assert_eq!(pipe_html(&record).matches("<tr class=\"neck\">").count(), 6);
+}
+
+#[test]
+fn who_asked_for_a_late_start_sees_it_first() {
+    let mut record = delayed();
+    record.notes = notes();
+    let text = pipe_terminal(&record, &PipeOptions::default());
+    assert!(text.contains("With 2 gzip 200 ms late"), "{text}");
+    assert!(!text.contains("Who did what when"), "{text}");
 }
 
 #[test]
 fn a_model_that_is_rather_far_off_says_so() {
-    assert!(!joined(&record()).contains(" off)"));
-    let mut record = record();
-    record.model.as_mut().expect("a model").as_is_seconds = 0.12;
-    let text = joined(&record);
+    assert!(!joined(&record(), true).contains(" off"));
+    let text = joined(&with_model(|model| model.as_is_seconds = 0.12), true);
     assert!(
-        text.contains("for the pipeline as it is the model gives 120 ms, 18 % off)"),
+        text.contains("for the pipeline as it is the model gives 120 ms, 18 % off"),
         "{text}"
     );
-}
-
-#[test]
-fn a_model_that_misses_names_no_stage_by_chance() {
-    let mut record = record();
-    record.model.as_mut().expect("a model").as_is_seconds = 0.2;
-    let text = joined(&record);
-    assert!(
-        text.contains("bottleneck probably stage 1, produce; the model misses"),
-        "{text}"
-    );
-    record.model.as_mut().expect("a model").if_free[1].wall_seconds = 0.05;
-    let text = joined(&record);
-    assert!(
-        text.contains("probably stages 1 (produce) and 2 (gzip) alike; the"),
-        "{text}"
-    );
-    for free in &mut record.model.as_mut().expect("a model").if_free {
-        free.wall_seconds = 0.1019;
-    }
-    let text = joined(&record);
-    assert!(
-        text.contains("bottleneck not known: the model misses"),
-        "{text}"
-    );
-}
-
-#[test]
-fn ends_and_leftovers_are_said() {
-    let mut record = record();
-    record.summary.stages[0].sigpipes = 5;
-    record.summary.stages[2].failures = 2;
-    record.explained[0].stages[1].bytes_in = Some(0);
-    record.alone[2].not_run = Some("it failed".to_string());
-    let notes = pipe_statements(&record);
-    let said = |id: &str| notes.iter().any(|note| note.id == id);
-    assert!(said("sigpipe") && said("failures") && said("input_left") && said("not_alone"));
 }
 
 #[test]
 fn the_page_runs_nothing_and_shows_names_as_text() {
     let mut record = delayed();
     spoil(&mut record);
-    record.notes = pipe_statements(&record);
+    record.notes = notes_of(EVIL);
     let page = pipe_html(&record);
     assert!(!page.contains("<script") && !page.contains("</title><script"));
     assert!(page.contains("&lt;script&gt;"));

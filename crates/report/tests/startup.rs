@@ -22,14 +22,21 @@ fn written(record: &StartupRecord) -> Value {
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
 
+/// All of it.
 fn shown(record: &StartupRecord, width: usize) -> String {
     startup_terminal(
         record,
         &StartupOptions {
             width,
+            verbose: true,
             ..StartupOptions::default()
         },
     )
+}
+
+/// What is shown unless all is asked for, 80 columns wide.
+fn short(record: &StartupRecord) -> String {
+    startup_terminal(record, &StartupOptions::default())
 }
 
 /// The text without its line ends.
@@ -146,6 +153,63 @@ fn shares_of_runs_that_were_far_faster_are_never_shown() {
 }
 
 #[test]
+fn the_first_sentence_answers_and_a_screen_has_the_rest() {
+    let text = short(&full());
+    let first = "Nothing shows that the budget of 600 µs holds: the p90 of cold ./hello is not known. \
+                 ./hello-c has its first byte of output after 550 µs (p90 700 µs), cold after 550 µs; 2 \
+                 (./hello) is 2.00x slower.";
+    assert!(flat(&text).starts_with(first), "{text}");
+    assert!(flat(&shown(&full(), 80)).starts_with(first), "{text}");
+    assert!(text.lines().count() <= 24, "{text}");
+    assert!(
+        text.contains("1: 59 % loader and libraries, 29 % exec, in the kernel, 8 % runtime"),
+        "{text}"
+    );
+    assert!(
+        flat(&text).contains("1.84 MiB of 2.00 MiB stayed cached"),
+        "{text}"
+    );
+    assert!(text.contains("left processes running"), "{text}");
+    assert!(
+        !text.contains("From exec to the exit") && !text.contains("libc.so.6"),
+        "{text}"
+    );
+    assert!(
+        flat(&text).ends_with("what stayed cached, and why: -v"),
+        "{text}"
+    );
+}
+
+#[test]
+fn one_program_gets_its_phases_and_one_without_output_its_exit() {
+    let mut record = full();
+    record.programs.truncate(1);
+    record.comparisons.clear();
+    record.warnings.clear();
+    record.budget = None;
+    let text = short(&record);
+    assert!(
+        text.starts_with("./hello-c has its first byte of output after"),
+        "{text}"
+    );
+    assert!(
+        flat(&text).contains("loader and libraries 300 µs 59 %"),
+        "{text}"
+    );
+    assert!(
+        text.contains("2 libraries, 1 other file, 1 failed lookup"),
+        "{text}"
+    );
+    assert!(text.lines().count() <= 24, "{text}");
+    record
+        .summaries
+        .retain(|summary| summary.metric == StartupMetric::Exit);
+    let text = short(&record);
+    assert!(text.starts_with("./hello-c ends after 550 µs"), "{text}");
+    assert!(text.contains("From exec to the exit"), "{text}");
+}
+
+#[test]
 fn a_static_program_has_no_loader() {
     let mut record = full();
     record.traces[0].phases[1].phase = StartupPhase::Entry;
@@ -155,20 +219,20 @@ fn a_static_program_has_no_loader() {
 }
 
 #[test]
-fn a_core_that_was_shared_is_said_with_what_it_did() {
+fn a_neighbour_on_the_other_hyperthread_is_said_with_what_it_did() {
     let mut record = full();
-    assert!(!shown(&record, 80).contains("shared core"));
+    assert!(!shown(&record, 80).contains("hyperthread"));
     for summary in record.summaries.iter_mut().filter(|it| it.program == 1) {
         let by_core = summary.by_core.as_mut().expect("it is known");
         (by_core.alone_runs, by_core.shared_runs) = (12, 8);
     }
     let text = shown(&record, 120);
-    let said = "program 2: 8 of 20 runs shared their core with another program or virtual machine";
+    let said = "program 2: a neighbour used the sibling hyperthread in 8 of 20 runs";
     assert!(
-        text.contains("shared core") && flat(&text).contains(said),
+        text.contains("hyperthread") && flat(&text).contains(said),
         "{text}"
     );
-    assert!(fathom_report::startup_html(&record).contains("shared core"));
+    assert!(fathom_report::startup_html(&record).contains("sibling hyperthread"));
 }
 
 #[test]
@@ -232,17 +296,22 @@ fn verdicts_by_different_clocks_each_name_theirs() {
 
 #[test]
 fn a_cut_short_record_says_so_and_shows_what_is_there() {
-    let text = shown(&sparse(), 80);
-    assert!(text.contains("PARTIAL: interrupted"), "{text}");
-    assert!(text.contains("From exec to the exit"), "{text}");
-    assert!(!text.contains("first byte of output"), "{text}");
+    for text in [shown(&sparse(), 80), short(&sparse())] {
+        assert!(text.starts_with("PARTIAL: interrupted. "), "{text}");
+        assert!(text.contains("From exec to the exit"), "{text}");
+        assert!(!text.contains("first byte of output"), "{text}");
+    }
 }
 
 #[test]
 fn no_line_is_too_wide_and_no_text_from_outside_acts() {
     for record in [full(), sparse(), hostile()] {
         for width in [32, 60, 80, 120] {
-            let text = shown(&record, width);
+            let options = StartupOptions {
+                width,
+                ..StartupOptions::default()
+            };
+            let text = shown(&record, width) + &startup_terminal(&record, &options);
             assert!(
                 !text.contains('\x1b') && !text.contains('\u{202e}'),
                 "{text}"

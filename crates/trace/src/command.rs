@@ -132,6 +132,8 @@ pub struct TimelineOptions {
     pub shortest: Duration,
     /// At most this many; more are counted as lost.
     pub most: usize,
+    /// Also waits of which no sample saw what they were for: without a call (perf tier).
+    pub unnamed: bool,
 }
 
 impl Default for TimelineOptions {
@@ -139,6 +141,7 @@ impl Default for TimelineOptions {
         Self {
             shortest: Duration::from_micros(20),
             most: 100_000,
+            unnamed: false,
         }
     }
 }

@@ -16,7 +16,7 @@ use journal::Recorder;
 use observe::Observed;
 
 use crate::throttling::Throttling;
-use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint};
+use crate::{ConductError, Observer, RunTerms, Target, fingerprint};
 
 /// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -142,8 +142,6 @@ pub struct PipePlan {
     pub record: Option<PathBuf>,
     /// How the stages are run.
     pub terms: RunTerms,
-    /// How the record says some things.
-    pub wording: Wording,
 }
 
 impl PipePlan {
@@ -200,7 +198,7 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
         observed,
         interrupted: interrupt::stopped(),
     });
-    record.notes = (plan.wording.pipe_notes)(&record);
+    record.notes = fathom_diagnose::pipeline::notes(&record);
     record.notes.extend(throttled.note());
     recorder.complete(&record)?;
     Ok(record)

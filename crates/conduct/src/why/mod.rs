@@ -11,14 +11,13 @@ use std::path::PathBuf;
 
 use fathom_diagnose::{Language, Languages, Limits, Observation};
 use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
-use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
+use fathom_model::quantity::{counted, short_time};
+use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION, TimedRuns};
 use fathom_trace::{Tier, Trace};
 use timing::Timing;
 
 use crate::slowdown::is_quotable;
-use crate::{
-    ConductError, Observer, RunTerms, Target, Wording, fingerprint, null_output, throttling,
-};
+use crate::{ConductError, Observer, RunTerms, Target, fingerprint, null_output, throttling};
 
 /// More than a picture can show; the page merges what is shorter than a pixel.
 const TIMELINE_STRETCHES: usize = 50_000;
@@ -41,8 +40,6 @@ pub struct WhyPlan {
     pub measure_limits: bool,
     /// How the command is run.
     pub terms: RunTerms,
-    /// How the record says some things.
-    pub wording: Wording,
 }
 
 /// What came of it.
@@ -74,15 +71,27 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     let observation = observation(&plan.target, &timing, trace, limits);
     let mut explanation = explain(&plan.target, &timing, &observation);
     if let Some(before) = cut_after {
-        let before = (plan.wording.timed_runs)(&before);
         explanation.end = format!(
-            "by a signal to Fathom: what it did until then is explained; before that: {before}"
+            "by a signal to Fathom: what it did until then is explained; before that: {}",
+            timed_in_words(&before)
         );
     }
     Ok(Explained {
         explanation,
         observation,
     })
+}
+
+/// `12 untraced runs, median 651 ms`.
+pub fn timed_in_words(timed: &TimedRuns) -> String {
+    match timed.runs {
+        0 => "no run was timed".to_string(),
+        runs => format!(
+            "{}, median {}",
+            counted(runs as u64, "untraced run", "untraced runs"),
+            short_time(timed.wall.value)
+        ),
+    }
 }
 
 /// The file that the command ran in the end: a version manager's shim becomes another program,

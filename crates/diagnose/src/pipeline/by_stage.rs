@@ -154,9 +154,15 @@ impl<'a> ByStage<'a> {
             };
             timeline.to = timeline.to.max(thread.ended_ns.unwrap_or(end).min(end));
         }
+        let unnamed = self.unnamed(stage);
         for interval in self.intervals.get(&stage).into_iter().flatten() {
-            let call = interval.call.as_deref();
-            let state = self.state(stage, interval.pid, call, interval.fd, interval.cause);
+            let state = match self.is_unnamed(interval) {
+                true => unnamed
+                    .get(&interval.tid)
+                    .copied()
+                    .unwrap_or(PipeState::OtherWait),
+                false => self.interval_state(stage, interval),
+            };
             let Some(timeline) = timelines.get_mut(&interval.tid) else {
                 continue;
             };
@@ -175,6 +181,61 @@ impl<'a> ByStage<'a> {
         timelines.into_values().collect()
     }
 
+    fn interval_state(&self, stage: usize, interval: &Interval) -> PipeState {
+        let call = interval.call.as_deref();
+        self.state(stage, interval.pid, call, interval.fd, interval.cause)
+    }
+
+    /// Whether no sample fell into the wait: when it was is known, not what for.
+    fn is_unnamed(&self, interval: &Interval) -> bool {
+        let is_perf = self.trace.tier == Some(Tier::Perf);
+        is_perf && interval.call.is_none() && interval.cause == Cause::Asleep
+    }
+
+    /// What most of each thread's unnamed waits were for. The rows have all of its waits, those of
+    /// the timeline that are named are some of them, and the rest is the unnamed ones. Of `wc` behind
+    /// `gzip` nine in ten waits are shorter than the distance of samples; taken for running, they
+    /// made 86 ms of 6 ms of work.
+    fn unnamed(&self, stage: usize) -> HashMap<u32, PipeState> {
+        let mut left: HashMap<u32, [u64; STATES]> = HashMap::new();
+        let rows = self.trace.off_cpu.iter();
+        for row in rows.filter(|row| self.is(stage, row.pid) && row.call.is_some()) {
+            let state = self.state(stage, row.pid, row.call.as_deref(), row.fd, row.cause);
+            left.entry(row.tid).or_default()[state as usize] += row.total_ns;
+        }
+        let named = self.intervals.get(&stage).into_iter().flatten();
+        for interval in named.filter(|interval| !self.is_unnamed(interval)) {
+            if let Some(sums) = left.get_mut(&interval.tid) {
+                let sum = &mut sums[self.interval_state(stage, interval) as usize];
+                *sum = sum.saturating_sub(interval.to_ns - interval.from_ns);
+            }
+        }
+        let waits = [
+            PipeState::WaitingForInput,
+            PipeState::WaitingForReader,
+            PipeState::OtherWait,
+        ];
+        let most =
+            |sums: [u64; STATES]| waits.into_iter().max_by_key(|state| sums[*state as usize]);
+        let all = left.into_iter();
+        all.filter_map(|(tid, sums)| Some((tid, most(sums)?)))
+            .collect()
+    }
+
+    /// Waits of which nothing says what they were for: no sample fell into any of the thread's.
+    pub(super) fn unknown_ns(&self, stage: usize) -> u64 {
+        let rows = self
+            .trace
+            .off_cpu
+            .iter()
+            .filter(|row| self.is(stage, row.pid));
+        let unknown = rows.filter(|row| row.cause == Cause::Asleep && row.call.is_none());
+        match self.trace.tier {
+            Some(Tier::Perf) => unknown.map(|row| row.total_ns).sum(),
+            _ => 0,
+        }
+    }
+
     /// Whether the stage asked for bytes of the stage before, whatever came.
     pub(super) fn reads(&self, stage: usize) -> bool {
         let input = self.input(stage);
@@ -184,11 +245,14 @@ impl<'a> ByStage<'a> {
     }
 
     /// The waits of a stage of one thread, none of them too short to be counted: for input, for the
-    /// reader, for other things, for a CPU. Only where the tier counts every wait.
-    pub(super) fn exact(&self, stage: usize) -> Option<(u64, u64, u64, u64)> {
-        if self.trace.tier != Some(Tier::Kernel) {
-            return None;
-        }
+    /// reader, for other things, for a CPU. Only where the tier counts every wait; what is spent
+    /// ready without a CPU (`ready_ns`) the perf tier has in its timeline only.
+    pub(super) fn exact(&self, stage: usize, ready_ns: u64) -> Option<(u64, u64, u64, u64)> {
+        let is_perf = match self.trace.tier {
+            Some(Tier::Kernel) => false,
+            Some(Tier::Perf) => true,
+            _ => return None,
+        };
         let rows = self.trace.off_cpu.iter().filter(|r| self.is(stage, r.pid));
         let mut sums = [0u64; STATES];
         for row in rows {
@@ -201,7 +265,10 @@ impl<'a> ByStage<'a> {
             of(PipeState::WaitingForInput),
             of(PipeState::WaitingForReader),
             of(PipeState::OtherWait),
-            of(PipeState::NoCpu),
+            match is_perf {
+                true => ready_ns,
+                false => of(PipeState::NoCpu),
+            },
         ))
     }
 

@@ -1,15 +1,17 @@
 //! Pipelines: what each stage did in a traced round, and what the pipeline would cost if a stage
-//! were free.
+//! took no time.
 //!
-//! [`observed_round`] reads the trace of a round, [`summarize`] the timed rounds, and [`modelled`]
-//! says what follows.
+//! [`observed_round`] reads the trace of a round, [`summarize`] the timed rounds, [`modelled`] says
+//! what follows, and [`notes()`] what must be said in words.
 
 mod by_stage;
 pub mod modelled;
+mod notes;
 mod observed;
 mod picture;
 mod summary;
 mod timeline;
 
+pub use notes::notes;
 pub use observed::{ObservedRound, observed_round};
 pub use summary::summarize;

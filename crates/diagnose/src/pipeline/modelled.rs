@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_would_win_about_the_same_are_named_together() {
+    fn stages_that_would_save_about_the_same_are_named_together() {
         let model = modelled(&takes_turns(), 2, 1.25);
         assert_eq!(model.best(1.25), [0, 1]);
         let mut model = modelled(&[source(1.0), sorts(0.0, 1.2)], 2, 2.2);

@@ -64,6 +64,15 @@ pub fn observed_round(traced: &TracedRound) -> ObservedRound {
         result.phases = spans.iter().enumerate().map(phases).collect();
     }
     result.not_visible.extend(by_stage.polls());
+    let stages = result.round.stages.iter().enumerate();
+    let unknown = stages.filter(|(_, run)| run.wait_input_ns.is_none());
+    let unknown: Vec<String> = unknown.map(|(stage, _)| (stage + 1).to_string()).collect();
+    if !unknown.is_empty() {
+        result.not_visible.push(format!(
+            "stage {} had only waits that no sample fell into: what it waited for is not known",
+            unknown.join(", ")
+        ));
+    }
     result
 }
 
@@ -73,7 +82,9 @@ impl ByStage<'_> {
         let threads = self.threads(stage, end);
         let spans = timeline::of_stage(&threads, start, end);
         let total = |state| timeline::time_in(&spans, state, start, end);
-        let exact = (threads.len() == 1).then(|| self.exact(stage)).flatten();
+        let exact = (threads.len() == 1)
+            .then(|| self.exact(stage, total(PipeState::NoCpu)))
+            .flatten();
         let (input, reader, other, ready) = exact.unwrap_or_else(|| {
             (
                 total(PipeState::WaitingForInput),
@@ -93,6 +104,9 @@ impl ByStage<'_> {
             false => (able, ready),
         };
         let moved = self.traffic(stage);
+        let unknown = self.unknown_ns(stage);
+        // Then no kind of wait has a figure: any of them may be the missing one.
+        let is_known = unknown as f64 <= WORTH_SAYING * lasted as f64;
         let run = StageRun {
             start_ns: start,
             first_in_ns: moved.first_in,
@@ -101,18 +115,21 @@ impl ByStage<'_> {
             end_ns: end,
             cpu_ns: cpu,
             running_ns: Some(running),
-            wait_input_ns: Some(input),
-            wait_output_ns: Some(reader),
-            other_wait_ns: Some(other + ready),
+            wait_input_ns: is_known.then_some(input),
+            wait_output_ns: is_known.then_some(reader),
+            other_wait_ns: is_known.then_some(other + ready),
             no_cpu_ns: (!sampled || threads.len() == 1).then_some(ready),
             bytes_in: moved.bytes_in,
             bytes_out: moved.bytes_out,
             peak_memory_bytes: member.accounts.peak_memory_bytes,
             io: None,
             exit: exit(member.end),
-            stretches: stretches(&spans, wall),
+            stretches: match is_known {
+                true => stretches(&spans, wall),
+                false => Vec::new(),
+            },
         };
-        (run, spans, running + other)
+        (run, spans, running + other.saturating_sub(unknown))
     }
 
     /// How the own time lies around the input and the output.
@@ -335,6 +352,50 @@ mod tests {
         assert_eq!((writer.first_out_ns, writer.bytes_in), (Some(7 * MS), None));
         assert_eq!(observed.round.wall_ns, 11 * MS);
         assert_eq!(observed.own_ns, [10 * MS, 4 * MS]);
+    }
+
+    /// The same as the perf tier has it: waits that no sample fell into have no name in the
+    /// timeline, and the rows have all of them.
+    fn recorded() -> TracedRound {
+        let mut traced = traced();
+        let trace = &mut traced.group.trace;
+        trace.tier = Some(Tier::Perf);
+        for interval in trace.timeline.iter_mut().flatten() {
+            (interval.call, interval.fd, interval.woken_ns) = (None, None, None);
+        }
+        traced
+    }
+
+    #[test]
+    fn short_waits_without_a_name_are_no_running() {
+        let observed = observed_round(&recorded());
+        let reader = &observed.round.stages[1];
+        assert_eq!(reader.wait_input_ns, Some(7 * MS));
+        assert_eq!(reader.running_ns, Some(4 * MS));
+        assert_eq!(observed.own_ns, [10 * MS, 4 * MS]);
+        let waits = reader.stretches.iter();
+        let drawn: u64 = waits
+            .filter(|stretch| stretch.state == PipeState::WaitingForInput)
+            .map(|stretch| stretch.to_ns - stretch.from_ns)
+            .sum();
+        assert!(drawn.abs_diff(7 * MS) <= MS / 10, "{drawn}");
+    }
+
+    #[test]
+    fn waits_of_which_no_sample_saw_any_have_no_figure() {
+        let mut traced = recorded();
+        for row in &mut traced.group.trace.off_cpu {
+            (row.call, row.fd) = (None, None);
+        }
+        let observed = observed_round(&traced);
+        for run in &observed.round.stages {
+            let waits = [run.wait_input_ns, run.wait_output_ns, run.other_wait_ns];
+            assert_eq!(waits, [None; 3]);
+            assert!(run.stretches.is_empty());
+        }
+        assert_eq!(observed.own_ns, [4 * MS, 4 * MS]);
+        let said = observed.not_visible.join("; ");
+        assert!(said.contains("stage 1, 2 had only waits"), "{said}");
     }
 
     #[test]

@@ -166,7 +166,7 @@ fn no_phases(trace: &Trace, source: Source, writer_is_known: bool) -> Option<Str
     if !trace.without_rights.is_empty() {
         // It is another program than was timed.
         return Some(format!(
-            "not seen is {}; the files and look-ups are those of such a run",
+            "not seen is {}; the files and lookups are those of such a run",
             trace.rights_not_visible().join("; ")
         ));
     }

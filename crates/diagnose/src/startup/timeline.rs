@@ -11,7 +11,7 @@ use super::first_output::wrote;
 use super::phases;
 use crate::calls::{is_of_sockets, is_read};
 
-/// Failed look-ups that are kept.
+/// Failed lookups that are kept.
 const MOST_MISSING: usize = 50;
 
 /// What one traced run says of a start.

@@ -40,12 +40,11 @@ pub enum CommandError {
 /// Writes standard error into a file that is the shell's `$0`, and becomes the program.
 const ERRORS_TO_FILE: &str = "exec \"$@\" 2>\"$0\"";
 
-/// Runs a job. What it prints lies in `STEM.out` and `STEM.err` then, unless the job says another
-/// file for its output.
+/// Whether the job's program is there.
 ///
 /// # Errors
-/// [`CommandError`]; a command that fails is no error.
-pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
+/// [`CommandError::NotStarted`] with what is not there.
+pub fn find(job: &Job) -> Result<(), CommandError> {
     let failed = |what: String| CommandError::NotStarted(what);
     if !job.directory.is_dir() {
         return Err(failed(format!(
@@ -61,7 +60,20 @@ pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
         .or_else(|| std::env::var_os("PATH"))
         .unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let program: OsString = job.words.first().cloned().unwrap_or_default().into();
-    lookup::find(&program, &search, Some(&job.directory)).map_err(|e| failed(e.to_string()))?;
+    match lookup::find(&program, &search, Some(&job.directory)) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+/// Runs a job. What it prints lies in `STEM.out` and `STEM.err` then, unless the job says another
+/// file for its output.
+///
+/// # Errors
+/// [`CommandError`]; a command that fails is no error.
+pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
+    let failed = |what: String| CommandError::NotStarted(what);
+    find(job)?;
     if let Some(folder) = stem.parent() {
         std::fs::create_dir_all(folder).map_err(|e| failed(e.to_string()))?;
     }

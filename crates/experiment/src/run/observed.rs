@@ -4,7 +4,7 @@ use fathom_conduct::machine::Probes;
 use fathom_conduct::pipe::{Inputs, ObserveBy, Stages};
 use fathom_conduct::startup::{OBSERVED_RUNS, WARMUP_ROUNDS};
 use fathom_conduct::{
-    ConductError, Event, MachinePlan, PipePlan, StartupPlan, WhyPlan, Wording, fresh_seed,
+    ConductError, Event, MachinePlan, PipePlan, StartupPlan, WhyPlan, fresh_seed,
 };
 use fathom_measure::{MeasureError, Output};
 use fathom_model::{ColdBy, Combination, PipeRecord, StartupRecord};
@@ -94,13 +94,7 @@ impl<'s> Session<'s> {
 }
 
 /// Explains each target.
-pub fn why(
-    measure: &Measure,
-    targets: &[Target],
-    amount: Amount,
-    scope: &Scope<'_>,
-    wording: Wording,
-) -> Yield {
+pub fn why(measure: &Measure, targets: &[Target], amount: Amount, scope: &Scope<'_>) -> Yield {
     let mut session = Session::new(scope.folders, amount);
     // Each metric once: the list has them for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
@@ -132,7 +126,6 @@ pub fn why(
                 tier: None,
                 measure_limits: false,
                 terms: verb.terms(std::iter::once(&target.job)),
-                wording,
             };
             let explained = fathom_conduct::why(&plan, &mut unwatched)?;
             verb.write(&explained.explanation)?;
@@ -267,7 +260,7 @@ fn startup_plan(
 }
 
 /// Each pipeline with its stages.
-pub fn pipe(measure: &Measure, amount: Amount, scope: &Scope<'_>, wording: Wording) -> Yield {
+pub fn pipe(measure: &Measure, amount: Amount, scope: &Scope<'_>) -> Yield {
     let mut session = Session::new(scope.folders, amount);
     let pipelines = match scope.pipelines(measure) {
         Ok(pipelines) => pipelines,
@@ -284,7 +277,7 @@ pub fn pipe(measure: &Measure, amount: Amount, scope: &Scope<'_>, wording: Wordi
                 .into_iter()
                 .map(|words| stage(words, measure, scope))
                 .collect();
-            let plan = pipe_plan(&jobs, amount, verb, wording)?;
+            let plan = pipe_plan(&jobs, amount, verb)?;
             fathom_conduct::pipe(&plan, &mut unwatched)
         });
         match measured {
@@ -332,12 +325,7 @@ fn stage(words: Vec<String>, measure: &Measure, scope: &Scope<'_>) -> Job {
     }
 }
 
-fn pipe_plan(
-    jobs: &[Job],
-    amount: Amount,
-    verb: &Verb,
-    wording: Wording,
-) -> Result<PipePlan, ConductError> {
+fn pipe_plan(jobs: &[Job], amount: Amount, verb: &Verb) -> Result<PipePlan, ConductError> {
     let found: Result<_, MeasureError> = jobs.iter().map(verb::find).collect();
     Ok(PipePlan {
         stages: Stages::of(found?)?,
@@ -350,7 +338,6 @@ fn pipe_plan(
         ignore_failure: false,
         record: Some(verb.path.clone()),
         terms: verb.terms(jobs.iter()),
-        wording,
     })
 }
 

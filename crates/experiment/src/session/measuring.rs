@@ -18,7 +18,6 @@ impl Running<'_> {
         measures_left: usize,
     ) -> Result<Yield, Interrupted> {
         let scope = self.scope;
-        let wording = self.options.wording;
         let amount = Amount {
             rounds: plan::rounds(measure, scope.quick),
             time: self.left().map(|left| left / measures_left.max(1) as u32),
@@ -47,9 +46,9 @@ impl Running<'_> {
             _ if nothing => Yield::default(),
             How::Bench => bench::run(measure, targets, amount, scope.folders)?,
             How::Value => printed::run(measure, &targets, amount, scope.folders)?,
-            How::Why => observed::why(measure, &targets, amount, &scope, wording),
+            How::Why => observed::why(measure, &targets, amount, &scope),
             How::Startup => observed::startup(measure, targets, amount, &scope)?,
-            How::Pipe => observed::pipe(measure, amount, &scope, wording),
+            How::Pipe => observed::pipe(measure, amount, &scope),
             How::Machine => observed::machine(measure, amount, scope.folders),
             How::Static => printed::run_static(measure, amount, &scope, prepared)?,
         };

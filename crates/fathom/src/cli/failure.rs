@@ -65,7 +65,7 @@ const NOTHING_TIMED: &str = "interrupted before the first timed run had ended. A
 fn nothing_observed(timed: &TimedRuns) -> String {
     format!(
         "interrupted before the command was observed: nothing is explained. Before that: {}",
-        fathom_report::untraced(timed)
+        fathom_conduct::why::timed_in_words(timed)
     )
 }
 

@@ -20,13 +20,6 @@ mod write;
 use clap::builder::StyledStr;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
-use fathom_conduct::Wording;
-
-/// How records say some things.
-const WORDING: Wording = Wording {
-    timed_runs: fathom_report::untraced,
-    pipe_notes: fathom_report::pipe_statements,
-};
 
 /// A performance laboratory for whole programs whose numbers are true, and which says why.
 #[derive(Debug, Parser)]

@@ -28,9 +28,18 @@ fn a_catalogue_is_listed_and_run() {
         .expect("runs");
     let text = stdout(&list);
     assert!(
-        text.contains("row-one") && text.contains("runs here"),
+        text.starts_with(
+            "1 of 2 experiments have all that they need here.\n  one  one\n\nThese lack"
+        ),
         "{text}"
     );
+    assert!(!text.contains("row-one"), "{text}");
+    let all = fathom()
+        .args(["run", "--list", "-v", "--catalogue", &catalogue])
+        .output()
+        .expect("runs");
+    let text = stdout(&all);
+    assert!(text.contains("covers row-one"), "{text}");
     assert!(text.contains("t is missing (write it)"), "{text}");
     assert!(!folder.path().join("one/.fathom").exists());
     let list = fathom()

@@ -90,7 +90,7 @@ fn a_failure_loses_no_finished_run() {
 }
 
 #[test]
-fn a_daemon_is_told_and_does_not_stay() {
+fn a_daemon_is_reported_and_does_not_stay() {
     let mark = format!("30{}", std::process::id());
     let command = format!("sh -c 'sleep {mark} >/dev/null 2>&1 & echo started'");
     let record = record(&[&command]);

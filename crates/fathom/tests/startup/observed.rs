@@ -33,7 +33,7 @@ fn a_script_is_named_with_what_interprets_it() {
 }
 
 #[test]
-fn every_link_of_a_chain_of_interpreters_is_named_whoever_looks() {
+fn every_link_of_a_chain_of_interpreters_is_named_whoever_observes() {
     let folder = tempfile::tempdir().unwrap();
     let wrapper = script(folder.path(), "wrapper", "#!/bin/sh\nexec /bin/sh \"$@\"\n");
     let text = format!("#!{}\necho hello\n", wrapper.display());
@@ -94,7 +94,7 @@ fn only_what_reaches_standard_output_is_a_first_write() {
 }
 
 #[test]
-fn libraries_and_vain_look_ups_are_named() {
+fn libraries_and_failed_lookups_are_named() {
     let record = record(&["sh -c 'echo hello; cat /no/such/file || true'"]);
     let Some(trace) = record["traces"].as_array().unwrap().first() else {
         fathom_test_log::skipped("nothing here may observe");
@@ -120,7 +120,7 @@ fn libraries_and_vain_look_ups_are_named() {
 }
 
 #[test]
-fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_told() {
+fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
     if !is_root() {
         fathom_test_log::skipped("only root can become another user");
         return;

@@ -26,7 +26,7 @@ pub type AgainstItself<'a> = &'a mut dyn FnMut() -> Option<(Option<f64>, SelfCom
 const NO_GROUP: &str = "no control group of this program is seen";
 
 fn unknown(id: &str) -> CheckItem {
-    CheckItem::new(id, CheckState::Unknown, "the system does not tell")
+    CheckItem::new(id, CheckState::Unknown, "the system does not report it")
 }
 
 /// Where the files of the system are read.

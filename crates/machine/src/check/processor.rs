@@ -116,7 +116,7 @@ pub(super) fn shared_core(shared: Option<f64>) -> CheckItem {
     CheckItem::new(
         "shared_core",
         CheckState::Warning,
-        format!("its other thread at work {percent:.0} % of the time"),
+        format!("a neighbour used it {percent:.0} % of the time"),
     )
     .because(core_shared::MEANING)
     .mend("end what runs on the other thread; in a virtual machine: one whose cores are its own")

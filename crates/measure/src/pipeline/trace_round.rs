@@ -76,6 +76,7 @@ pub fn trace_round(
         timeline: Some(TimelineOptions {
             shortest: SHORTEST_WAIT,
             most: MOST_WAITS,
+            unnamed: true,
         }),
         labels: links.iter().map(|l| (l.clone(), l.clone())).collect(),
         stop: Some(stop),

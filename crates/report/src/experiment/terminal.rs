@@ -4,7 +4,7 @@ use fathom_model::{CatalogueRow, ClaimResult, ExperimentRecord, Layer};
 
 use super::{pictures, words};
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{TimeUnit, format_time};
+use crate::quantity::{TimeUnit, counted, format_time};
 use crate::text::{columns, wrap};
 use crate::waits;
 
@@ -266,37 +266,75 @@ pub(super) fn machine(record: &ExperimentRecord) -> String {
     format!("machine: {}; {}", parts.join(", "), record.started_at)
 }
 
-/// The catalogue.
+/// The catalogue: how many can run here, then a line each, those that can first. `verbose`: what
+/// each covers and lacks, too.
 pub fn catalogue_terminal(
     rows: &[CatalogueRow],
     width: usize,
     color: bool,
     unicode: bool,
+    verbose: bool,
 ) -> String {
     let mut page = Page::new(width, color, unicode);
-    for row in rows {
-        let name = page.clean(&row.name);
-        let (tone, state) = match row.missing.is_empty() {
-            true => (Tone::Good, "runs here".to_string()),
-            false => (Tone::Notice, page.clean(&row.missing.join("; "))),
-        };
-        page.push(Line::new().add(Tone::Strong, name));
-        let title = page.clean(&row.title);
-        page.prose(2, Tone::Plain, &title);
-        if !row.rows.is_empty() {
-            let covered = page.clean(&row.rows.join(", "));
-            page.prose(2, Tone::Quiet, &format!("covers {covered}"));
-        }
-        page.prose(2, tone, &state);
+    let (here, lacking): (Vec<&CatalogueRow>, Vec<&CatalogueRow>) =
+        rows.iter().partition(|row| row.missing.is_empty());
+    let experiments = counted(rows.len() as u64, "experiment", "experiments");
+    let answer = match here.len() {
+        all if all == rows.len() => format!("{experiments}: all that they need is here."),
+        some => format!("{some} of {experiments} have all that they need here."),
+    };
+    page.prose(0, Tone::Strong, &answer);
+    let widest = rows.iter().map(|row| columns(&page.clean(&row.name)));
+    let widest = widest.max().unwrap_or(0).min(30);
+    for row in &here {
+        catalogue_row(&mut page, row, widest, verbose);
     }
-    let covered: usize = rows.iter().map(|row| row.rows.len()).sum();
+    if !lacking.is_empty() {
+        page.gap();
+        let title = "These lack something, and are run without it as far as they can:";
+        page.prose(0, Tone::Strong, title);
+    }
+    for row in &lacking {
+        catalogue_row(&mut page, row, widest, verbose);
+    }
     page.gap();
+    let covered: usize = rows.iter().map(|row| row.rows.len()).sum();
+    let first = here.first().or(lacking.first());
+    let run = first.map_or(String::new(), |row| {
+        let file = row.file.strip_suffix("/experiment.toml");
+        let file = page.clean(file.unwrap_or(&row.file));
+        format!("run one: fathom run --quick {file}; ")
+    });
+    let more = match verbose {
+        true => "",
+        false => "; what they cover and lack: -v",
+    };
     page.prose(
         0,
         Tone::Quiet,
-        &format!("{} experiments, {covered} published rows", rows.len()),
+        &format!("{run}{covered} published results{more}"),
     );
     page.finish()
+}
+
+/// Name and title in a line; below, if wanted, what it covers and lacks.
+fn catalogue_row(page: &mut Page, row: &CatalogueRow, widest: usize, verbose: bool) {
+    let name = page.fit(&row.name, widest);
+    let room = page.width().saturating_sub(widest + 4);
+    let title = page.fit(&row.title, room);
+    let line = Line::new().pad_to(2).add(Tone::Strong, name);
+    page.push(line.pad_to(widest + 4).add(Tone::Plain, title));
+    if !verbose {
+        return;
+    }
+    if !row.rows.is_empty() {
+        let covered = page.clean(&row.rows.join(", "));
+        page.prose(widest + 4, Tone::Quiet, &format!("covers {covered}"));
+    }
+    for missing in &row.missing {
+        let missing = page.clean(missing);
+        page.prose(widest + 4, Tone::Notice, &missing);
+    }
 }
 
 /// The end of `fathom run --all`: one line for each experiment and the sum.

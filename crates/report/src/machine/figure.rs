@@ -30,7 +30,7 @@ fn count(value: f64, units: &str) -> String {
 
 /// How a result stands, in a word. A row that reports disturbance says whether there is any: that
 /// it has a figure is no praise of the machine.
-pub(super) fn standing(result: &ProbeResult) -> &'static str {
+pub(super) fn status(result: &ProbeResult) -> &'static str {
     match (result.verdict, result.value) {
         (_, Some(lost)) if result.id == NOISE => match lost >= Gaps::BUSY_FROM.percent() {
             true => "busy",

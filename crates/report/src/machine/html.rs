@@ -5,7 +5,7 @@
 use fathom_model::{ProbeResult, ProbeVerdict};
 
 use super::curve::{Mark, picture};
-use super::figure::{machine_figure, standing};
+use super::figure::{machine_figure, status};
 use crate::page::page;
 use crate::text::html;
 
@@ -114,7 +114,7 @@ fn marks(results: &[ProbeResult]) -> Vec<Mark> {
 fn table(results: &[ProbeResult]) -> String {
     let mut out = String::from(
         "<section>\n<h2>All figures</h2>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>probe</th><th>value</th>\
-         <th>spread</th><th>standing</th><th>reported</th><th>how, and what to know</th></tr></thead>\n\
+         <th>spread</th><th>status</th><th>reported</th><th>how, and what to know</th></tr></thead>\n\
          <tbody>\n",
     );
     for result in results {
@@ -146,7 +146,7 @@ fn table(results: &[ProbeResult]) -> String {
              <td>{}</td><td class=\"number\">{}</td><td>{}{note}</td></tr>\n",
             html(&result.title),
             html(&(cell(result.value) + &cycles)),
-            standing(result),
+            status(result),
             html(&reported),
             html(&result.method),
         ));

@@ -3,7 +3,7 @@
 use fathom_model::quantity::{format_size, three_digits};
 use fathom_model::{ProbeResult, ProbeVerdict};
 
-use super::figure::{machine_figure, standing};
+use super::figure::{machine_figure, status};
 
 const TITLE: usize = 34;
 const VALUE: usize = 14;
@@ -18,14 +18,14 @@ pub struct MachineOptions {
     pub curves: bool,
 }
 
-/// First the names of what was not reached, then one line a probe: title, value, spread, standing;
+/// First the names of what was not reached, then one line a probe: title, value, spread, status;
 /// the reason beneath where there is no figure.
 pub fn machine_terminal(results: &[ProbeResult], options: MachineOptions) -> String {
     let mut out = String::new();
     not_reached(&mut out, results);
     out.push_str(&format!(
         "{:<TITLE$} {:>VALUE$} {:>SPREAD$}  {}\n",
-        "probe", "value", "spread", "standing",
+        "probe", "value", "spread", "status",
     ));
     for result in results.iter().filter(|result| !is_not_reached(result)) {
         line(&mut out, result);
@@ -79,7 +79,7 @@ fn line(out: &mut String, result: &ProbeResult) {
     let text = format!(
         "{:<TITLE$} {value:>VALUE$} {spread:>SPREAD$}  {}",
         result.title,
-        standing(result)
+        status(result)
     );
     out.push_str(text.trim_end());
     out.push('\n');

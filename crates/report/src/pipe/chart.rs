@@ -16,7 +16,7 @@ const WIDEST: usize = 100;
 enum Cell {
     Absent,
     State(PipeState),
-    /// There, but what it did is not seen.
+    /// There, but what it did is not known.
     Unseen,
 }
 
@@ -26,13 +26,15 @@ const STATES: [(PipeState, &str); 5] = [
     (PipeState::WaitingForInput, "waiting for input"),
     (PipeState::WaitingForReader, "waiting for the reader"),
     (PipeState::OtherWait, "other waits"),
-    (PipeState::NoCpu, "no CPU"),
+    (PipeState::NoCpu, "waiting for a CPU"),
 ];
 
-/// Draws the round.
+/// Draws the round, below its title if it has one.
 pub(super) fn write(page: &mut Page, record: &PipeRecord, round: &PipeRound, title: &str) {
     page.gap();
-    page.push(Line::new().add(Tone::Strong, title));
+    if !title.is_empty() {
+        page.push(Line::new().add(Tone::Strong, title));
+    }
     let width = page.width().min(WIDEST).saturating_sub(NAMES + 3).max(10);
     let mut seen: Vec<Cell> = Vec::new();
     for (index, run) in round.stages.iter().enumerate() {
@@ -61,7 +63,7 @@ pub(super) fn write(page: &mut Page, record: &PipeRecord, round: &PipeRound, tit
 
 fn legend(page: &mut Page, seen: &[Cell]) {
     let known = STATES.map(|(state, words)| (Cell::State(state), words));
-    let unseen = (Cell::Unseen, "from start to end; waits are not seen");
+    let unseen = (Cell::Unseen, "from start to end; waits are not known");
     let shown = known
         .into_iter()
         .chain([unseen])

@@ -2,10 +2,12 @@
 
 use fathom_model::PipeRecord;
 
+use super::answer::answer;
 use super::svg;
 use super::tables::{self, Table};
 use super::terminal;
 use super::view::{drawn, holding_up};
+use crate::line::Tone;
 use crate::page::page;
 use crate::text::html as text;
 use crate::why::time;
@@ -32,6 +34,10 @@ pub fn pipe_html(record: &PipeRecord) -> String {
 }
 
 fn summary(out: &mut String, record: &PipeRecord) {
+    out.push_str(&format!(
+        "<p><strong>{}</strong></p>\n",
+        text(&answer(record))
+    ));
     for (label, value) in terminal::facts(record) {
         out.push_str(&format!(
             "<p><span class=\"soft\">{}</span> {}</p>\n",
@@ -67,7 +73,7 @@ fn push_table(out: &mut String, record: &PipeRecord, table: &Table) {
         text(table.title)
     ));
     for header in &table.headers {
-        out.push_str(&format!("<th>{}</th>", text(header)));
+        out.push_str(&format!("<th>{}</th>", text(header.join(" ").trim())));
     }
     out.push_str("</tr></thead><tbody>\n");
     for (stage, cells) in table.rows.iter().enumerate() {
@@ -99,11 +105,9 @@ fn notes(out: &mut String, record: &PipeRecord) {
     }
     out.push_str("<section><h2>What to know</h2><ul>\n");
     for note in &record.notes {
-        let class = match note.id.as_str() {
-            "failures" | "partial" => " class=\"bad\"",
-            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_off" => {
-                " class=\"warn\""
-            }
+        let class = match terminal::tone(note) {
+            Tone::Bad => " class=\"bad\"",
+            Tone::Notice => " class=\"warn\"",
             _ => "",
         };
         out.push_str(&format!("<li{class}>{}</li>\n", text(&note.message)));

@@ -23,7 +23,7 @@ const STATES: [(PipeState, &str, &str); 5] = [
         "waiting for the reader",
     ),
     (PipeState::OtherWait, "other", "other waits"),
-    (PipeState::NoCpu, "nocpu", "ready, without a CPU"),
+    (PipeState::NoCpu, "nocpu", "waiting for a CPU"),
 ];
 
 /// The round as one drawing.

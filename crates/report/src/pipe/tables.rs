@@ -2,19 +2,23 @@
 
 use fathom_model::{PipeRecord, StageRun};
 
-use super::statements;
-use super::view::{exit, holding_up, name, observed, rate, waited};
+use super::view::{exit, holding_up, name, rate, waited};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::format_bytes;
 use crate::why::time;
 
-/// Where a number would stand that was not seen.
+/// Where a number would stand that is not known.
 const UNSEEN: &str = "-";
+/// Columns for what has a unit such as MiB/s.
+const WIDE: usize = 12;
 
 /// A table with a row for each stage.
 pub(super) struct Table {
     pub title: &'static str,
-    pub headers: Vec<&'static str>,
+    /// Of each column, on two lines; the first may be empty.
+    pub headers: Vec<[&'static str; 2]>,
+    /// Columns of a number at least, with a space before it.
+    pub narrowest: usize,
     /// Cells without the stage's name; empty where the stage can have no such number.
     pub rows: Vec<Vec<String>>,
     pub note: Option<&'static str>,
@@ -28,18 +32,18 @@ pub(super) fn all(record: &PipeRecord) -> Vec<Table> {
     all
 }
 
-/// Wall time, time alone, CPU time, waits, and the pipeline without the stage.
-fn times(record: &PipeRecord) -> Table {
+/// Wall time, time alone, CPU time, waits, and the pipeline if the stage took no time.
+pub(super) fn times(record: &PipeRecord) -> Table {
     let last = record.stages.len().saturating_sub(1);
     let row = |index: usize| {
         let summary = &record.summary.stages[index];
         let wait = |of: fn(&StageRun) -> Option<u64>| {
-            let run = observed(record).map(|round| &round.stages[index]);
+            let run = record.observed().map(|round| &round.stages[index]);
             let waited = run.and_then(|run| waited(record, run, of(run)));
             waited.unwrap_or_else(|| UNSEEN.to_owned())
         };
         let model = record.model.as_ref();
-        let free = model.filter(|_| !statements::model_misses(record));
+        let free = model.filter(|_| !record.model_misses());
         let free = free.and_then(|model| model.if_free.iter().find(|free| free.stage == index));
         vec![
             time(summary.wall.value),
@@ -54,20 +58,27 @@ fn times(record: &PipeRecord) -> Table {
     Table {
         title: "Times",
         headers: vec![
-            "wall", "alone", "CPU", "input", "reader", "other", "if free",
+            ["", "wall"],
+            ["", "alone"],
+            ["", "CPU"],
+            ["waits for", "input"],
+            ["waits for", "reader"],
+            ["other", "waits"],
+            ["if this stage", "took no time"],
         ],
+        narrowest: 8,
         rows: (0..record.stages.len()).map(row).collect(),
         note: Some(
-            "wall, alone, CPU: medians of the timed rounds. input, reader, other: waiting for the stage \
-             before, for the next one to read, and else, in the observed round. if free: the pipeline if the \
-             stage took no time of its own, modelled.",
+            "wall, alone, CPU: medians of the timed rounds. Waits: in the observed round, for the stage before, \
+             for the next one to read, and all others, those for a CPU included. Last: what the pipeline \
+             would take, modelled.",
         ),
     }
 }
 
 /// When bytes came and went.
 fn points(record: &PipeRecord) -> Option<Table> {
-    let round = observed(record)?;
+    let round = record.observed()?;
     let last = round.stages.len().saturating_sub(1);
     let at = |ns: Option<u64>| known(ns.map(|ns| time(ns as f64 / 1e9)));
     let row = |(index, run): (usize, &StageRun)| {
@@ -81,7 +92,10 @@ fn points(record: &PipeRecord) -> Option<Table> {
     };
     Some(Table {
         title: "When, in the observed round",
-        headers: vec!["start", "first in", "last in", "first out", "end"],
+        headers: ["start", "first in", "last in", "first out", "end"]
+            .map(|header| ["", header])
+            .to_vec(),
+        narrowest: WIDE,
         rows: round.stages.iter().enumerate().map(row).collect(),
         note: None,
     })
@@ -104,7 +118,10 @@ fn bytes(record: &PipeRecord) -> Table {
     };
     Table {
         title: "Between the stages",
-        headers: vec!["bytes in", "rate in", "bytes out", "rate out", "exit"],
+        headers: ["bytes in", "rate in", "bytes out", "rate out", "exit"]
+            .map(|header| ["", header])
+            .to_vec(),
+        narrowest: WIDE,
         rows: (0..record.stages.len()).map(row).collect(),
         note: None,
     }
@@ -119,31 +136,42 @@ fn only(asked: bool, value: String) -> String {
     if asked { value } else { String::new() }
 }
 
-/// Writes a table for the terminal.
-pub(super) fn write(page: &mut Page, record: &PipeRecord, table: &Table) {
+/// Writes a table for the terminal, with its note if that is wanted.
+pub(super) fn write(page: &mut Page, record: &PipeRecord, table: &Table, with_note: bool) {
     page.gap();
-    let (names, width) = layout(page, table.headers.len());
-    let mut line = Line::new();
-    if crate::columns(table.title) < names {
-        line = line.add(Tone::Strong, table.title);
-    } else {
+    let (names, widths) = layout(page, table);
+    if crate::columns(table.title) >= names {
         page.push(Line::new().add(Tone::Strong, table.title));
     }
-    line = line.pad_to(names);
-    for header in &table.headers {
-        line = line.add(Tone::Quiet, format!("{header:>width$}"));
+    for level in 0..2 {
+        if table.headers.iter().all(|header| header[level].is_empty()) {
+            continue;
+        }
+        let mut line = Line::new();
+        if level == 1 && crate::columns(table.title) < names {
+            line = line.add(Tone::Strong, table.title);
+        }
+        line = line.pad_to(names);
+        for (header, width) in table.headers.iter().zip(&widths) {
+            line = line.add(Tone::Quiet, format!("{:>width$}", header[level]));
+        }
+        page.push(line);
     }
-    page.push(line);
     for (stage, cells) in table.rows.iter().enumerate() {
-        row(page, record, stage, cells);
+        row(page, record, stage, cells, (names, &widths));
     }
-    if let Some(note) = table.note {
+    if let Some(note) = table.note.filter(|_| with_note) {
         page.prose(2, Tone::Quiet, note);
     }
 }
 
-fn row(page: &mut Page, record: &PipeRecord, stage: usize, cells: &[String]) {
-    let (names, width) = layout(page, cells.len());
+fn row(
+    page: &mut Page,
+    record: &PipeRecord,
+    stage: usize,
+    cells: &[String],
+    (names, widths): (usize, &[usize]),
+) {
     let label = format!("{} {}", stage + 1, name(record, stage));
     let tone = match holding_up(record).contains(&stage) {
         true => Tone::Strong,
@@ -153,7 +181,7 @@ fn row(page: &mut Page, record: &PipeRecord, stage: usize, cells: &[String]) {
         .add(Tone::Plain, "  ")
         .add(tone, page.fit(&label, names - 3))
         .pad_to(names);
-    for cell in cells {
+    for (cell, width) in cells.iter().zip(widths) {
         let missing = width.saturating_sub(crate::columns(cell));
         line = line.add(tone, format!("{}{cell}", " ".repeat(missing)));
     }
@@ -161,9 +189,18 @@ fn row(page: &mut Page, record: &PipeRecord, stage: usize, cells: &[String]) {
 }
 
 /// Columns of the names, and of each number.
-fn layout(page: &Page, numbers: usize) -> (usize, usize) {
+fn layout(page: &Page, table: &Table) -> (usize, Vec<usize>) {
     let width = page.width().min(96);
-    let number = if numbers > 5 { 9 } else { 12 };
-    let number = number.min((width.saturating_sub(8)) / numbers.max(1));
-    (width.saturating_sub(number * numbers).clamp(8, 30), number)
+    let needed = |header: &[&str; 2]| {
+        let longest = header.iter().map(|text| text.len()).max().unwrap_or(0);
+        table.narrowest.max(longest + 1)
+    };
+    let mut widths: Vec<usize> = table.headers.iter().map(needed).collect();
+    const NAMES: usize = 12;
+    if widths.iter().sum::<usize>() + NAMES > width {
+        let each = width.saturating_sub(8) / widths.len().max(1);
+        widths.fill(each);
+    }
+    let numbers: usize = widths.iter().sum();
+    (width.saturating_sub(numbers).clamp(8, 30), widths)
 }

@@ -1,13 +1,14 @@
-//! What `fathom pipe` prints: one screen.
+//! What `fathom pipe` prints: one screen, and the rest with `-v`.
 
-use fathom_model::{PipeExplaining, PipeModel, PipeNote, PipeRecord};
+use fathom_model::{PipeExplaining, PipeNote, PipeRecord};
 
-use super::view::{drawn, gains, holding_up, name};
-use super::{chart, statements, tables};
+use super::answer::{answer, how_modelled};
+use super::view::{drawn, name};
+use super::{chart, tables};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, format_level};
-use crate::text::JOIN;
-use crate::why::{share_text, time};
+use crate::text::{JOIN, wrap};
+use crate::why::time;
 
 /// How the report is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct PipeOptions {
     pub color: bool,
     /// Whether the terminal shows more than ASCII.
     pub unicode: bool,
+    /// All tables, charts and notes, and how it was measured.
+    pub verbose: bool,
 }
 
 impl Default for PipeOptions {
@@ -27,29 +30,114 @@ impl Default for PipeOptions {
             width: 80,
             color: false,
             unicode: true,
+            verbose: false,
         }
     }
 }
 
-/// The record as text: medians, the bottleneck, the chart, the tables, and what would mislead. No
-/// line is wider than `options.width` and no text from outside can act on the terminal. Ends with a
-/// line end.
+/// The record as text: first which stage holds the pipeline up; then the chart, the times, and what
+/// changes what to do. No line is wider than `options.width` and no text from outside can act on
+/// the terminal. Ends with a line end.
 pub fn pipe_terminal(record: &PipeRecord, options: &PipeOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
-    summary(&mut page, record);
-    if let Some(round) = drawn(&record.explained, &record.rounds) {
-        chart::write(&mut page, record, round, &chart_title(record));
+    let answer = page.clean(&answer(record));
+    page.prose(0, Tone::Strong, &answer);
+    match options.verbose {
+        true => all(&mut page, record),
+        false => short(&mut page, record),
     }
-    if let Some(delayed) = &record.delayed
-        && let Some(round) = drawn(&delayed.explained, &delayed.rounds)
-    {
-        chart::write(&mut page, record, round, &late(record, &delayed.delay_ns));
+    page.finish()
+}
+
+fn short(page: &mut Page, record: &PipeRecord) {
+    // Who asked for a late start wants to see that.
+    match (late_chart(record), drawn(&record.explained, &record.rounds)) {
+        (Some((round, title)), _) => chart::write(page, record, round, &title),
+        (None, Some(round)) => chart::write(page, record, round, ""),
+        (None, None) => {}
+    }
+    tables::write(page, record, &tables::times(record), false);
+    let shown = shown_first(page, &record.notes);
+    if !shown.is_empty() {
+        page.gap();
+    }
+    for note in &shown {
+        write_note(page, 0, note);
+    }
+    page.gap();
+    let more = match record.notes.len() - shown.len() {
+        0 => String::new(),
+        more => format!(
+            ", {}",
+            counted(more as u64, "more thing to know", "more things to know")
+        ),
+    };
+    let rounds = counted(record.rounds.len() as u64, "timed round", "timed rounds");
+    let observed = record
+        .explaining
+        .as_ref()
+        .map_or(String::new(), |explaining| {
+            match record.explained.is_empty() {
+                true => ", none observed: waits are not known".to_owned(),
+                false => format!(
+                    ", waits of one observed by tier {} ({:.2}x)",
+                    explaining.tier, explaining.slowdown
+                ),
+            }
+        });
+    let observed = page.clean(&observed);
+    page.prose(
+        0,
+        Tone::Quiet,
+        &format!("medians of {rounds}{observed}; bytes, first and last bytes{more}: -v"),
+    );
+}
+
+fn all(page: &mut Page, record: &PipeRecord) {
+    let commands: Vec<&str> = record
+        .stages
+        .iter()
+        .map(|stage| stage.command.as_str())
+        .collect();
+    let title = page.fit(&commands.join(" | "), page.width());
+    page.push(Line::new().add(Tone::Plain, title));
+    for (label, text) in facts(record) {
+        let tone = match label {
+            "median wall" => Tone::Strong,
+            "not observed" => Tone::Quiet,
+            "lost" => Tone::Notice,
+            _ => Tone::Plain,
+        };
+        let text = page.clean(&text);
+        page.field(label, tone, &text);
+    }
+    first_chart(page, record);
+    if let Some((round, title)) = late_chart(record) {
+        chart::write(page, record, round, &title);
     }
     for table in tables::all(record) {
-        tables::write(&mut page, record, &table);
+        tables::write(page, record, &table, true);
     }
-    notes(&mut page, &record.notes);
-    page.finish()
+    if record.notes.is_empty() {
+        return;
+    }
+    page.gap();
+    page.push(Line::new().add(Tone::Strong, "What to know"));
+    for note in &record.notes {
+        write_note(page, 2, note);
+    }
+}
+
+fn first_chart(page: &mut Page, record: &PipeRecord) {
+    if let Some(round) = drawn(&record.explained, &record.rounds) {
+        chart::write(page, record, round, &chart_title(record));
+    }
+}
+
+fn late_chart(record: &PipeRecord) -> Option<(&fathom_model::PipeRound, String)> {
+    let delayed = record.delayed.as_ref()?;
+    let round = drawn(&delayed.explained, &delayed.rounds)?;
+    Some((round, late(record, &delayed.delay_ns)))
 }
 
 /// What the chart shows.
@@ -79,34 +167,16 @@ pub(super) fn late(record: &PipeRecord, delays: &[u64]) -> String {
     format!("With {}", late.join(", "))
 }
 
-fn summary(page: &mut Page, record: &PipeRecord) {
-    let commands: Vec<&str> = record
-        .stages
-        .iter()
-        .map(|stage| stage.command.as_str())
-        .collect();
-    let title = page.fit(&commands.join(" | "), page.width());
-    page.push(Line::new().add(Tone::Strong, title));
-    for (label, text) in facts(record) {
-        let tone = match label {
-            "median wall" => Tone::Strong,
-            "not seen" => Tone::Quiet,
-            "lost" => Tone::Notice,
-            _ => Tone::Plain,
-        };
-        let text = page.clean(&text);
-        page.field(label, tone, &text);
-    }
-}
-
-/// What stands above the chart: label and text.
+/// What was measured and how: label and text.
 pub(super) fn facts(record: &PipeRecord) -> Vec<(&'static str, String)> {
     let mut facts = vec![("median wall", median(record))];
-    facts.extend(bottleneck(record).map(|text| ("bottleneck", text)));
+    if let (Some(model), false) = (&record.model, record.model_misses()) {
+        facts.push(("model", how_modelled(model, record.summary.wall.value)));
+    }
     if let Some(explaining) = &record.explaining {
         facts.push(("observed", how_observed(explaining)));
         let texts = explaining.not_visible.iter();
-        facts.extend(texts.map(|text| ("not seen", text.clone())));
+        facts.extend(texts.map(|text| ("not observed", text.clone())));
         let texts = explaining.lost.iter();
         facts.extend(texts.map(|text| ("lost", text.clone())));
     }
@@ -135,8 +205,8 @@ fn median(record: &PipeRecord) -> String {
 fn how_observed(explaining: &PipeExplaining) -> String {
     let how = match explaining.tier.as_str() {
         "kernel" => "counted in the kernel (tier kernel)",
-        "perf" => "switches recorded by the kernel, threads looked at (tier perf)",
-        "sample" => "threads looked at 1,000 times a second (tier sample)",
+        "perf" => "switches recorded by the kernel, threads sampled (tier perf)",
+        "sample" => "threads sampled 1,000 times a second (tier sample)",
         _ => {
             return "not: only the accounts of ended processes (tier accounts), so no waits"
                 .to_owned();
@@ -152,114 +222,52 @@ fn how_observed(explaining: &PipeExplaining) -> String {
     }
 }
 
-/// From here on it is said how far the model is off.
-const MODEL_FAR: f64 = 0.1;
+/// Lines of a screen, and those of it that stand around the notes: two empty ones, two at the end.
+const SCREEN: usize = 24;
+const AROUND: usize = 4;
 
-fn bottleneck(record: &PipeRecord) -> Option<String> {
-    let stage = record.bottleneck?;
-    let model = record.model.as_ref()?;
-    if statements::model_misses(record) {
-        return Some(missed(record, stage));
-    }
-    let wall = record.summary.wall.value;
-    let how = how_modelled(model, wall);
-    if !gains(record, stage) {
-        return Some(format!(
-            "no single stage: without any one of them the pipeline would take about as long ({how}). Stage {}, \
-             {}, has the most time of its own",
-            stage + 1,
-            name(record, stage),
-        ));
-    }
-    let stages = holding_up(record);
-    let free = model.if_free.iter();
-    let of_them = free.filter(|free| stages.contains(&free.stage));
-    let walls: Vec<f64> = of_them.map(|free| free.wall_seconds).collect();
-    let text = match &stages[..] {
-        [stage] => format!(
-            "stage {}, {}: if it took no time of its own, the pipeline would take",
-            stage + 1,
-            name(record, *stage),
-        ),
-        several => format!(
-            "stages {} alike: if one of them took no time of its own, the pipeline would take",
-            listed(record, several)
-        ),
+/// The notes that change what to believe or to do, most important first: one, and as many more as
+/// fit the screen. What became of a late start was asked for.
+fn shown_first<'a>(page: &Page, notes: &'a [PipeNote]) -> Vec<&'a PipeNote> {
+    const IN_ORDER: [&[&str]; 5] = [
+        &["partial", "failures", "left_behind"],
+        &["holds_output"],
+        &["delay", "delay_writer", "delay_pipeline"],
+        &["no_cpu", "differs_alone", "skips_file_input"],
+        &["misleading_wall_time"],
+    ];
+    let rank = |note: &PipeNote| {
+        IN_ORDER
+            .iter()
+            .position(|ids| ids.contains(&note.id.as_str()))
     };
-    Some(format!(
-        "{text} about {} instead of {} ({how})",
-        range(&walls),
-        time(wall)
-    ))
+    let mut shown: Vec<&PipeNote> = notes.iter().filter(|note| rank(note).is_some()).collect();
+    shown.sort_by_key(|note| rank(note));
+    let mut lines = page.lines() + AROUND;
+    let mut is_first = true;
+    shown.retain(|note| {
+        let more = wrap(&page.clean(&note.message), page.width()).len();
+        let fits = std::mem::take(&mut is_first) || lines + more <= SCREEN;
+        lines += if fits { more } else { 0 };
+        fits || note.id.starts_with("delay")
+    });
+    shown
 }
 
-/// Where the model does not even give what was measured.
-fn missed(record: &PipeRecord, stage: usize) -> String {
-    let misses = "the model misses what was measured, so what would be gained is not known";
-    let name = name(record, stage);
-    match &holding_up(record)[..] {
-        _ if !gains(record, stage) => format!(
-            "not known: the model misses what was measured. Stage {}, {name}, has the most time of its own",
-            stage + 1
-        ),
-        [_] => format!("probably stage {}, {name}; {misses}", stage + 1),
-        several => format!(
-            "probably stages {} alike; {misses}",
-            listed(record, several)
-        ),
-    }
-}
-
-/// By which means, and how good they are where they are not good.
-fn how_modelled(model: &PipeModel, wall: f64) -> String {
-    let how = match model.method.as_str() {
-        "phases" => "modelled from when bytes came and went",
-        _ => "modelled from the own times of the stages",
-    };
-    match model.off_by(wall) {
-        off if off > MODEL_FAR => format!(
-            "{how}; for the pipeline as it is the model gives {}, {} off",
-            time(model.as_is_seconds),
-            share_text(off)
-        ),
-        _ => how.to_owned(),
+/// How a note is coloured: what is wrong, what would mislead, what is only to be known.
+pub(super) fn tone(note: &PipeNote) -> Tone {
+    match note.id.as_str() {
+        "failures" | "partial" => Tone::Bad,
+        "misleading_wall_time"
+        | "differs_alone"
+        | "skips_file_input"
+        | "model_off"
+        | "holds_output" => Tone::Notice,
+        _ => Tone::Plain,
     }
 }
 
-/// `1 (cat), 2 (gzip) and 3 (wc)`.
-fn listed(record: &PipeRecord, stages: &[usize]) -> String {
-    let named = |stage: &usize| format!("{} ({})", stage + 1, name(record, *stage));
-    let names: Vec<String> = stages.iter().map(named).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
-}
-
-/// `1.2 s`, or `1.2 s to 1.4 s` where they differ.
-fn range(seconds: &[f64]) -> String {
-    let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = seconds.iter().copied().fold(0.0, f64::max);
-    match most > least * 1.02 {
-        true => format!("{} to {}", time(least), time(most)),
-        false => time(least),
-    }
-}
-
-fn notes(page: &mut Page, notes: &[PipeNote]) {
-    if notes.is_empty() {
-        return;
-    }
-    page.gap();
-    page.push(Line::new().add(Tone::Strong, "What to know"));
-    for note in notes {
-        let tone = match note.id.as_str() {
-            "failures" | "partial" => Tone::Bad,
-            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_off" => {
-                Tone::Notice
-            }
-            _ => Tone::Plain,
-        };
-        page.prose(2, tone, &page.clean(&note.message));
-    }
+fn write_note(page: &mut Page, indent: usize, note: &PipeNote) {
+    let text = page.clean(&note.message);
+    page.prose(indent, tone(note), &text);
 }

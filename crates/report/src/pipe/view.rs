@@ -20,17 +20,6 @@ pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Op
     })
 }
 
-/// A stage of the observed round that took so much longer or shorter than in the timed ones is like
-/// them.
-const ALIKE: f64 = 0.1;
-
-/// Whether parts of this observed stage's time are such parts of its time in the timed rounds.
-pub(super) fn like_timed(record: &PipeRecord, run: &StageRun, wall_seconds: f64) -> bool {
-    let explaining = record.explaining.as_ref();
-    let quoted = explaining.is_some_and(|explaining| explaining.times_are_quoted);
-    quoted && (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE
-}
-
 /// The round that is drawn: observed if there is one, else the timed round with the median wall
 /// time.
 pub(super) fn drawn<'a>(
@@ -42,11 +31,6 @@ pub(super) fn drawn<'a>(
         order.sort_by_key(|round| round.wall_ns);
         order.get(order.len().saturating_sub(1) / 2).copied()
     })
-}
-
-/// The observed round that is shown.
-pub(super) fn observed(record: &PipeRecord) -> Option<&PipeRound> {
-    record.explained.first()
 }
 
 /// A gain below this share of the pipeline's wall time is none.
@@ -66,7 +50,7 @@ pub(super) fn holding_up(record: &PipeRecord) -> Vec<usize> {
     }
 }
 
-/// Whether the pipeline would take less without the stage's own time.
+/// Whether the pipeline would take less if the stage took no time.
 pub(super) fn gains(record: &PipeRecord, stage: usize) -> bool {
     let free = record.model.iter().flat_map(|model| &model.if_free);
     let mut of_stage = free.filter(|free| free.stage == stage);

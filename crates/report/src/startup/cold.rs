@@ -2,6 +2,7 @@
 
 use fathom_model::{Cache, ColdBy, ColdEvidence, EvictedFile, StartupRecord, StartupRun};
 
+use super::waits;
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
@@ -18,10 +19,10 @@ pub(super) fn write(page: &mut Page, record: &StartupRecord) {
         return;
     };
     page.gap();
-    page.prose(0, Tone::Strong, "What cold means here");
+    page.prose(0, Tone::Strong, "What stayed cached, and why");
     let how = match by {
         ColdBy::Evict => {
-            "before each cold run the program, its libraries and every file that it was seen to \
+            "before each cold run the program, its libraries and every file that it is known to \
              open were evicted from the page cache; names and attributes of files stay in memory, \
              and so does what a disk or hypervisor below keeps"
         }
@@ -37,11 +38,37 @@ pub(super) fn write(page: &mut Page, record: &StartupRecord) {
     }
 }
 
-fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
-    let name = record
-        .programs
-        .get(evidence.program)
-        .map_or("?", |program| program.name.as_str());
+/// A line for every cold program.
+pub(super) fn write_short(page: &mut Page, record: &StartupRecord) {
+    if record.conditions.cold_by.is_none() || record.cold.is_empty() {
+        return;
+    }
+    page.gap();
+    for evidence in &record.cold {
+        let (read, void, runs) = read(record, evidence);
+        let number = waits::number(record, evidence.program);
+        let text = format!("{number}{read}; {}", stayed_in_short(evidence));
+        page.field("cold", tone(void, runs), &text);
+    }
+}
+
+/// How much of what was evicted stayed.
+fn stayed_in_short(evidence: &ColdEvidence) -> String {
+    let known = evidence.files.iter().filter_map(|file| file.pages_left);
+    let left: u64 = known.clone().sum();
+    match (known.count(), left) {
+        (0, _) => "what stayed cached is not known".to_string(),
+        (_, 0) => "nothing stayed cached".to_string(),
+        (_, left) => format!(
+            "{} of {} stayed cached",
+            format_bytes(left as f64 * PAGE_BYTES),
+            format_bytes(evidence.bytes as f64)
+        ),
+    }
+}
+
+/// What cold runs read from the device; how many were void, and of how many.
+fn read(record: &StartupRecord, evidence: &ColdEvidence) -> (String, usize, usize) {
     let cold: Vec<&StartupRun> = record
         .runs
         .iter()
@@ -53,8 +80,6 @@ fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
         values.get(values.len() / 2).copied().unwrap_or(0.0)
     };
     let void = cold.iter().filter(|run| run.void).count();
-    let name = page.fit(name, page.width() - 4);
-    page.prose(2, Tone::Strong, &name);
     let read = format!(
         "{} read from the device, {} (medians); {} of {} void",
         format_bytes(median(&|run| run.read_bytes.unwrap_or(0) as f64)),
@@ -66,7 +91,18 @@ fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
         format_count(void as f64),
         counted(cold.len() as u64, "cold run", "cold runs")
     );
-    page.field("read", tone(void, cold.len()), &read);
+    (read, void, cold.len())
+}
+
+fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
+    let name = record
+        .programs
+        .get(evidence.program)
+        .map_or("?", |program| program.name.as_str());
+    let name = page.fit(name, page.width() - 4);
+    page.prose(2, Tone::Strong, &name);
+    let (read, void, runs) = read(record, evidence);
+    page.field("read", tone(void, runs), &read);
     let known: Vec<&EvictedFile> = evidence
         .files
         .iter()

@@ -1,4 +1,4 @@
-//! Did something else take a part of the cores that the programs ran on?
+//! Did a neighbour use the other hardware thread of the cores that the programs ran on?
 
 use fathom_model::{Cache, Estimate, StartupMetric, StartupRecord, StartupSummary};
 
@@ -6,9 +6,9 @@ use super::waits::number;
 use super::words;
 
 /// Part of the runs from which on it is reported.
-const TOLD_FROM: f64 = 0.05;
+const SAID_FROM: f64 = 0.05;
 
-/// Of a program that often shared its core a label and a sentence.
+/// Of a program that often had such a neighbour a label and a sentence.
 pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let warm =
         |summary: &&StartupSummary| summary.program == program && summary.cache == Cache::Warm;
@@ -19,11 +19,11 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
         .min_by_key(|summary| summary.metric != StartupMetric::FirstOutput)?;
     let by_core = summary.by_core.as_ref()?;
     let runs = by_core.alone_runs + by_core.shared_runs;
-    if (by_core.shared_runs as f64) < TOLD_FROM * runs as f64 {
+    if (by_core.shared_runs as f64) < SAID_FROM * runs as f64 {
         return None;
     }
     let mut text = format!(
-        "{}{} of {runs} runs shared their core with another program or virtual machine",
+        "{}a neighbour used the sibling hyperthread in {} of {runs} runs",
         number(record, program),
         by_core.shared_runs
     );
@@ -37,5 +37,5 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
         _ => String::new(),
     };
     text.push_str(&medians);
-    Some(("shared core", text))
+    Some(("hyperthread", text))
 }

@@ -2,6 +2,7 @@
 
 use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
 
+use super::answer::answer;
 use super::{machine_notes, phases, svg, verdicts, words};
 use crate::page::page;
 use crate::text::{JOIN, html as text};
@@ -17,6 +18,10 @@ const MOST_PATHS: usize = 60;
 pub fn startup_html(record: &StartupRecord) -> String {
     let mut out = String::from("<h1>From exec to the first byte of output</h1>\n");
     out.push_str(&format!(
+        "<p><strong>{}</strong></p>\n",
+        text(&answer(record).1)
+    ));
+    out.push_str(&format!(
         "<p class=\"soft\">{} rounds in random order (seed {}); {}; {}; {}</p>\n",
         record.conditions.rounds,
         record.conditions.seed,
@@ -30,9 +35,6 @@ pub fn startup_html(record: &StartupRecord) -> String {
         text(&record.environment.kernel),
         text(&record.started_at)
     ));
-    if !record.complete {
-        out.push_str("<p class=\"bad\">Partial: measuring was cut short.</p>\n");
-    }
     pictures(&mut out, record);
     for metric in [StartupMetric::FirstOutput, StartupMetric::Exit] {
         distribution(&mut out, record, metric);
@@ -176,7 +178,7 @@ fn program(out: &mut String, record: &StartupRecord, trace: &StartupTrace) {
         .collect();
     out.push_str(&format!("<p>Ran: {}</p>\n", ran.join(" then ")));
     out.push_str(&format!(
-        "<p>{} libraries, {} other files opened, {} failed look-ups, {} read, {} page faults from memory and {} from the device.</p>\n",
+        "<p>{} libraries, {} other files opened, {} failed lookups, {} read, {} page faults from memory and {} from the device.</p>\n",
         trace.libraries.len(),
         trace.files.len(),
         format_count(trace.failed_lookups as f64),

@@ -67,6 +67,33 @@ pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     }
 }
 
+/// `59 % loader and libraries, 29 % exec, in the kernel`: the parts from a twentieth on, largest
+/// first; why there are none where they would not be those of a usual start.
+pub(super) fn in_a_line(trace: &StartupTrace) -> String {
+    const LEAST: f64 = 0.05;
+    if let Some(why) = no_shares(trace) {
+        return format!("no shares: {why}");
+    }
+    let total = trace
+        .phases
+        .iter()
+        .map(|phase| phase.ns)
+        .sum::<u64>()
+        .max(1) as f64;
+    let mut parts: Vec<(f64, &str)> = trace
+        .phases
+        .iter()
+        .map(|phase| (phase.ns as f64 / total, words::phase(phase.phase)))
+        .filter(|(share, _)| *share >= LEAST)
+        .collect();
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let parts = parts.iter();
+    let parts: Vec<String> = parts
+        .map(|(share, phase)| format!("{:.0} % {phase}", share * 100.0))
+        .collect();
+    parts.join(", ")
+}
+
 /// Why the shares of these phases are no shares of a usual start; `None` if they are.
 pub(super) fn no_shares(trace: &StartupTrace) -> Option<&'static str> {
     let mut phases = trace.phases.iter();

@@ -35,11 +35,22 @@ pub(super) fn write(page: &mut Page, record: &StartupRecord) {
     }
 }
 
-fn ran(page: &mut Page, program: &StartupProgram) {
+pub(super) fn ran(page: &mut Page, program: &StartupProgram) {
     let names: Vec<String> = program.ran.iter().map(|path| page.clean(path)).collect();
     if !names.is_empty() {
         page.field("ran", Tone::Plain, &names.join(" > "));
     }
+}
+
+/// How much it opened, in a line.
+pub(super) fn opened_in_short(page: &mut Page, trace: &StartupTrace) {
+    let text = format!(
+        "{}, {}, {}",
+        counted(trace.libraries.len() as u64, "library", "libraries"),
+        counted(trace.files.len() as u64, "other file", "other files"),
+        counted(trace.failed_lookups, "failed lookup", "failed lookups"),
+    );
+    page.field("opened", Tone::Plain, &text);
 }
 
 fn opened(page: &mut Page, trace: &StartupTrace) {
@@ -63,7 +74,7 @@ fn opened(page: &mut Page, trace: &StartupTrace) {
             counted(trace.files.len() as u64, "other file", "other files")
         ),
         format!("{} read", format_bytes(trace.bytes_read as f64)),
-        counted(trace.failed_lookups, "failed look-up", "failed look-ups"),
+        counted(trace.failed_lookups, "failed lookup", "failed lookups"),
     ];
     let first: Vec<String> = trace
         .missing

@@ -8,11 +8,28 @@ use crate::why::columns::{Column, write as write_columns};
 
 /// One table for each stretch: `floor`, `p50`, `p90`, `p99`, `max`.
 pub(super) fn write(page: &mut Page, record: &StartupRecord) {
+    write_those(page, record, |_| true);
+}
+
+/// The same to the first byte of output, and to the exit of those that have none.
+pub(super) fn write_short(page: &mut Page, record: &StartupRecord) {
+    let has_output = |row: &StartupSummary| {
+        record.summaries.iter().any(|other| {
+            other.metric == StartupMetric::FirstOutput
+                && (other.program, other.cache) == (row.program, row.cache)
+        })
+    };
+    write_those(page, record, |row| {
+        row.metric == StartupMetric::FirstOutput || !has_output(row)
+    });
+}
+
+fn write_those(page: &mut Page, record: &StartupRecord, wanted: impl Fn(&StartupSummary) -> bool) {
     for metric in [StartupMetric::FirstOutput, StartupMetric::Exit] {
         let rows: Vec<&StartupSummary> = record
             .summaries
             .iter()
-            .filter(|summary| summary.metric == metric)
+            .filter(|summary| summary.metric == metric && wanted(summary))
             .collect();
         if rows.is_empty() {
             continue;

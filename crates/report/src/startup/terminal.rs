@@ -1,8 +1,9 @@
-//! The screen of text.
+//! The screen of text, and the rest with `-v`.
 
-use fathom_model::{StartupRecord, StopReason};
+use fathom_model::{StartupRecord, StartupTrace};
 
-use super::{cold, machine_notes, programs, tables, verdicts, waits, words};
+use super::answer::answer;
+use super::{cold, machine_notes, phases, programs, tables, verdicts, waits, words};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
@@ -15,6 +16,8 @@ pub struct StartupOptions {
     pub color: bool,
     /// Whether the terminal shows more than ASCII.
     pub unicode: bool,
+    /// All tables, what each program opened, and what stayed cached.
+    pub verbose: bool,
 }
 
 impl Default for StartupOptions {
@@ -24,45 +27,95 @@ impl Default for StartupOptions {
             width: 80,
             color: false,
             unicode: true,
+            verbose: false,
         }
     }
 }
 
-/// The record as text: distributions, verdicts, what each program did, what cold means, the budget
-/// and what must be known to trust the numbers. No line is wider than `options.width` and no text
-/// from outside can act on the terminal. Ends with a line end.
+/// The record as text: first how soon the programs have their first byte of output; then the
+/// distributions, where a start goes, and what must be known to trust the numbers. No line is wider
+/// than `options.width` and no text from outside can act on the terminal. Ends with a line end.
 pub fn startup_terminal(record: &StartupRecord, options: &StartupOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
-    heading(&mut page, record);
-    tables::write(&mut page, record);
-    verdicts::write(&mut page, record);
-    programs::write(&mut page, record);
-    cold::write(&mut page, record);
-    budget(&mut page, record);
-    footer(&mut page, record);
+    let (tone, text) = answer(record);
+    let text = page.clean(&text);
+    page.prose(0, tone, &text);
+    match options.verbose {
+        true => all(&mut page, record),
+        false => short(&mut page, record),
+    }
     page.finish()
 }
 
-fn heading(page: &mut Page, record: &StartupRecord) {
-    let conditions = &record.conditions;
-    let mut text = format!(
-        "{}, {} in random order (seed {})",
-        counted(record.programs.len() as u64, "program", "programs"),
-        counted(u64::from(conditions.rounds), "round", "rounds"),
-        conditions.seed
-    );
-    if !record.complete {
-        text.push_str(match record.stop {
-            StopReason::Interrupted => "; PARTIAL: interrupted",
-            _ => "; PARTIAL",
-        });
-    }
-    let tone = if record.complete {
-        Tone::Plain
-    } else {
-        Tone::Bad
+fn short(page: &mut Page, record: &StartupRecord) {
+    tables::write_short(page, record);
+    where_it_goes(page, record);
+    cold::write_short(page, record);
+    notes(page, record);
+    page.gap();
+    let more = match record.conditions.cold_by {
+        None => "the time to the exit, files",
+        Some(_) => "the time to the exit, files, what stayed cached, and why",
     };
-    page.prose(0, tone, &text);
+    page.prose(0, Tone::Quiet, &format!("{}; {more}: -v", made(record)));
+}
+
+/// The phases: of one program with what it opened, of several a line each.
+fn where_it_goes(page: &mut Page, record: &StartupRecord) {
+    let traces: Vec<&StartupTrace> = record
+        .traces
+        .iter()
+        .filter(|trace| !trace.phases.is_empty())
+        .collect();
+    if traces.is_empty() {
+        return;
+    }
+    page.gap();
+    page.prose(0, Tone::Strong, "Where a warm start goes");
+    if let ([program], [trace]) = (&record.programs[..], &traces[..]) {
+        phases::write(page, trace);
+        // A script, a shim: what was called is not what ran.
+        if program.ran.len() > 1 {
+            programs::ran(page, program);
+        }
+        programs::opened_in_short(page, trace);
+        return;
+    }
+    for trace in traces {
+        let text = format!("{}: {}", trace.program + 1, phases::in_a_line(trace));
+        page.prose(2, Tone::Plain, &text);
+    }
+}
+
+fn all(page: &mut Page, record: &StartupRecord) {
+    page.gap();
+    let text = format!(
+        "{}, {} (seed {})",
+        counted(record.programs.len() as u64, "program", "programs"),
+        made(record),
+        record.conditions.seed
+    );
+    page.prose(0, Tone::Plain, &text);
+    tables::write(page, record);
+    verdicts::write(page, record);
+    programs::write(page, record);
+    cold::write(page, record);
+    budget(page, record);
+    page.gap();
+    if let Some(floor) = &record.floor {
+        let text = format!(
+            "an empty static program takes {} from exec to its exit here",
+            words::time(floor.value)
+        );
+        page.field("floor", Tone::Quiet, &text);
+    }
+    notes(page, record);
+}
+
+/// `20 rounds in random order`.
+fn made(record: &StartupRecord) -> String {
+    let rounds = counted(u64::from(record.conditions.rounds), "round", "rounds");
+    format!("{rounds} in random order")
 }
 
 fn budget(page: &mut Page, record: &StartupRecord) {
@@ -111,15 +164,8 @@ fn budget(page: &mut Page, record: &StartupRecord) {
     }
 }
 
-fn footer(page: &mut Page, record: &StartupRecord) {
-    page.gap();
-    if let Some(floor) = &record.floor {
-        let text = format!(
-            "an empty static program takes {} from exec to its exit here",
-            words::time(floor.value)
-        );
-        page.field("floor", Tone::Quiet, &text);
-    }
+/// What the machine did to the runs, and what must be known of them.
+fn notes(page: &mut Page, record: &StartupRecord) {
     for (label, text) in machine_notes(record) {
         page.field(label, Tone::Notice, &text);
     }

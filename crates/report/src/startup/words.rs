@@ -21,7 +21,7 @@ pub(super) fn metric(metric: StartupMetric) -> &'static str {
 
 pub(super) fn phase(phase: StartupPhase) -> &'static str {
     match phase {
-        StartupPhase::Wrappers => "wrappers before it",
+        StartupPhase::Wrappers => "wrapper scripts",
         StartupPhase::Exec => "exec, in the kernel",
         StartupPhase::Loader => "loader and libraries",
         StartupPhase::Entry => "to its entry (static)",

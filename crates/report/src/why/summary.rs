@@ -75,16 +75,6 @@ pub(super) fn counted_runs(timed: &TimedRuns) -> String {
     counted(timed.runs as u64, "untraced run", "untraced runs")
 }
 
-/// `12 untraced runs, median 651.2 ms, 95 % interval 648.0 to 655.1 ms`.
-pub fn untraced(timed: &TimedRuns) -> String {
-    match timed.runs {
-        0 => "no run was timed".to_string(),
-        _ => {
-            format!("{}, median {}", counted_runs(timed), estimate(&timed.wall)).replace(JOIN, " ")
-        }
-    }
-}
-
 /// `651.2 ms, 95 % interval 648.0 to 655.1`.
 pub(super) fn estimate(estimate: &Estimate) -> String {
     let unit = TimeUnit::fitting(estimate.value);

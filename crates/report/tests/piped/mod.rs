@@ -242,10 +242,14 @@ pub(crate) fn delayed() -> PipeRecord {
     record
 }
 
-/// Puts what no name should hold into every text.
+/// What no name should hold.
 #[allow(dead_code)] // not every test file needs it
+pub(crate) const EVIL: &str = "</title><script>alert(1)</script>\"'&\u{202e}\x1b[31m";
+
+/// Puts that into every text.
+#[allow(dead_code)] // as above
 pub(crate) fn spoil(record: &mut PipeRecord) {
-    let evil = "</title><script>alert(1)</script>\"'&\u{202e}\x1b[31m";
+    let evil = EVIL;
     for stage in &mut record.stages {
         stage.name = evil.to_string();
         stage.command = evil.to_string();

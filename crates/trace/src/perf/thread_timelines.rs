@@ -211,8 +211,8 @@ impl ThreadTimelines {
             return;
         };
         // Waits that no sample fell into have no call: they are in the sums of those that are like
-        // them.
-        if interval.call.is_none() && interval.cause == Cause::Asleep {
+        // them, and here only where it was asked for.
+        if interval.call.is_none() && interval.cause == Cause::Asleep && !options.unnamed {
             return;
         }
         if interval.to_ns - interval.from_ns < options.shortest.as_nanos() as u64 {

@@ -28,9 +28,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID,...", value_delimiter = ',', conflicts_with_all = ["quick", "check", "fix", "restore"])]
     pub only: Vec<String>,
 
-    /// Is it quiet and steady enough to measure on? What disturbs, what that does, what mends it
+    /// Is it fit to measure on, and what to do? Then what disturbs, what that does, what mends it
     #[arg(long)]
     pub check: bool,
+
+    /// With --check: show all checks, also those that are ok
+    #[arg(short, long, requires = "check")]
+    pub verbose: bool,
 
     /// Change the settings that widen results (governor, turbo and others), as root: each change is
     /// shown, and what was there is kept for --restore

@@ -135,7 +135,7 @@ fn check(arguments: &Arguments) -> Result<i32, Failure> {
     let draws = screen::can_draw();
     screen::redraw(
         draws,
-        "looking at the machine, then a program against itself …",
+        "checking the machine, then a program against itself …",
     );
     let Checked { record, failure } = fathom_conduct::check(&plan);
     screen::redraw(draws, "");
@@ -145,7 +145,7 @@ fn check(arguments: &Arguments) -> Result<i32, Failure> {
     finish(
         arguments,
         &record,
-        &fathom_report::machine_check_terminal(&record.report),
+        &fathom_report::machine_check_terminal(&record.report, arguments.verbose),
     )?;
     if !record.complete {
         anstream::eprintln!(

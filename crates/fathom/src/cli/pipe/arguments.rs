@@ -20,8 +20,8 @@ use crate::cli::run_options::RunOptions;
 
 A worked example. In
   fathom pipe 'sleep 1' cat
-cat's wall time is 1 s, all of it waiting for input, 'alone' it takes a millisecond, and the bottleneck is \
-sleep: to make cat faster would win nothing.
+cat's wall time is 1 s, all of it waiting for input, 'alone' it takes a millisecond, and sleep holds \
+the pipeline up: to make cat faster would save nothing.
 
 The timed rounds are never traced. The waits come from further, observed rounds; the output says by \
 which means and how much slower they were. docs/pipe.md explains every number.
@@ -90,6 +90,10 @@ pub(crate) struct Arguments {
     /// Count failing stages instead of ending
     #[arg(short, long, help_heading = "How much is measured")]
     pub ignore_failure: bool,
+
+    /// Show all: bytes, first and last bytes, how it was observed and modelled, what to know
+    #[arg(short, long, help_heading = "What is shown and written")]
+    pub verbose: bool,
 
     /// Write a page with the chart and all tables
     #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]

@@ -18,7 +18,7 @@ use fathom_trace::Tier;
 use progress::Progress;
 
 use crate::cli::failure::Failure;
-use crate::cli::{WORDING, path_conflicts, screen, write};
+use crate::cli::{path_conflicts, screen, write};
 
 /// Measures, observes, prints. Returns the exit code.
 ///
@@ -73,7 +73,6 @@ fn plan(arguments: &Arguments, stages: Stages) -> Result<PipePlan, Failure> {
         ignore_failure: arguments.ignore_failure,
         record: write::grows(arguments.json.as_deref()),
         terms: arguments.run_options.terms(),
-        wording: WORDING,
         stages,
     })
 }
@@ -85,6 +84,7 @@ fn show(arguments: &Arguments, record: &PipeRecord) -> Result<(), Failure> {
             width: screen::stdout_width(),
             color: screen::stdout_has_colour(),
             unicode: screen::speaks_unicode(),
+            verbose: arguments.verbose,
         };
         write::print(report::pipe_terminal(record, &options).as_bytes())?;
     }

@@ -52,7 +52,7 @@ impl Progress {
     /// Says which run starts.
     fn starts(&mut self, round: u32, kind: Kind) {
         let what = match kind {
-            Kind::First => "the first run, which does not count".to_string(),
+            Kind::First => "a warm-up run".to_string(),
             Kind::Live => format!("round {}: the pipeline", round + 1),
             Kind::Delayed => format!("round {}: the pipeline with a late stage", round + 1),
             Kind::Alone(stage) => format!("round {}: {} alone", round + 1, self.names[stage]),

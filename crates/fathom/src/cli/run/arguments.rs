@@ -30,8 +30,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub plan: bool,
 
-    /// List the catalogue, or that of the folders named: what each experiment covers, and what it
-    /// lacks here
+    /// List the catalogue, or that of the folders named: what can run here first
     #[arg(long, conflicts_with_all = ["plan", "all", "resume", "install"])]
     pub list: bool,
 
@@ -78,6 +77,10 @@ pub(crate) struct Arguments {
     /// Write the figures into README.md beside each file, between its marks; the rest stays
     #[arg(long, conflicts_with_all = ["only", "plan", "list"])]
     pub readme: bool,
+
+    /// With --list: also the published results that each covers, and what it lacks here
+    #[arg(short, long, requires = "list")]
+    pub verbose: bool,
 
     /// Write a report in Markdown
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]

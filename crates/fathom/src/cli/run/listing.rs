@@ -1,13 +1,13 @@
-//! `fathom run --list`: the catalogue, and what runs here. Looking for a tool runs its check, and nothing
-//! else of the file.
+//! `fathom run --list`: the catalogue, and what can run here. Of a file no more is run than the checks
+//! of its tools.
 
 use std::path::PathBuf;
 
 use fathom_experiment::Experiment;
-use fathom_experiment::prepare::{Prepared, Preparer};
+use fathom_experiment::prepare::{Known, missing_tools};
 use fathom_experiment::resolve::Scope;
 use fathom_experiment::session;
-use fathom_measure::interrupt;
+use fathom_measure::{MeasureError, interrupt};
 use fathom_model::{CatalogueRecord, CatalogueRow, SCHEMA_VERSION};
 use fathom_report as report;
 
@@ -35,9 +35,10 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
         }
     };
     let mut rows = Vec::new();
+    let mut known = Known::default();
     for file in files {
         let experiment = read(&file)?;
-        let missing = missing(arguments, &experiment)?;
+        let missing = missing(arguments, &experiment, &mut known)?;
         rows.push(CatalogueRow {
             name: name_of(&file),
             file: file.display().to_string(),
@@ -56,6 +57,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
             screen::stdout_width(),
             screen::stdout_has_colour(),
             screen::speaks_unicode(),
+            arguments.verbose,
         );
         write::print(text.as_bytes())?;
     }
@@ -69,7 +71,11 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
 }
 
 /// The tools that are not there, each with how to get it.
-fn missing(arguments: &Arguments, experiment: &Experiment) -> Result<Vec<String>, Failure> {
+fn missing(
+    arguments: &Arguments,
+    experiment: &Experiment,
+    known: &mut Known,
+) -> Result<Vec<String>, Failure> {
     let folders = session::folders(experiment, &work_of(arguments, experiment))
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let scope = Scope {
@@ -79,27 +85,11 @@ fn missing(arguments: &Arguments, experiment: &Experiment) -> Result<Vec<String>
     };
     // A list leaves nothing behind in the catalogue: what the checks print goes elsewhere.
     let logs = std::env::temp_dir().join(format!("fathom-list-{}", std::process::id()));
-    let mut preparer = Preparer {
-        scope,
-        logs: logs.clone(),
-        install: false,
-        keep_builds: false,
-        deadline: None,
-        prepared: Prepared::default(),
-    };
-    for tool in &experiment.tools {
-        if preparer
-            .prepare(&tool.name.value, &Vec::new(), &mut |_, _| {})
-            .is_err()
-        {
-            break;
-        }
-    }
+    let missing = missing_tools(&scope, &logs, known);
     // Nothing else is in it.
     let _ = std::fs::remove_dir_all(&logs);
-    if interrupt::received().is_some() {
-        return Err(fathom_measure::MeasureError::Interrupted.into());
+    match interrupt::received() {
+        Some(_) => Err(MeasureError::Interrupted.into()),
+        None => missing.map_err(|_| MeasureError::Interrupted.into()),
     }
-    let tools = preparer.prepared.tools.into_iter();
-    Ok(tools.filter_map(|tool| tool.missing).collect())
 }

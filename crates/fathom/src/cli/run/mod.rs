@@ -20,7 +20,7 @@ use fathom_report as report;
 use progress::Line;
 
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
-use crate::cli::{WORDING, screen, write};
+use crate::cli::{screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
 const BUDGET_FAILED: i32 = 1;
@@ -263,7 +263,6 @@ impl Limits {
 
 fn one(arguments: &Arguments, experiment: &Experiment, limits: Limits) -> Result<End, Failure> {
     let options = Options {
-        wording: WORDING,
         work: work_of(arguments, experiment),
         quick: arguments.quick,
         install: arguments.install,

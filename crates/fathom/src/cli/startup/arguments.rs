@@ -21,9 +21,9 @@ const SHOWN: &str = "What is shown and written";
 
 A worked example.
   fathom startup --cold ./tool
-prints a line 'warm' and a line 'cold': p50 is a usual start, p90 one that nine of ten starts keep. Below, where \
-the time of a warm start went (exec, loader, runtime and main), which files were opened, what a cold start read \
-from the device, and what stayed in memory because others use it.
+says how soon the first byte came, and prints a line 'warm' and a line 'cold': p50 is a usual start, p90 one \
+that nine of ten starts keep. Below, where the time of a warm start went (exec, loader, runtime and main), and what \
+a cold start read from the device. With -v, which files were opened, what stayed cached, and why.
 
 Start: the call of execve. End: the first byte that can be read from standard output, which is a \
 pipe; and the exit. docs/startup.md says where each stamp is taken.
@@ -91,6 +91,10 @@ pub(crate) struct Arguments {
     /// The quantile that the budget holds for
     #[arg(long, value_name = "QUANTILE", value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
     pub budget_quantile: Quantile,
+
+    /// Show all: the time to the exit, each program's files, what stayed cached, and why
+    #[arg(short, long, help_heading = SHOWN)]
+    pub verbose: bool,
 
     /// Write a picture: one page with the phases as stacked bars
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]

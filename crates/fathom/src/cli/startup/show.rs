@@ -18,6 +18,7 @@ pub(super) fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), 
             width: screen::stdout_width(),
             color: screen::stdout_has_colour(),
             unicode: screen::speaks_unicode(),
+            verbose: arguments.verbose,
         };
         write::print(report::startup_terminal(record, &options).as_bytes())?;
     }

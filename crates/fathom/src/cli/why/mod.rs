@@ -15,7 +15,7 @@ use fathom_report as report;
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::target::{Source, line, target};
-use crate::cli::{WORDING, machine_changed, path_conflicts, screen, write};
+use crate::cli::{machine_changed, path_conflicts, screen, write};
 
 /// Times, observes, explains, prints. Returns the exit code.
 ///
@@ -58,7 +58,6 @@ fn plan(arguments: &Arguments) -> Result<WhyPlan, Failure> {
         tier: arguments.tier.map(Into::into),
         measure_limits: arguments.limits,
         terms: arguments.run_options.terms(),
-        wording: WORDING,
     })
 }
 

@@ -1,25 +1,27 @@
 //! What must be said in words: what would mislead, how stages ended, what the model is worth.
 
-use fathom_model::{PipeModel, PipeNote, PipeRecord, StageRun, StopReason};
+mod alone;
+mod delay;
+mod holds;
 
-use super::view::{like_timed, name, observed};
-use super::{alone, delay};
-use crate::quantity::{counted, format_bytes};
-use crate::why::{share_text, time};
+use fathom_model::quantity::{counted, format_bytes, short_time};
+use fathom_model::{PipeNote, PipeRecord, StageRun, StopReason};
 
 /// From this share of a stage's wall time on, waiting for a neighbour makes its wall time a measure
 /// of the neighbour.
 const MISLEADS: f64 = 0.2;
-/// A model that is further off than this for the pipeline as it is gets a warning.
-const MODEL_OFF: f64 = 0.25;
+/// A stage of the observed round that took so much longer or shorter than in the timed ones is like
+/// them.
+const ALIKE: f64 = 0.1;
 
-/// The sentences, most important first. Texts from outside are escaped in them.
-pub fn pipe_statements(record: &PipeRecord) -> Vec<PipeNote> {
+/// The sentences, most important first. Texts from outside are in them as they are.
+pub fn notes(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
     if record.stop == StopReason::Interrupted {
         let message = "Interrupted: these are the rounds that were finished.";
         all.push(say("partial", None, message.to_owned()));
     }
+    all.extend((0..record.stages.len()).filter_map(|stage| holds::holds_back(record, stage)));
     for stage in 0..record.stages.len() {
         all.extend(misleads(record, stage));
     }
@@ -50,7 +52,7 @@ pub fn pipe_statements(record: &PipeRecord) -> Vec<PipeNote> {
     all
 }
 
-pub(super) fn say(id: &str, stage: Option<usize>, message: String) -> PipeNote {
+fn say(id: &str, stage: Option<usize>, message: String) -> PipeNote {
     PipeNote {
         id: id.to_owned(),
         stage,
@@ -60,7 +62,7 @@ pub(super) fn say(id: &str, stage: Option<usize>, message: String) -> PipeNote {
 
 /// The stage's wall time is that of a neighbour.
 fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
-    let Some(run) = observed(record).map(|round| &round.stages[stage]) else {
+    let Some(run) = record.observed().map(|round| &round.stages[stage]) else {
         return Vec::new();
     };
     let summary = &record.summary.stages[stage];
@@ -111,7 +113,7 @@ fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> S
 
 /// The artefact of the head start: a stage that was there long before its first byte.
 fn head_start(record: &PipeRecord) -> Option<PipeNote> {
-    let round = observed(record)?;
+    let round = record.observed()?;
     let waits = round
         .stages
         .iter()
@@ -168,8 +170,8 @@ fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
 
 /// A stage that leaves input behind.
 fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
-    let run = &observed(record)?.stages[stage];
-    let writer = &observed(record)?.stages[stage.checked_sub(1)?];
+    let run = &record.observed()?.stages[stage];
+    let writer = &record.observed()?.stages[stage.checked_sub(1)?];
     let (taken, written) = (run.bytes_in?, writer.bytes_out?);
     if taken >= written || written == 0 {
         return None;
@@ -188,14 +190,14 @@ fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
 
 /// A machine that is busy with other things, or has too few CPUs.
 fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
-    let round = observed(record)?;
+    let round = record.observed()?;
     let waits = round.stages.iter().enumerate().filter_map(|(stage, run)| {
         let share = run.no_cpu_ns? as f64 / run.wall_ns().max(1) as f64;
         (share >= MISLEADS).then_some((stage, share))
     });
     let (stage, share) = waits.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let text = format!(
-        "In the observed round {} was ready to run but had no CPU for {} of its time: {} did not suffice for \
+        "In the observed round {} was waiting for a CPU for {} of its time: {} did not suffice for \
          the stages and for what else runs here. The model leaves such waits out.",
         name(record, stage),
         share_text(share),
@@ -206,21 +208,46 @@ fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
 
 fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
     let model = record.model.as_ref()?;
-    if !model_misses(record) {
+    if !record.model_misses() {
         return None;
     }
     let text = format!(
-        "For the pipeline as it is, the model gives {} where {} was measured: what it says of a free stage \
-         is left out.",
+        "For the pipeline as it is, the model gives {} where {} was measured: what it says of a stage \
+         that took no time is left out.",
         time(model.as_is_seconds),
         time(record.summary.wall.value)
     );
     Some(say("model_off", None, text))
 }
 
-/// Whether the model does not even give what was measured.
-pub(super) fn model_misses(record: &PipeRecord) -> bool {
-    let measured = record.summary.wall.value;
-    let off = |model: &PipeModel| model.off_by(measured) > MODEL_OFF;
-    record.model.as_ref().is_some_and(off)
+/// Whether parts of this observed stage's time are such parts of its time in the timed rounds.
+fn like_timed(record: &PipeRecord, run: &StageRun, wall_seconds: f64) -> bool {
+    let explaining = record.explaining.as_ref();
+    let quoted = explaining.is_some_and(|explaining| explaining.times_are_quoted);
+    quoted && (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE
+}
+
+/// `gzip`.
+fn name(record: &PipeRecord, stage: usize) -> &str {
+    record.stages.get(stage).map_or("?", |stage| &stage.name)
+}
+
+/// Three digits; nothing is measured more finely than 0.1 µs.
+fn time(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0".to_owned(),
+        short if short < 1e-5 => short_time((short * 1e7).round() / 1e7),
+        other => short_time(other),
+    }
+}
+
+/// `63 %`; one decimal below 10 %.
+fn share_text(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        0.0 => "0 %".to_owned(),
+        small if small < 0.05 => "< 0.1 %".to_owned(),
+        small if small < 9.95 => format!("{small:.1} %"),
+        other => format!("{other:.0} %"),
+    }
 }

@@ -1,11 +1,9 @@
 //! What a stage's time alone is worth, and how the stage is measured rightly.
 
+use fathom_model::quantity::format_bytes;
 use fathom_model::{AloneRuns, InputFrom, PipeNote, PipeRecord, StagedInput};
 
-use super::statements::say;
-use super::view::{like_timed, name, observed};
-use crate::quantity::format_bytes;
-use crate::why::time;
+use super::{like_timed, name, say, time};
 
 /// A time alone that differs from that in the pipeline by more than this factor, and by more than
 /// this time, is that of other work or of other conditions.
@@ -40,10 +38,7 @@ pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
     Some(match staged {
         Some(StagedInput {
             file: Some(file), ..
-        }) => format!(
-            "Measure it with `fathom bench --input {}`.",
-            crate::escape(file)
-        ),
+        }) => format!("Measure it with `fathom bench --input {}`.", file),
         Some(StagedInput { not_kept: None, .. }) => {
             "Measure it with `fathom bench --input FILE`; --keep-staged DIR keeps the FILE."
                 .to_owned()
@@ -67,7 +62,7 @@ fn typed(record: &PipeRecord, stage: usize) -> Option<String> {
     }
     let line = commands.join(" | ");
     let plain = |c: char| c.is_alphanumeric() || " -_./=,:+@%'\"|<".contains(c);
-    let fits = crate::columns(&line) <= MOST_TYPED;
+    let fits = line.chars().count() <= MOST_TYPED;
     (record.conditions.shell.is_none() && fits && line.chars().all(plain)).then_some(line)
 }
 
@@ -76,7 +71,7 @@ fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     let text = format!(
         "{} was not measured alone: {}.",
         name(record, alone.stage),
-        crate::escape(why)
+        why
     );
     Some(say("not_alone", Some(alone.stage), text))
 }
@@ -90,7 +85,8 @@ fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     let read = alone.read_bytes?;
     // Below that the libraries that it loads are more than its input.
     const SMALLEST: u64 = 1 << 20;
-    let taken = observed(record)
+    let taken = record
+        .observed()
         .and_then(|round| round.stages[alone.stage].bytes_in)
         .unwrap_or(staged.bytes_taken);
     if alone.not_run.is_some() || taken < SMALLEST || read >= taken / 2 {
@@ -145,14 +141,15 @@ impl Difference {
     /// `None` where the two are alike, or one is not known.
     fn of(record: &PipeRecord, stage: usize) -> Option<Difference> {
         let summary = &record.summary.stages[stage];
-        let run = &observed(record)?.stages[stage];
+        let run = &record.observed()?.stages[stage];
         let wall = summary.wall.value;
         // One that SIGPIPE ends does all its work only alone.
         if summary.sigpipes > 0 || !like_timed(record, run, wall) {
             return None;
         }
         let part = |ns: Option<u64>| ns.unwrap_or(0) as f64 / run.wall_ns().max(1) as f64 * wall;
-        let neighbours = part(run.wait_input_ns) + part(run.wait_output_ns);
+        // What it waited for may not be known.
+        let neighbours = part(Some(run.wait_input_ns?)) + part(Some(run.wait_output_ns?));
         let here = (wall - neighbours).max(0.0);
         let alone = summary.alone?.value;
         let (less, more) = (here.min(alone), here.max(alone));
@@ -181,8 +178,8 @@ impl Difference {
         let slower_here = self.here > self.alone;
         match self.cause {
             Cause::NoCpu(seconds) => format!(
-                "in the pipeline it was ready without a CPU for {}; the CPUs did not suffice for the stages and \
-                 for what else runs here",
+                "in the pipeline it was waiting for a CPU for {}; the CPUs did not suffice for the stages and for \
+                 what else runs here",
                 time(seconds)
             ),
             Cause::Waits if slower_here => {
@@ -194,7 +191,7 @@ impl Difference {
             Cause::Work if stage == 0 && slower_here => {
                 "likely because it shares CPUs and caches with the other stages".to_owned()
             }
-            Cause::Work if stage == 0 => "why is not seen".to_owned(),
+            Cause::Work if stage == 0 => "why is not known".to_owned(),
             Cause::Work if slower_here => {
                 "likely it works differently on a file than on a pipe, or is slower beside stages that share \
                  its CPUs and caches"

@@ -1,11 +1,9 @@
 //! What a late start changes, and why.
 
+use fathom_model::quantity::format_bytes;
 use fathom_model::{DelayedRounds, PipeNote, PipeRecord};
 
-use super::statements::say;
-use super::view::name;
-use crate::quantity::format_bytes;
-use crate::why::time;
+use super::{name, say, time};
 
 /// Changes of a wall time below this share are none, and below this time too.
 const SAME: f64 = 0.05;

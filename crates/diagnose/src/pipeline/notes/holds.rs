@@ -1,0 +1,200 @@
+//! Does a stage hold back what it writes until its input ends, so that the next can't begin?
+
+use fathom_model::quantity::format_bytes;
+use fathom_model::{PipeNote, PipeRecord, PipeStage};
+
+use super::{MISLEADS, name, say, time};
+
+/// More than this would not have fitted into a buffer of a library, and some of it would have gone
+/// out sooner: 4 KiB of the C library for a pipe, 8 KiB of Python, Rust and Java, 64 KiB of what
+/// copies by blocks.
+const MOST_HELD: u64 = 64 << 10;
+/// What the next stage does after its first byte, as a share of the pipeline's wall time: below
+/// that nothing would be gained by giving it the byte sooner.
+const WORTH_SOONER: f64 = 0.1;
+
+/// A stage that had bytes long before it wrote any, and wrote all of them when no more came.
+pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
+    let round = record.observed()?;
+    let run = round.stages.get(stage)?;
+    let next = round.stages.get(stage + 1)?;
+    let writer = round.stages.get(stage.checked_sub(1)?)?;
+    let (first_in, last_in, first_out) = (run.first_in_ns?, run.last_in_ns?, run.first_out_ns?);
+    let written = run
+        .bytes_out
+        .filter(|bytes| (1..=MOST_HELD).contains(bytes))?;
+    let held = first_out.saturating_sub(first_in);
+    let wall = round.wall_ns as f64;
+    // One that computes meanwhile has a reason of its own.
+    let waited = run.wait_input_ns? >= held / 2;
+    if first_out < last_in || (held as f64) < MISLEADS * wall || !waited {
+        return None;
+    }
+    let after = next.end_ns.saturating_sub(first_out);
+    // What comes from outside as it happens is wanted as it happens, whatever follows.
+    let outside = writer
+        .other_wait_ns?
+        .saturating_sub(writer.no_cpu_ns.unwrap_or(0));
+    let is_live = outside >= writer.wall_ns() / 2;
+    if (after as f64) < WORTH_SOONER * wall && !is_live {
+        return None;
+    }
+    let change = change(record.stages.get(stage)?)?;
+    let text = format!(
+        "{} holds back what it writes until its input ends: in the observed round its first byte came in \
+         after {}, its first went out after {}, all {} at the end. {} had nothing to do until then, and took \
+         {} more. {change}",
+        name(record, stage),
+        time(first_in as f64 / 1e9),
+        time(first_out as f64 / 1e9),
+        format_bytes(written as f64),
+        name(record, stage + 1),
+        time(after as f64 / 1e9),
+    );
+    Some(say("holds_output", Some(stage), text))
+}
+
+/// What lets programs write each line at once.
+const OPTIONS: &[(&[&str], &str)] = &[
+    (
+        &["grep", "egrep", "fgrep", "rg", "ugrep"],
+        "--line-buffered",
+    ),
+    (&["sed"], "-u"),
+    (&["jq"], "--unbuffered"),
+    (&["python", "python2", "python3"], "-u"),
+    (&["tcpdump", "tshark"], "-l"),
+];
+
+/// What is written in them to the same end.
+const STATEMENTS: &[(&[&str], &str)] = &[
+    (
+        &["awk", "gawk", "mawk", "nawk"],
+        "Call `fflush()` after each print (mawk: also `-W interactive`).",
+    ),
+    (&["perl"], "Set `$| = 1` in it."),
+    (&["ruby"], "Set `$stdout.sync = true` in it."),
+];
+
+/// Those that leave the buffer to the C library.
+const BY_THE_LIBRARY: &[&str] = &[
+    "cut", "tr", "uniq", "nl", "fold", "fmt", "expand", "unexpand", "paste", "rev", "join", "comm",
+];
+
+/// Those that can't write before they have all, or so much that a line is nothing.
+const NEED_ALL: &[&str] = &[
+    "sort",
+    "tac",
+    "shuf",
+    "tail",
+    "wc",
+    "tsort",
+    "column",
+    "sponge",
+    "cksum",
+    "sum",
+    "md5sum",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "b2sum",
+    "gzip",
+    "pigz",
+    "bzip2",
+    "xz",
+    "zstd",
+    "lz4",
+    "brotli",
+    "zip",
+    "openssl",
+    "gpg",
+];
+
+/// Options with which a line is not what is written.
+const COUNTS: &[&str] = &["-c", "--count", "-l", "-L", "-q", "-s", "--slurp"];
+
+/// What to change; `None` where the program can't write sooner.
+fn change(stage: &PipeStage) -> Option<String> {
+    let words = words(stage);
+    let path = words.first()?;
+    let program = path.rsplit('/').next().unwrap_or(path);
+    let is = |names: &[&str]| names.contains(&program);
+    let given = |option: &str| words.iter().any(|word| word == option);
+    if is(NEED_ALL)
+        || is(&["grep", "egrep", "fgrep", "rg", "jq", "uniq"]) && COUNTS.iter().any(|o| given(o))
+    {
+        return None;
+    }
+    let option = OPTIONS.iter().find(|(names, _)| is(names));
+    if let Some((_, option)) = option.filter(|(_, option)| !given(option)) {
+        return Some(format!("`{program} {option}` writes each line at once."));
+    }
+    if let Some((_, statement)) = STATEMENTS.iter().find(|(names, _)| is(names)) {
+        // What stands in END needs all of the input.
+        return (!words.iter().any(|word| word.contains("END"))).then(|| (*statement).to_owned());
+    }
+    Some(match is(BY_THE_LIBRARY) {
+        true => format!("`stdbuf -oL {program}` writes each line at once."),
+        false => "Unless it needs all of its input first, let it flush after each line.".to_owned(),
+    })
+}
+
+/// The stage's words; those of the command where a shell runs a single one.
+fn words(stage: &PipeStage) -> Vec<String> {
+    const SHELLS: [&str; 4] = ["sh", "bash", "dash", "zsh"];
+    match &stage.arguments[..] {
+        [shell, option, line]
+            if option == "-c"
+                && SHELLS.contains(&shell.rsplit('/').next().unwrap_or(shell))
+                && !line.contains(['|', ';', '&', '(', '`', '\n']) =>
+        {
+            line.split_whitespace().map(str::to_owned).collect()
+        }
+        words => words.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(arguments: &[&str]) -> Option<String> {
+        change(&PipeStage {
+            name: "x".to_owned(),
+            command: arguments.join(" "),
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            working_directory: None,
+        })
+    }
+
+    #[test]
+    fn the_option_of_a_known_program_is_named() {
+        let says = |arguments: &[&str], what: &str| {
+            let text = changed(arguments).expect("a change");
+            assert!(text.contains(what), "{text}");
+        };
+        says(&["/usr/bin/grep", "ERROR"], "`grep --line-buffered`");
+        says(&["sed", "s/a/b/"], "`sed -u`");
+        says(&["python3", "filter.py"], "`python3 -u`");
+        says(&["cut", "-f1"], "`stdbuf -oL cut`");
+        says(&["awk", "/x/"], "fflush()");
+        says(&["sh", "-c", "grep ERROR"], "`grep --line-buffered`");
+        says(&["./own"], "flush after each line");
+        says(&["python3", "-u", "filter.py"], "flush after each line");
+    }
+
+    #[test]
+    fn what_needs_all_of_its_input_is_not_to_be_changed() {
+        for arguments in [
+            &["sort", "-n"][..],
+            &["grep", "-c", "x"],
+            &["gzip", "-1"],
+            &["awk", "{ n++ } END { print n }"],
+            &["sh", "-c", "sort -u"],
+        ] {
+            assert_eq!(changed(arguments), None, "{arguments:?}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The one sentence that is read first: which stage holds the pipeline up.
+
+use fathom_model::{PipeModel, PipeRecord};
+
+use super::view::{gains, holding_up, name};
+use crate::why::{share_text, time};
+
+/// From here on it is said how far the model is off.
+const MODEL_FAR: f64 = 0.1;
+
+/// Which stage holds the pipeline up, and what it would take without.
+pub(super) fn answer(record: &PipeRecord) -> String {
+    if record.rounds.is_empty() {
+        return "Nothing is known: no round was finished.".to_owned();
+    }
+    let wall = record.summary.wall.value;
+    let takes = format!("The pipeline takes {}", time(wall));
+    let (Some(stage), Some(model)) = (record.bottleneck, &record.model) else {
+        return format!("{takes}; which stage holds it up is not known.");
+    };
+    if record.model_misses() {
+        return format!("{takes}; {}.", missed(record, stage));
+    }
+    if !gains(record, stage) {
+        return format!(
+            "{takes}, and no single stage holds it up: if any one took no time, it would take about as long. \
+             {} has the most time of its own.",
+            named(record, stage)
+        );
+    }
+    let stages = holding_up(record);
+    let free = model.if_free.iter();
+    let of_them = free.filter(|free| stages.contains(&free.stage));
+    let walls: Vec<f64> = of_them.map(|free| free.wall_seconds).collect();
+    let (who, which) = match &stages[..] {
+        [stage] => (
+            format!("{} holds the pipeline up", named(record, *stage)),
+            "this stage",
+        ),
+        several => (
+            format!("{} hold the pipeline up alike", listed(record, several)),
+            "one of them",
+        ),
+    };
+    format!(
+        "{who}: if {which} took no time, it would take about {} instead of {} (modelled).",
+        range(&walls),
+        time(wall)
+    )
+}
+
+/// Where the model does not even give what was measured.
+fn missed(record: &PipeRecord, stage: usize) -> String {
+    let unknown = "the model misses what was measured, so what that costs is not known";
+    match &holding_up(record)[..] {
+        _ if !gains(record, stage) => format!(
+            "which stage holds it up is not known: the model misses what was measured. {} has the most time \
+             of its own",
+            named(record, stage)
+        ),
+        [_] => format!("probably {} holds it up; {unknown}", named(record, stage)),
+        several => format!(
+            "probably {} hold it up alike; {unknown}",
+            listed(record, several)
+        ),
+    }
+}
+
+/// By which means, and how good they are where they are not good.
+pub(super) fn how_modelled(model: &PipeModel, wall: f64) -> String {
+    let how = match model.method.as_str() {
+        "phases" => "from when bytes came and went",
+        _ => "from the own times of the stages",
+    };
+    match model.off_by(wall) {
+        off if off > MODEL_FAR => format!(
+            "{how}; for the pipeline as it is the model gives {}, {} off",
+            time(model.as_is_seconds),
+            share_text(off)
+        ),
+        _ => how.to_owned(),
+    }
+}
+
+/// `gzip (stage 2)`.
+fn named(record: &PipeRecord, stage: usize) -> String {
+    format!("{} (stage {})", name(record, stage), stage + 1)
+}
+
+/// `cat (stage 1), gzip (stage 2) and wc (stage 3)`.
+fn listed(record: &PipeRecord, stages: &[usize]) -> String {
+    let names: Vec<String> = stages.iter().map(|stage| named(record, *stage)).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// `1.2 s`, or `1.2 s to 1.4 s` where they differ.
+fn range(seconds: &[f64]) -> String {
+    let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = seconds.iter().copied().fold(0.0, f64::max);
+    match most > least * 1.02 {
+        true => format!("{} to {}", time(least), time(most)),
+        false => time(least),
+    }
+}
