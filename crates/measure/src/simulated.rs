@@ -111,6 +111,7 @@ impl Simulated<'_> {
             wrong_output: None,
             interrupted,
             recorded: false,
+            piped_bytes: None,
         }
     }
 }

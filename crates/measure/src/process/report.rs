@@ -15,6 +15,7 @@ impl ProcessExecutor {
             ended,
             captured,
             recorded,
+            piped_bytes,
         } = finished;
         let metrics = account::metrics(&answer);
         let usage = metrics.usage;
@@ -66,6 +67,7 @@ impl ProcessExecutor {
             wrong_output,
             interrupted: ended == Ended::Interrupted,
             recorded,
+            piped_bytes,
         }
     }
 }
