@@ -30,7 +30,7 @@ pub(super) fn write(
     let begin = page.lines();
     overview::write(page, record, subjects, clock, options);
     verdict::write(page, record, subjects);
-    let notes = notes::of(record, subjects, clock);
+    let notes = notes::of(page, record, subjects, clock);
     let room = match options.verbose {
         true => usize::MAX,
         false => {
@@ -45,14 +45,13 @@ pub(super) fn write(
     };
     let wanted: usize = notes
         .iter()
-        .map(|note| wrap(&page.clean(&note.text), page.width() - NOTE_INDENT).len())
+        .map(|note| wrap(&note.text, page.width() - NOTE_INDENT).len())
         .sum();
     // A warning changes what is believed; a picture shows what the figures say.
     if !options.verbose && wanted + strips::LINES[subjects.len().min(3)] <= room {
         strips::write(page, subjects, clock, options.time_unit);
     }
-    let picture_free = room.min(wanted);
-    write_notes(page, &notes, picture_free);
+    write_notes(page, &notes, room);
     if !options.verbose {
         next_steps::write(page, record, subjects);
     }
@@ -69,7 +68,7 @@ fn clock(record: &BenchRecord) -> Metric {
 fn write_notes(page: &mut Page, notes: &[notes::Note], room: usize) {
     let mut left = room;
     for (index, note) in notes.iter().enumerate() {
-        let lines = wrap(&page.clean(&note.text), page.width() - NOTE_INDENT);
+        let lines = wrap(&note.text, page.width() - NOTE_INDENT);
         let is_last = index + 1 == notes.len();
         if lines.len() + usize::from(!is_last) > left {
             let more = format!("{} more to know: -v", notes.len() - index);

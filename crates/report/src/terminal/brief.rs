@@ -151,7 +151,7 @@ fn foot(
     let rounds = counted(rounds(record), "round", "rounds");
     let verdicts = compared.first().map_or(String::new(), |comparison| {
         let reference = comparison.reference + 1;
-        format!("; verdicts against {reference}, paired by round")
+        format!("; verdicts against {reference}")
     });
     let clock = clock_name(clock);
     format!("median {clock}{interval}, {rounds}{verdicts}")

@@ -4,7 +4,7 @@ use fathom_model::{BenchRecord, CpuWaits, Metric};
 
 use super::{causes, comparison, verdict};
 use crate::TimeUnit;
-use crate::line::Tone;
+use crate::line::{Page, Tone};
 use crate::quantity::{format_share, format_time, supported_decimals};
 use crate::session::Subject;
 
@@ -20,7 +20,12 @@ const START_UP_FROM: f64 = 0.2;
 const WAITS_FROM: f64 = 0.05;
 
 /// What must be known of this session, the gravest first.
-pub(super) fn of(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> Vec<Note> {
+pub(super) fn of(
+    page: &Page,
+    record: &BenchRecord,
+    subjects: &[Subject],
+    clock: Metric,
+) -> Vec<Note> {
     let several = subjects.len() > 1;
     let about = |index: Option<usize>, text: &str| match index {
         Some(index) if several => format!("{}: {text}", index.saturating_add(1)),
@@ -46,7 +51,7 @@ pub(super) fn of(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> V
         return notes;
     };
     for warning in &outcome.warnings {
-        notice(about(warning.benchmark, &warning.message));
+        notice(about(warning.benchmark, &page.clean(&warning.message)));
     }
     if let Some(text) = busy(subjects, clock) {
         notice(text);

@@ -11,7 +11,7 @@ use crate::session::Subject;
 use crate::text::columns;
 
 /// A name gets at least so many columns, at the cost of what matters least.
-const SHORTEST_NAME: usize = 16;
+const SHORTEST_NAME: usize = 24;
 /// Of fewer runs nine in ten are all of them.
 const FEWEST_FOR_P90: usize = 10;
 
