@@ -1,8 +1,10 @@
 //! From runs to what is said of them. Pure: the same runs always yield the same words.
 
+mod observations;
+
 use fathom_model::{
     Benchmark, BenchmarkResult, Comparison, Estimate, Floor, Metric, Outcome, Run, StopReason,
-    Summary, Verdict, Warning,
+    Summary, Verdict,
 };
 use fathom_stats::PairData;
 use fathom_stats::sequential::Allowance;
@@ -185,6 +187,10 @@ pub fn assess(
     floor_ns: &[u64],
 ) -> Outcome {
     let verdicts = verdicts(runs, question, allowance);
+    let (warnings, notes) = (0..benchmarks.len())
+        .flat_map(|benchmark| observations::of(runs, benchmark, verdicts.is_decided()))
+        .partition::<Vec<_>, _>(|observation| observation.changes_belief);
+    let said = |all: Vec<observations::Observation>| all.into_iter().map(|one| one.said).collect();
     let results = (0..benchmarks.len())
         .map(|benchmark| result(runs, benchmark))
         .collect();
@@ -198,9 +204,9 @@ pub fn assess(
             runs: floor.len(),
             wall,
         }),
-        warnings: (0..benchmarks.len())
-            .flat_map(|b| warnings(runs, b))
-            .collect(),
+        warnings: said(warnings),
+        notes: said(notes),
+        warmups: Vec::new(),
     }
 }
 
@@ -217,105 +223,5 @@ fn result(runs: &[Run], benchmark: usize) -> BenchmarkResult {
         benchmark,
         failures: runs.iter().filter(failed).count(),
         summaries,
-    }
-}
-
-/// What must be known to trust the numbers of one benchmark.
-fn warnings(runs: &[Run], benchmark: usize) -> Vec<Warning> {
-    let mine: Vec<&Run> = runs
-        .iter()
-        .filter(|run| run.benchmark == benchmark)
-        .collect();
-    let wall: Vec<f64> = mine.iter().map(|run| run.wall_ns as f64 / 1e9).collect();
-    let undisturbed = values(runs, benchmark, Metric::Undisturbed);
-    // Where waits are known, the shape of the sample is judged without them.
-    let clean = if undisturbed.len() == wall.len() {
-        &undisturbed
-    } else {
-        &wall
-    };
-    let mut found = Vec::new();
-    let mut say = |id: &str, message: String| {
-        found.push(Warning {
-            id: id.to_string(),
-            benchmark: Some(benchmark),
-            message,
-        });
-    };
-    if let Some(modes) = fathom_stats::two_modes(clean) {
-        say(
-            "two_modes",
-            format!(
-                "the runs fall into two groups, {:.0} % around {} and {:.0} % around {}: the median hides one of them",
-                100.0 * (1.0 - modes.high_share),
-                time(modes.low),
-                100.0 * modes.high_share,
-                time(modes.high)
-            ),
-        );
-    } else if fathom_stats::is_autocorrelated(clean) {
-        say(
-            "drift",
-            "neighbouring runs are alike: the machine changed while measuring. Comparisons stand, since the order is random; single medians are less certain than their intervals say".to_string(),
-        );
-    }
-    if let Some(first) = slow_first_run(clean) {
-        say(
-            "slow_first_run",
-            format!(
-                "the first run took {}, far more than the others: more warm-up runs (-w) or --prepare to empty caches would make the conditions equal",
-                time(first)
-            ),
-        );
-    }
-    let steal: u64 = mine
-        .iter()
-        .filter_map(|run| run.steal_ns)
-        .max()
-        .unwrap_or(0);
-    if steal > 0 {
-        let hit = mine
-            .iter()
-            .filter(|run| run.steal_ns.unwrap_or(0) > 0)
-            .count();
-        say(
-            "steal",
-            format!(
-                "the hypervisor gave CPU time to others around {hit} of {} runs",
-                mine.len()
-            ),
-        );
-    }
-    let left = mine.iter().filter(|run| run.left_behind > 0).count();
-    if left > 0 {
-        say(
-            "left_behind",
-            format!(
-                "{left} of {} runs left processes running; their time is not in the numbers, and they were ended",
-                mine.len()
-            ),
-        );
-    }
-    found
-}
-
-/// The first run, if it is far beyond all that came after.
-fn slow_first_run(values: &[f64]) -> Option<f64> {
-    let (first, rest) = values.split_first()?;
-    if rest.len() < 5 {
-        return None;
-    }
-    let mut sorted = rest.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let quartile = |q| fathom_stats::quantile(&sorted, q);
-    let limit = (quartile(0.75) + 5.0 * (quartile(0.75) - quartile(0.25))).max(1.2 * quartile(0.5));
-    (*first > limit && *first > *sorted.last()?).then_some(*first)
-}
-
-fn time(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.3} ms", s * 1e3),
-        s => format!("{s:.3} s"),
     }
 }

@@ -66,6 +66,9 @@ pub struct RunReport {
     pub interrupted: bool,
     /// The run is in the JSON record already.
     pub recorded: bool,
+    /// Bytes that it wrote to standard output, at least: for a run to warm up whose output went to
+    /// a pipe in place of `/dev/null`.
+    pub piped_bytes: Option<u64>,
 }
 
 /// Something that can run benchmarks and has a clock.

@@ -43,7 +43,9 @@ pub use date::now_rfc3339;
 pub use error::MeasureError;
 pub use executor::{Attempt, Executor, Iteration, RunReport};
 pub use journal::{Frame, Journal, write_bench};
-pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, conduct};
+pub use rounds::{
+    IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, WarmUp, conduct,
+};
 
 #[cfg(launcher)]
 pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};

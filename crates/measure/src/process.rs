@@ -11,7 +11,7 @@ use fathom_launcher::account;
 use crate::cgroup::ThrottleMeter;
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
-use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, now_ns};
+use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, fd, now_ns};
 use crate::startup::watch::{Watch, Watched};
 use crate::steal::StealWatch;
 use crate::{Attempt, CommandLine, MeasureError};
@@ -82,6 +82,7 @@ struct Finished {
     recorded: bool,
     /// As in [`fathom_model::Run::throttled_ns`].
     throttled_ns: Option<u64>,
+    piped_bytes: Option<u64>,
 }
 
 /// Runs commands through the launcher.
@@ -110,6 +111,8 @@ pub struct ProcessExecutor {
     watch: Option<Watch>,
     /// Of the last run.
     last_stamps: RunStamps,
+    /// The round to warm up in which output that goes to `/dev/null` goes to the pipe.
+    piped_warmup: Option<u32>,
 }
 
 /// Stamps of the last run, `CLOCK_MONOTONIC` nanoseconds.
@@ -162,6 +165,13 @@ impl ProcessExecutor {
         record: Option<&File>,
     ) -> Result<ProcessExecutor, MeasureError> {
         Self::build(benchmarks, options, record, false)
+    }
+
+    /// In this round to warm up, output that goes to `/dev/null` otherwise goes to the pipe and is
+    /// counted: what a program does less for `/dev/null` shows without a further run.
+    pub fn piping_warmup(mut self, round: Option<u32>) -> ProcessExecutor {
+        self.piped_warmup = round;
+        self
     }
 
     /// One that sees the first byte of what goes to [`crate::Output::Pipe`].
@@ -240,6 +250,7 @@ impl ProcessExecutor {
             began_ns: now_ns(),
             watch,
             last_stamps: RunStamps::default(),
+            piped_warmup: None,
         })
     }
 
@@ -289,6 +300,7 @@ impl ProcessExecutor {
                 false => String::new(),
             })
             .collect();
+        let piped: Vec<bool> = attempts.iter().map(|a| self.is_piped(a)).collect();
         let orders: Vec<Order> = attempts
             .iter()
             .enumerate()
@@ -302,6 +314,14 @@ impl ProcessExecutor {
                     .get(at + 1)
                     .is_none_or(|next| !next.is_of_round(attempt)),
                 ..self.benchmarks[attempt.benchmark].order(&self.options, &self.cpu_mask)
+            })
+            .zip(&piped)
+            .map(|(order, is_piped)| Order {
+                output_fd: match is_piped {
+                    true => fd::OUTPUT_PIPE,
+                    false => order.output_fd,
+                },
+                ..order
             })
             .collect();
         let hashes = first.command.expect.is_some();
@@ -331,6 +351,10 @@ impl ProcessExecutor {
             self.immortal = Some(self.launcher.sweep().unwrap_or(0));
         }
         self.last_stamps = RunStamps::of(&answers[last].0, output);
+        let came = captured
+            .as_ref()
+            .map_or(0, |captured| captured.stdout_bytes);
+        let piped_bytes = bytes_of_each(came, &piped, &answers);
         for (at, (answer, ended)) in answers.into_iter().enumerate() {
             self.finished.push_back(Finished {
                 attempt: attempts[at],
@@ -342,9 +366,20 @@ impl ProcessExecutor {
                     .zip(before)
                     .map(|(after, before)| after.saturating_sub(before)),
                 recorded: !heads[at].is_empty() && ended == Ended::ByItself,
+                piped_bytes: piped_bytes[at],
             });
         }
         Ok(())
+    }
+
+    /// Whether its output goes to the pipe, where that of the runs that count is thrown away.
+    fn is_piped(&self, attempt: &Attempt) -> bool {
+        let benchmark = &self.benchmarks[attempt.benchmark];
+        let order = benchmark.order(&self.options, &self.cpu_mask);
+        attempt.warmup
+            && self.piped_warmup == Some(attempt.round)
+            && order.output_fd == fd::NULL
+            && order.output.is_none()
     }
 
     /// Turns a failure to start into the error that names what was in the way.
@@ -370,6 +405,25 @@ fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     };
     let end = (1..=room).rev().find(is_whole).unwrap_or(room);
     &upcoming[..end]
+}
+
+/// How much of `came` through the pipe each of these runs wrote at least; `None` for those whose
+/// output went elsewhere.
+///
+/// The pipe is counted once for all runs of a hand-over, and what a run wrote anywhere is known of
+/// each (`wchar`): what can't have been written by the others is its own. That is exact for one
+/// command, and for programs that write nowhere else.
+fn bytes_of_each(came: u64, piped: &[bool], answers: &[(Answer, Ended)]) -> Vec<Option<u64>> {
+    let written: Vec<Option<u64>> = piped
+        .iter()
+        .zip(answers)
+        .map(|(is_piped, (answer, _))| {
+            is_piped.then(|| account::metrics(answer).io.map(|io| io.wchar))?
+        })
+        .collect();
+    let all: u64 = written.iter().flatten().sum();
+    let own = |written: u64| came.saturating_sub(all - written).min(written);
+    written.iter().map(|written| written.map(own)).collect()
 }
 
 /// How a run's object begins in the JSON record, with what only Fathom knows of it; the launcher

@@ -117,11 +117,22 @@ impl Observer for Silent {
     fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
 }
 
+/// A run that does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WarmUp {
+    /// The numbers; its round is counted among those to warm up.
+    pub run: Run,
+    /// As in [`RunReport::piped_bytes`].
+    pub piped_bytes: Option<u64>,
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub struct Session {
     /// Every measured run.
     pub runs: Vec<Run>,
+    /// Every run to warm up.
+    pub warmups: Vec<WarmUp>,
     /// Wall times of the empty program, in nanoseconds.
     pub floor_ns: Vec<u64>,
     /// Why it ended.
@@ -150,6 +161,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         order: (0..plan.benchmarks).collect(),
         upcoming: VecDeque::new(),
         runs: Vec::with_capacity(foreseen_runs(plan)),
+        warmups: Vec::new(),
         floor_ns: Vec::new(),
         looks: Vec::new(),
     };
@@ -177,6 +189,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
     };
     Session {
         runs: rounds.runs,
+        warmups: rounds.warmups,
         floor_ns: rounds.floor_ns,
         stop,
         failure,
@@ -200,6 +213,7 @@ struct Rounds<'a> {
     /// Attempts that follow, in order.
     upcoming: VecDeque<Attempt>,
     runs: Vec<Run>,
+    warmups: Vec<WarmUp>,
     floor_ns: Vec<u64>,
     /// Numbers of the looks at verdicts that were taken before the end.
     looks: Vec<u32>,
@@ -328,7 +342,12 @@ impl Rounds<'_> {
             if report.interrupted {
                 return Err(MeasureError::Interrupted);
             }
-            if !attempt.warmup {
+            if attempt.warmup {
+                self.warmups.push(WarmUp {
+                    run: report.run.clone(),
+                    piped_bytes: report.piped_bytes,
+                });
+            } else {
                 self.runs.push(report.run.clone());
                 if !report.recorded {
                     observer.record(&report.run)?;

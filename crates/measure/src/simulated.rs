@@ -112,6 +112,7 @@ impl Simulated<'_> {
             wrong_output: None,
             interrupted,
             recorded: false,
+            piped_bytes: None,
         }
     }
 }

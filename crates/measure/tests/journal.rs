@@ -34,6 +34,8 @@ fn outcome() -> Outcome {
         cross_checks: Vec::new(),
         floor: None,
         warnings: Vec::new(),
+        notes: Vec::new(),
+        warmups: Vec::new(),
     }
 }
 

@@ -139,8 +139,15 @@ pub struct Outcome {
     pub cross_checks: Vec<Comparison>,
     /// The empty program.
     pub floor: Option<Floor>,
-    /// What must be known to trust the numbers.
+    /// What must be known to trust the numbers: it changes what to believe, or what to do.
     pub warnings: Vec<Warning>,
+    /// What is known besides, and changes neither.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Warning>,
+    /// The runs to warm up, which count nowhere; of those in the last such round standard output
+    /// went to a pipe where it goes to `/dev/null` in all others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warmups: Vec<Run>,
 }
 
 /// Everything about a session. In the JSON file the runs come before the outcome, so that the file

@@ -1,4 +1,4 @@
-//! The shape of a sample: for pictures and for telling slow runs from the rest, not for verdicts.
+//! The shape of a sample: for pictures and to tell slow runs from the rest, not for verdicts.
 
 pub(crate) use fathom_stats::{histogram, quantile, slow_fence};
 

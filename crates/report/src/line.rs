@@ -101,11 +101,6 @@ impl Page {
         self.width
     }
 
-    /// Lines that are written.
-    pub(crate) fn lines(&self) -> usize {
-        self.text.lines().count()
-    }
-
     /// Whether more than ASCII can be shown.
     pub(crate) fn unicode(&self) -> bool {
         self.unicode
@@ -186,6 +181,26 @@ impl Page {
                 .pad_to(LABEL_WIDTH);
             self.push(start.add(tone, line));
         }
+    }
+
+    /// A heading over a part, after an empty line.
+    pub(crate) fn heading(&mut self, text: &str) {
+        self.gap();
+        self.push(Line::new().add(Tone::Strong, text));
+    }
+
+    /// Lines that must not be missed, marked before the first unless they are quiet.
+    pub(crate) fn note(&mut self, tone: Tone, lines: &[String]) {
+        let mark = if tone == Tone::Quiet { "    " } else { "  ! " };
+        for (index, line) in lines.iter().enumerate() {
+            let start = if index == 0 { mark } else { "    " };
+            self.push(Line::new().add(tone, start).add(tone, line.as_str()));
+        }
+    }
+
+    /// Lines so far.
+    pub(crate) fn lines(&self) -> usize {
+        self.text.bytes().filter(|byte| *byte == b'\n').count()
     }
 
     /// The finished text.

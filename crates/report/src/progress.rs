@@ -13,10 +13,11 @@ pub struct Progress<'a> {
     pub rounds_planned: Option<u32>,
     /// The benchmark that runs next, as the user named it.
     pub benchmark_name: &'a str,
-    /// Its median so far with its interval (value, low, high), in seconds.
-    pub estimate_seconds: Option<(f64, f64, f64)>,
-    /// The comparison that is nearest to a verdict: subject / reference (value, low, high).
-    pub leading_ratio: Option<(f64, f64, f64)>,
+    /// The median of each benchmark so far with its interval (value, low, high), in seconds.
+    pub medians_seconds: &'a [Option<(f64, f64, f64)>],
+    /// The first comparison so far: number of the subject, and subject / reference (value, low,
+    /// high).
+    pub ratio: Option<(usize, (f64, f64, f64))>,
     /// Time since the session began, in seconds.
     pub elapsed_seconds: f64,
     /// Time that is likely still needed, in seconds.
@@ -28,7 +29,7 @@ pub struct Progress<'a> {
 }
 
 /// `p` in one line of at most `width` columns, without colour and without a line end. What matters
-/// least goes first when there is no room: the interval, the ratio, the name.
+/// least goes first when there is no room: the advice, the medians, the ratio, the name.
 pub fn progress_line(p: &Progress, width: usize) -> String {
     let round = match p.rounds_planned {
         Some(planned) => format!("round {}/{planned}", p.round),
@@ -45,11 +46,7 @@ pub fn progress_line(p: &Progress, width: usize) -> String {
     };
     let mut parts = vec![round, clock];
     let advice = (!p.advice.is_empty()).then(|| p.advice.to_owned());
-    let optional = [
-        p.estimate_seconds.map(estimate),
-        p.leading_ratio.map(ratio),
-        advice,
-    ];
+    let optional = [p.ratio.map(ratio), medians(p.medians_seconds), advice];
     // A name that is cut to fewer columns than this says nothing.
     let least_name = columns(&escape(p.benchmark_name)).min(8) + 2;
     for part in optional.into_iter().flatten() {
@@ -77,14 +74,35 @@ fn estimate((value, low, high): (f64, f64, f64)) -> String {
     }
 }
 
-fn ratio((value, low, high): (f64, f64, f64)) -> String {
+/// Of one command with how well it is known; of several one after the other, as long as that can be
+/// read.
+fn medians(all: &[Option<(f64, f64, f64)>]) -> Option<String> {
+    const MOST: usize = 4;
+    match all {
+        [one] => one.map(estimate),
+        _ if all.len() > MOST => None,
+        _ => {
+            let known = all.iter().enumerate().filter_map(|(index, median)| {
+                let (value, ..) = (*median)?;
+                let unit = TimeUnit::fitting(value);
+                let decimals = decimals_for(value / unit.seconds(), 3);
+                let time = format_time(value, Some(unit), decimals);
+                Some(format!("{}: {time}", index + 1))
+            });
+            let known: Vec<String> = known.collect();
+            (!known.is_empty()).then(|| known.join("  "))
+        }
+    }
+}
+
+fn ratio((subject, (value, low, high)): (usize, (f64, f64, f64))) -> String {
     let words = Words::of(Metric::Wall);
     let text = if low < 1.0 && high > 1.0 {
         format!("{} to {}", change(low, words), change(high, words))
     } else {
         change(value, words)
     };
-    text.replace(JOIN, " ")
+    format!("{subject} is {text}").replace(JOIN, " ")
 }
 
 /// `0:07`, `12:30`, `1:02:03`.
@@ -107,8 +125,11 @@ mod tests {
             round: 12,
             rounds_planned: Some(50),
             benchmark_name: "sort --parallel=2 input.txt",
-            estimate_seconds: Some((0.012_04, 0.011_98, 0.012_10)),
-            leading_ratio: Some((0.43, 0.41, 0.45)),
+            medians_seconds: &[
+                Some((0.012_04, 0.011_98, 0.012_10)),
+                Some((0.005_18, 0.005_1, 0.005_2)),
+            ],
+            ratio: Some((2, (0.43, 0.41, 0.45))),
             elapsed_seconds: 7.2,
             remaining_seconds: Some(22.6),
             may_end_sooner: false,
@@ -120,7 +141,23 @@ mod tests {
     fn a_wide_line_says_everything() {
         assert_eq!(
             progress_line(&progress(), 100),
-            "round 12/50  12.04 ms ±0.5 %  2.33x faster  0:07, about 0:23 left  sort --parallel=2 input.txt"
+            "round 12/50  2 is 2.33x faster  1: 12.0 ms  2: 5.18 ms  0:07, about 0:23 left  sort --par… input.txt"
+        );
+    }
+
+    #[test]
+    fn one_command_shows_how_well_its_median_is_known() {
+        let line = progress_line(
+            &Progress {
+                medians_seconds: &[Some((0.012_04, 0.011_98, 0.012_10))],
+                ratio: None,
+                ..progress()
+            },
+            100,
+        );
+        assert_eq!(
+            line,
+            "round 12/50  12.04 ms ±0.5 %  0:07, about 0:23 left  sort --parallel=2 input.txt"
         );
     }
 
@@ -138,12 +175,12 @@ mod tests {
     fn an_open_comparison_shows_both_ends() {
         let line = progress_line(
             &Progress {
-                leading_ratio: Some((1.0, 0.98, 1.03)),
+                ratio: Some((2, (1.0, 0.98, 1.03))),
                 ..progress()
             },
             120,
         );
-        assert!(line.contains("2.0 % faster to 3.0 % slower"), "{line}");
+        assert!(line.contains("2 is 2.0 % faster to 3.0 % slower"), "{line}");
     }
 
     #[test]
@@ -154,7 +191,7 @@ mod tests {
             advice: "(--time 30s: sooner)",
             ..progress()
         };
-        let line = progress_line(&limited, 120);
+        let line = progress_line(&limited, 130);
         assert!(
             line.contains("(--time 30s: sooner)  0:07, at most 0:23 left"),
             "{line}"

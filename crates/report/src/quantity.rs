@@ -7,4 +7,4 @@ pub(crate) use fathom_model::quantity::{ByteUnit, counted, decimals_for, fixed, 
 pub use fathom_model::quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub(crate) use fathom_stats::supported_decimals;
 pub(crate) use percent::{format_level, format_share};
-pub(crate) use ratio::{Words, bound, change, change_with_interval};
+pub(crate) use ratio::{Words, bound, change, change_and_interval, change_with_interval};

@@ -1,5 +1,6 @@
 //! What `fathom bench` prints at the end.
 
+mod answer;
 mod benchmark;
 mod brief;
 mod causes;
@@ -7,10 +8,15 @@ mod comparison;
 mod conditions;
 mod footer;
 mod metrics;
+mod next_steps;
+mod notes;
 mod options;
+mod overview;
 mod picture;
 mod slow_runs;
+mod strips;
 mod table;
+mod verdict;
 
 use fathom_model::BenchRecord;
 
@@ -19,9 +25,10 @@ use crate::session::Subject;
 
 pub use options::{SortOrder, Style, TerminalOptions};
 
-/// The report of a session: each benchmark, the comparisons, what must be known to trust them, and
-/// the conditions. No line is wider than `options.width` (at least 32) and no text from outside can
-/// act on the terminal. Ends with a line end; empty for [`Style::None`].
+/// The report of a session: the figures and the verdict first, what must be known to trust them, and
+/// where to go on; with `options.verbose` all that is known. No line is wider than `options.width`
+/// (at least 32) and no text from outside can act on the terminal. Ends with a line end; empty for
+/// [`Style::None`].
 pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
     if options.style == Style::None {
         return String::new();
@@ -34,12 +41,29 @@ pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
         brief::write(&mut page, record, &subjects, options);
         return page.finish();
     }
-    conditions::common(&mut page, record);
-    for subject in &subjects {
-        page.gap();
-        benchmark::write(&mut page, record, subject, options.time_unit);
+    answer::write(&mut page, record, &subjects, options);
+    if options.verbose {
+        details(&mut page, record, &subjects, options);
     }
-    comparison::write(&mut page, record, &subjects, options);
-    footer::write(&mut page, record, &subjects);
     page.finish()
+}
+
+/// All that is known, under headings.
+fn details(page: &mut Page, record: &BenchRecord, subjects: &[Subject], options: &TerminalOptions) {
+    comparison::write(page, record, subjects, options);
+    page.heading(if subjects.len() == 1 {
+        "Figures"
+    } else {
+        "Figures of each command"
+    });
+    conditions::common(page, record);
+    for (index, subject) in subjects.iter().enumerate() {
+        if index > 0 {
+            page.gap();
+        }
+        benchmark::write(page, record, subject, options.time_unit);
+    }
+    footer::write(page, record, subjects);
+    page.gap();
+    next_steps::write_why(page, record, subjects);
 }

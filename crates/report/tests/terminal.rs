@@ -11,6 +11,14 @@ fn print(record: &BenchRecord) -> String {
     terminal(record, &TerminalOptions::default())
 }
 
+fn verbose(record: &BenchRecord) -> String {
+    let options = TerminalOptions {
+        verbose: true,
+        ..TerminalOptions::default()
+    };
+    terminal(record, &options)
+}
+
 fn brief(record: &BenchRecord) -> String {
     let options = TerminalOptions {
         brief: true,
@@ -115,6 +123,155 @@ fn two_commands_one_faster() {
 }
 
 #[test]
+fn all_that_is_known_under_headings() {
+    insta::assert_snapshot!(verbose(&two_faster()));
+}
+
+#[test]
+fn all_that_is_known_of_one_command() {
+    insta::assert_snapshot!(verbose(&session(&[grep()], 50)));
+}
+
+#[test]
+fn all_that_is_known_of_a_busy_machine() {
+    insta::assert_snapshot!(verbose(&busy()));
+}
+
+#[test]
+fn all_that_is_known_of_three_commands() {
+    let mut record = three();
+    let note = warning(Some(2), "steal", "CPU steal in 1 run");
+    outcome_of(&mut record).notes.push(note);
+    let text = verbose(&record);
+    assert!(
+        !print(&record).contains("CPU steal"),
+        "a note is for who asks"
+    );
+    insta::assert_snapshot!(text);
+}
+
+fn many(count: usize) -> BenchRecord {
+    let programs: Vec<Program> = (0..count)
+        .map(|n| {
+            Program::new(
+                &format!("sort --algorithm={n} big.txt"),
+                0.02 + 0.001 * n as f64,
+            )
+        })
+        .collect();
+    session(&programs, 20)
+}
+
+#[test]
+fn ten_commands() {
+    insta::assert_snapshot!(print(&many(10)));
+}
+
+/// Each with as much to say as there may be.
+fn full_of_warnings(mut record: BenchRecord) -> BenchRecord {
+    let message =
+        "a message that is so long that it takes two lines of a terminal that has eighty columns";
+    for n in 0..8 {
+        let about = Some(n % record.benchmarks.len());
+        outcome_of(&mut record)
+            .warnings
+            .push(warning(about, "x", message));
+    }
+    record
+}
+
+/// The announcement on standard error is a line of a comparison.
+const ANNOUNCED: usize = 1;
+
+#[test]
+fn an_answer_fits_its_lines_however_much_is_to_be_said() {
+    let long = "tool --with many --options and /a/long/path/to/some/input/file.txt --and more";
+    let long = |n: u32| Program::new(&format!("{long} {n}"), 0.02 + 0.002 * f64::from(n));
+    let twos = [
+        two_faster(),
+        busy(),
+        undecided(),
+        session(&[grep(), ripgrep()], 1),
+        session(&[grep(), ripgrep()], 5),
+        session(&[long(1), long(2)], 30),
+    ];
+    let ones = [
+        session(&[grep()], 50),
+        session(&[long(1)], 30),
+        session(&[Program::new("/bin/true", 0.000_45)], 20),
+    ];
+    let tens = [many(10), session(&[0; 10].map(long), 20)];
+    for (records, limit) in [
+        (&ones[..], 8),
+        (&twos, 14 - ANNOUNCED),
+        (&tens, 22 - ANNOUNCED),
+    ] {
+        for record in records {
+            for record in [record.clone(), full_of_warnings(record.clone())] {
+                let text = print(&record);
+                assert!(text.lines().count() <= limit, "more than {limit}:\n{text}");
+                let last = text.lines().last().unwrap_or("");
+                assert!(last.contains("fathom why"), "{text}");
+                assert!(text.contains("details: -v"), "{text}");
+            }
+        }
+    }
+    let text = print(&full_of_warnings(two_faster()));
+    assert!(
+        text.contains(" more to know: -v"),
+        "what has no room is counted: {text}"
+    );
+}
+
+#[test]
+fn the_verdict_stands_within_the_first_lines() {
+    for (record, verdict) in [
+        (two_faster(), "faster than 1"),
+        (busy(), "slower than 1"),
+        (undecided(), "undecided"),
+        (session(&[grep(), ripgrep()], 5), "too few rounds (5 of 8)"),
+    ] {
+        let text = print(&record);
+        let first: Vec<&str> = text.lines().take(6 - ANNOUNCED).collect();
+        assert!(first.join("\n").contains(verdict), "{text}");
+    }
+}
+
+#[test]
+fn the_sentence_the_row_and_the_details_have_one_ratio() {
+    let ratio = |text: &str| -> Vec<String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_ratio = |pair: &&[&str]| pair[1].trim_end_matches(',') == "faster";
+        words
+            .windows(2)
+            .filter(is_ratio)
+            .map(|pair| pair[0].to_owned())
+            .collect()
+    };
+    let record = two_faster();
+    let said = [print(&record), brief(&record), verbose(&record)].map(|text| ratio(&text));
+    assert!(
+        !said[0].is_empty() && !said[1].is_empty() && said[2].len() >= 2,
+        "{said:?}"
+    );
+    assert!(
+        said.iter().flatten().all(|one| *one == said[0][0]),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn times_of_a_table_have_one_unit() {
+    let record = session(
+        &[Program::new("./a", 0.000_9), Program::new("./b", 0.0021)],
+        20,
+    );
+    let text = print(&record);
+    let rows: Vec<&str> = text.lines().skip(1).take(2).collect();
+    assert!(rows.iter().all(|row| row.contains(" ms ")), "{text}");
+}
+
+#[test]
 fn two_commands_that_are_the_same() {
     let record = session(
         &[
@@ -163,10 +320,7 @@ fn the_fastest_comes_first_when_asked() {
     };
     let text = terminal(&three(), &options);
     let place = |name: &str| text.rfind(name).expect("the name is shown");
-    assert!(
-        place("3: LC_ALL=C") < place("2: sort --parallel=2"),
-        "{text}"
-    );
+    assert!(place("3  LC_ALL=C") < place("2  sort --par"), "{text}");
 }
 
 #[test]
@@ -249,7 +403,7 @@ fn brief_does_not_hide_that_runs_failed() {
     of_first.for_each(|run| run.exit = fathom_model::Exit::TimedOut);
     let text = brief(&record);
     let failed = runs / 2;
-    let line = format!("1: {failed} of {failed} runs ended otherwise: {failed} by the time-out");
+    let line = format!("1: {failed} of {failed} failed (timed out)");
     assert!(text.contains(&line), "{text}");
 }
 
@@ -395,6 +549,7 @@ fn no_line_is_wider_than_the_terminal() {
                     &TerminalOptions {
                         width,
                         unicode,
+                        verbose: width % 2 == 0,
                         ..TerminalOptions::default()
                     },
                 );

@@ -1,6 +1,7 @@
 //! `bench`: commands are timed and compared.
 
 mod amount;
+mod warm_up;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -81,6 +82,15 @@ impl BenchPlan {
         }
     }
 
+    /// The rounds that were asked for and those that a claim takes, where the first are fewer:
+    /// however large the difference, they can't show it.
+    pub fn too_few_rounds(&self) -> Option<(u32, usize)> {
+        let asked = self.amount.runs.or(self.amount.max_runs)?;
+        let claim = sequential::last(ALPHA, &[]).claim;
+        let fewest = fathom_stats::fewest_rounds(1.0 - claim);
+        (self.targets.len() > 1 && (asked as usize) < fewest).then_some((asked, fewest))
+    }
+
     fn empty_record(&self, started_at: String) -> BenchRecord {
         BenchRecord {
             schema_version: SCHEMA_VERSION,
@@ -143,7 +153,8 @@ pub fn bench(
             ..plan.terms.process_options(plan.seed)
         },
         journal.as_ref().map(Journal::file),
-    )?;
+    )?
+    .piping_warmup(plan.warmup.checked_sub(1));
     let rounds = plan.rounds();
     let mut recorder = Recorder { journal, observer };
     let session = conduct(&rounds, &mut executor, &mut recorder);
@@ -158,11 +169,16 @@ pub fn bench(
         session.stop,
         &session.floor_ns,
     );
-    let benchmarks = record.benchmarks.iter().enumerate();
-    let silenced = benchmarks.filter_map(|(index, one)| null_output::warning(index, one));
-    outcome.warnings.extend(silenced);
     let throttled: Vec<_> = session.runs.iter().map(|run| run.throttled_ns).collect();
     outcome.warnings.extend(throttling::warning(&throttled));
+    let (warmups, runs) = (&session.warmups, &session.runs);
+    let conditions = (0..record.benchmarks.len()).filter_map(|index| {
+        // Who does less for /dev/null is faster there: that says why.
+        null_output::warning(index, warmups, runs)
+            .or_else(|| warm_up::warning(index, warmups, runs))
+    });
+    outcome.warnings.extend(conditions);
+    outcome.warmups = session.warmups.into_iter().map(|one| one.run).collect();
     record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
     record.runs = session.runs;
     record.outcome = Some(outcome);
@@ -178,13 +194,13 @@ pub fn bench(
     })
 }
 
-/// What is known while it is measured: the median of the first command, and the first ratio.
-#[derive(Debug, Clone, Copy, Default)]
+/// What is known while it is measured.
+#[derive(Debug, Clone, Default)]
 pub struct SoFar {
-    /// Wall time in seconds.
-    pub median: Option<Estimate>,
-    /// To the reference.
-    pub ratio: Option<Estimate>,
+    /// The median of each command in seconds, on the clock of the comparisons.
+    pub medians: Vec<Option<Estimate>>,
+    /// The first comparison: which command, and its ratio to the reference.
+    pub ratio: Option<(usize, Estimate)>,
 }
 
 impl SoFar {
@@ -193,8 +209,8 @@ impl SoFar {
         let recent = &runs[runs.len().saturating_sub(RECENT_RUNS)..];
         let now = verdicts(recent, question, sequential::last(question.alpha, &[]));
         SoFar {
-            median: now.medians.first().copied().flatten(),
-            ratio: now.comparisons.first().map(|comparison| comparison.ratio),
+            ratio: now.comparisons.first().map(|one| (one.subject, one.ratio)),
+            medians: now.medians,
         }
     }
 }

@@ -17,7 +17,7 @@ use fathom_trace::{Tier, Trace};
 use timing::Timing;
 
 use crate::slowdown::is_quotable;
-use crate::{ConductError, Observer, RunTerms, Target, fingerprint, null_output, throttling};
+use crate::{ConductError, Observer, RunTerms, Target, fingerprint, throttling};
 
 /// More than a picture can show; the page merges what is shorter than a pixel.
 const TIMELINE_STRETCHES: usize = 50_000;
@@ -150,8 +150,7 @@ fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -
 fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Explanation {
     let trace = &observation.trace;
     let mut diagnosis = fathom_diagnose::diagnose(observation);
-    let less_work = null_output::warning(0, &target.benchmark);
-    diagnosis.warnings.extend(less_work.map(|it| it.message));
+    diagnosis.warnings.extend(timing.less_for_null.clone());
     let slowdown = slowdown(timing, trace);
     Explanation {
         schema_version: SCHEMA_VERSION,

@@ -10,7 +10,7 @@ use fathom_model::{Estimate, Exit, Metric, Run, TimedRuns};
 
 use super::WhyPlan;
 use crate::bench::{ALPHA, MARGIN};
-use crate::{ConductError, Event, Observer};
+use crate::{ConductError, Event, Observer, null_output};
 
 /// The order of one command's runs is no choice.
 const SEED: u64 = 1;
@@ -29,6 +29,8 @@ pub(super) struct Timing {
     pub timed: TimedRuns,
     /// When it began.
     pub started_at: String,
+    /// What they did less because their output went to `/dev/null`, in words.
+    pub less_for_null: Option<String>,
 }
 
 impl Timing {
@@ -73,7 +75,8 @@ pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing
     let mut executor = ProcessExecutor::new(
         vec![(plan.target.command.clone(), hooks)],
         plan.terms.process_options(SEED),
-    )?;
+    )?
+    .piping_warmup(Some(0));
     let rounds = Plan {
         benchmarks: 1,
         // With a time limit the first run may be one that never ends: once is enough.
@@ -108,6 +111,8 @@ pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing
     let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
     Ok(Timing {
         timed: summarized(&session.runs, fathom_stats::median_interval(&floor, 0.95)),
+        less_for_null: null_output::warning(0, &session.warmups, &session.runs)
+            .map(|warning| warning.message),
         runs: session.runs,
         started_at,
     })

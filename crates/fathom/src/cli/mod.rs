@@ -14,6 +14,7 @@ mod run_options;
 mod screen;
 mod startup;
 mod target;
+mod unused_input;
 mod why;
 mod write;
 
@@ -92,5 +93,6 @@ pub(crate) fn run() -> i32 {
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
     };
+    unused_input::check();
     outcome.unwrap_or_else(|failure: Failure| failure.print())
 }

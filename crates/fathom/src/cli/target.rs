@@ -10,6 +10,7 @@ use fathom_measure::{CommandLine, Expectation, Hook};
 use crate::cli::failure::Failure;
 use crate::cli::parameters::{self, Assignment};
 use crate::cli::run_options::{self, RunOptions, for_command};
+use crate::cli::unused_input;
 
 /// A command before parameters are filled in.
 pub(super) enum Source {
@@ -112,6 +113,10 @@ pub(super) fn target(
             directory.display()
         )));
     }
+    let input = value("--input", &options.input)?;
+    if input.is_none() {
+        unused_input::command_without_input();
+    }
     let mut target = CommandPlan {
         text,
         words,
@@ -119,7 +124,7 @@ pub(super) fn target(
         parameters: assignment.clone(),
         directory,
         variables: assignments_of(value("--env", &options.env)?.as_deref())?,
-        input: run_options::input(value("--input", &options.input)?.as_deref()),
+        input: run_options::input(input.as_deref()),
         output: run_options::output(value("--output", &options.output)?.as_deref()),
         expect,
         show_output: options.show_output,

@@ -158,7 +158,7 @@ fn failures_are_counted_when_they_are_to_be_ignored() {
     let output = run(&["-r", "4", "-i", "false"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(
-        stdout(&output).contains("failures     4 of 4"),
+        stdout(&output).contains("4 of 4 failed (exit "),
         "{}",
         stdout(&output)
     );

@@ -16,11 +16,11 @@ fn two_commands_are_measured_and_compared() {
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
-    assert!(printed.contains("slower"), "{printed}");
-    assert!(
-        printed.contains("12 rounds in random order (seed 5)"),
-        "{printed}"
-    );
+    let first: Vec<&str> = printed.lines().take(6).collect();
+    assert!(first.join(" ").contains("2 is "), "{printed}");
+    assert!(first.join(" ").contains("slower than 1"), "{printed}");
+    assert!(printed.lines().count() <= 14, "{printed}");
+    assert!(printed.contains("12 rounds in random order, "), "{printed}");
     assert!(!printed.contains('\x1b'), "no colour when piped");
     assert!(
         printed.lines().all(|line| line.chars().count() <= 80),
@@ -35,10 +35,9 @@ fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
     let output = run(&commands);
     assert_eq!(
         stderr(&output),
-        "2 commands are measured until they are decided, for at most 5 minutes: --time 30s or -r 20 makes it \
-         shorter\n"
+        "2 commands, measured until decided, at most 5 min (shorter: --time 30s or -r 20)\n"
     );
-    for limited in [&["-r", "2"][..], &["--time", "1s"], &["-M", "2"]] {
+    for limited in [&["-r", "8"][..], &["--time", "1s"], &["-M", "8"]] {
         let output = run(&[limited, &commands].concat());
         assert_eq!(stderr(&output), "", "{limited:?}");
     }
@@ -58,11 +57,94 @@ fn brief_is_a_line_for_each_command() {
         lines[1].starts_with("2: sleep 0.05 ") && lines[1].ends_with("slower"),
         "{printed}"
     );
-    assert!(lines[2].starts_with("median wall time, "), "{printed}");
+    assert!(lines[2].starts_with("median "), "{printed}");
     assert!(
-        lines[2].contains("12 rounds; verdicts against 1 by "),
+        lines[2].contains("12 rounds; verdicts against 1"),
         "{printed}"
     );
+}
+
+#[test]
+fn too_few_rounds_are_reported_before_and_after() {
+    let output = run(&["-r", "5", "--brief", "true", "sleep 0.05"]);
+    assert_eq!(
+        stderr(&output),
+        "warning: -r 5: too few rounds for a verdict (5 of 8)\n"
+    );
+    let printed = stdout(&output);
+    assert!(
+        printed
+            .lines()
+            .nth(1)
+            .unwrap()
+            .ends_with("too few rounds (5 of 8)"),
+        "{printed}"
+    );
+    for enough in [&["-r", "8", "true", "true"][..], &["-r", "1", "true"]] {
+        assert_eq!(stderr(&run(enough)), "", "{enough:?}");
+    }
+}
+
+#[test]
+fn all_that_is_known_stands_under_headings() {
+    let output = run(&["-r", "8", "-v", "--seed", "5", "true", "sleep 0.05"]);
+    let printed = stdout(&output);
+    for heading in [
+        "Comparison",
+        "Figures of each command",
+        "How it was measured",
+    ] {
+        assert!(printed.lines().any(|line| line == heading), "{printed}");
+    }
+    assert!(
+        printed.contains("8 rounds in random order (seed 5)"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn piped_input_that_is_not_used_is_reported_and_left_alone() {
+    let said = "warning: standard input is not used; to use it, save it and give --input FILE\n";
+    let with_input = |arguments: &[&str]| {
+        let (mut reader, mut writer) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut writer, b"abc").unwrap();
+        drop(writer);
+        let own = reader.try_clone().unwrap();
+        let output = fathom(arguments).stdin(own).output().unwrap();
+        let mut left = String::new();
+        std::io::Read::read_to_string(&mut reader, &mut left).unwrap();
+        assert_eq!(left, "abc", "nothing was consumed");
+        stderr(&output)
+    };
+    assert_eq!(with_input(&["-r", "1", "cat"]), said);
+    assert_eq!(
+        with_input(&["-r", "1", "--input", "/etc/passwd", "cat"]),
+        ""
+    );
+    assert_eq!(with_input(&["-r", "1", "--input", "null", "cat"]), "");
+}
+
+#[test]
+fn a_first_run_far_from_all_others_is_reported_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (made, path) = (
+        folder.path().join("made"),
+        folder.path().join("record.json"),
+    );
+    let script = format!("[ -s {0} ] || {{ sleep 0.5; echo x > {0}; }}", text(&made));
+    let output = run(&["-r", "3", "-S", &script, "--json", text(&path)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("the warm-up run took "),
+        "{}",
+        stdout(&output)
+    );
+    let record = json(&path);
+    assert_eq!(record["outcome"]["warnings"][0]["id"], "slow_warmup");
+    let warmups = record["outcome"]["warmups"].as_array().unwrap();
+    assert_eq!(warmups.len(), 1);
+    assert!(warmups[0]["wall_ns"].as_u64().unwrap() > 500_000_000);
+    assert_eq!(record["runs"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -84,20 +166,33 @@ fn arguments_that_are_no_text_are_shown_and_kept() {
 }
 
 #[test]
-fn a_grep_into_dev_null_is_told_to_stop_early() {
-    let warned = |more: &[&str]| {
-        let arguments = [
-            &["-r", "1"],
-            more,
-            &["--", "grep", "-c", "a", "/etc/passwd"],
-        ]
-        .concat();
-        let output = run(&arguments);
+fn who_does_less_for_dev_null_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let big = folder.path().join("big");
+    std::fs::write(&big, "a line of text\n".repeat(100_000)).unwrap();
+    let big = text(&big);
+    let warned = |arguments: &[&str]| {
+        let output = run(&[&["-r", "2", "--json", "-"], arguments].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        stdout(&output).contains("GNU grep stops at the first match")
+        let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let warnings = record["outcome"]["warnings"].as_array().unwrap();
+        let of_null = warnings
+            .iter()
+            .filter(|warning| warning["id"] == "less_for_null");
+        of_null
+            .map(|warning| warning["benchmark"].as_u64().unwrap())
+            .collect::<Vec<_>>()
     };
-    assert!(warned(&[]));
-    assert!(!warned(&["--output", "pipe"]));
+    // GNU tar opens no file then, and GNU grep stops at the first match.
+    assert_eq!(warned(&["--", "tar", "cfP", "-", big]), [0]);
+    assert_eq!(warned(&["--", "grep", "-c", "line", big]), [0]);
+    // Whichever of several it is.
+    let (tar, cat) = (format!("tar cfP - {big}"), format!("cat {big}"));
+    assert_eq!(warned(&["echo x", &tar, &cat]), [1]);
+    // Without a pipe to hold it against nothing is claimed, and with one always all is done.
+    assert_eq!(warned(&["-w", "0", &tar]), [0_u64; 0]);
+    assert_eq!(warned(&["--output", "pipe", &tar]), [0_u64; 0]);
+    assert_eq!(warned(&["echo x", &cat, "true"]), [0_u64; 0]);
 }
 
 #[test]

@@ -16,6 +16,7 @@ impl ProcessExecutor {
             captured,
             recorded,
             throttled_ns,
+            piped_bytes,
         } = finished;
         let metrics = account::metrics(&answer);
         let usage = metrics.usage;
@@ -68,6 +69,7 @@ impl ProcessExecutor {
             wrong_output,
             interrupted: ended == Ended::Interrupted,
             recorded,
+            piped_bytes,
         }
     }
 }

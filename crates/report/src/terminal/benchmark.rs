@@ -84,7 +84,7 @@ fn floor(page: &mut Page, record: &BenchRecord, subject: &Subject, unit: Option<
         "floor",
         Tone::Plain,
         &format!(
-            "of this, {time} is the floor: an empty program run the same way (not subtracted)"
+            "{time} of this is process start-up: an empty program run the same way (not subtracted)"
         ),
     );
 }

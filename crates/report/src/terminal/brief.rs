@@ -1,13 +1,13 @@
 //! One line for each command: name, median, interval, verdict.
 
-use fathom_model::{BenchRecord, Comparison, Metric, Verdict};
+use fathom_model::{BenchRecord, Comparison, Metric};
 
 use super::causes;
-use super::comparison::{clock, tone};
 use super::options::{SortOrder, TerminalOptions};
+use super::verdict::{clock_name, short, tone};
 use crate::TimeUnit;
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{Words, bound, change, counted, fixed, format_level, supported_decimals};
+use crate::quantity::{counted, fixed, format_level, supported_decimals};
 use crate::session::{Subject, rounds};
 use crate::text::{JOIN, columns};
 
@@ -32,11 +32,13 @@ pub(super) fn write(
 ) {
     let compared = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let compared = compared.unwrap_or_default();
+    // Figures and verdict are of the same clock, so that they agree.
+    let clock = compared.first().map_or(Metric::Wall, |c| c.metric);
     let mut rows: Vec<(f64, Row)> = subjects
         .iter()
         .map(|subject| {
-            let median = subject.median(Metric::Wall).unwrap_or(f64::INFINITY);
-            (median, row(subject, compared, options.time_unit))
+            let median = subject.median(clock).unwrap_or(f64::INFINITY);
+            (median, row(subject, compared, clock, options.time_unit))
         })
         .collect();
     if options.sort == SortOrder::Median {
@@ -46,12 +48,12 @@ pub(super) fn write(
     aligned(page, subjects, &rows);
     for subject in subjects {
         // Its time is that of its failures.
-        if let Some(text) = causes::ended_otherwise(subject) {
+        if let Some(text) = causes::failed(subject) {
             let text = format!("{}: {text}", subject.index + 1);
             page.prose(0, Tone::Bad, &text);
         }
     }
-    page.prose(0, Tone::Quiet, &foot(record, subjects, compared));
+    page.prose(0, Tone::Quiet, &foot(record, subjects, compared, clock));
     let warnings = record.outcome.as_ref().map_or(0, |o| o.warnings.len());
     if warnings > 0 {
         let warnings = counted(warnings as u64, "warning", "warnings");
@@ -60,10 +62,10 @@ pub(super) fn write(
     }
 }
 
-fn row(subject: &Subject, compared: &[Comparison], unit: Option<TimeUnit>) -> Row {
+fn row(subject: &Subject, compared: &[Comparison], clock: Metric, unit: Option<TimeUnit>) -> Row {
     let comparison = compared.iter().find(|c| c.subject == subject.index);
     let is_reference = compared.iter().any(|c| c.reference == subject.index);
-    let (median, interval) = match subject.summary(Metric::Wall) {
+    let (median, interval) = match subject.summary(clock) {
         None => ("not known".to_owned(), String::new()),
         Some(summary) => {
             let median = &summary.median;
@@ -84,31 +86,10 @@ fn row(subject: &Subject, compared: &[Comparison], unit: Option<TimeUnit>) -> Ro
         interval,
         tone: comparison.map_or(Tone::Quiet, tone),
         verdict: match comparison {
-            Some(comparison) => verdict(comparison),
+            Some(comparison) => short(comparison),
             None if is_reference => "reference".to_owned(),
             None => String::new(),
         },
-    }
-}
-
-/// In as few words as it takes.
-fn verdict(comparison: &Comparison) -> String {
-    let words = Words::of(comparison.metric);
-    let ratio = &comparison.ratio;
-    match comparison.verdict {
-        Verdict::Faster | Verdict::Slower => change(ratio.value, words),
-        Verdict::Same => format!("same, under {}", bound(ratio)),
-        Verdict::Undecided => undecided(comparison),
-    }
-}
-
-/// With how large the difference may be, or how many rounds are missing.
-fn undecided(comparison: &Comparison) -> String {
-    let ratio = &comparison.ratio;
-    let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
-    match ratio.level > 0.0 {
-        true => format!("undecided, under {}", bound(ratio)),
-        false => format!("undecided: {} of {fewest} rounds", comparison.rounds),
     }
 }
 
@@ -153,10 +134,15 @@ fn name_of<'a>(subjects: &'a [Subject], index: usize) -> &'a str {
 }
 
 /// What the lines rest on.
-fn foot(record: &BenchRecord, subjects: &[Subject], compared: &[Comparison]) -> String {
+fn foot(
+    record: &BenchRecord,
+    subjects: &[Subject],
+    compared: &[Comparison],
+    clock: Metric,
+) -> String {
     let level = subjects
         .iter()
-        .filter_map(|subject| subject.summary(Metric::Wall))
+        .filter_map(|subject| subject.summary(clock))
         .map(|summary| summary.median.level)
         .find(|level| *level > 0.0);
     let interval = level.map_or(String::new(), |level| {
@@ -164,11 +150,9 @@ fn foot(record: &BenchRecord, subjects: &[Subject], compared: &[Comparison]) -> 
     });
     let rounds = counted(rounds(record), "round", "rounds");
     let verdicts = compared.first().map_or(String::new(), |comparison| {
-        format!(
-            "; verdicts against {} by {}",
-            comparison.reference + 1,
-            clock(comparison.metric)
-        )
+        let reference = comparison.reference + 1;
+        format!("; verdicts against {reference}")
     });
-    format!("median wall time{interval}, {rounds}{verdicts}")
+    let clock = clock_name(clock);
+    format!("median {clock}{interval}, {rounds}{verdicts}")
 }

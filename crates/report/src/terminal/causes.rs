@@ -37,7 +37,7 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         format_share(other)
     );
     page.field("wall time", Tone::Plain, &text);
-    disturbed(page, &single, "", "; undisturbed time leaves that out");
+    disturbed(page, &single, "", "; CPU-wait-free time leaves that out");
 }
 
 /// The part of the wait that is not the program's: it had ended, and Fathom had no CPU to see that.
@@ -82,16 +82,16 @@ fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
     runs.iter().map(|run| of(run) as f64).sum()
 }
 
-/// Writes what [`ended_otherwise`] says.
+/// Writes what [`failed`] says.
 pub(super) fn failures(page: &mut Page, subject: &Subject) {
-    if let Some(text) = ended_otherwise(subject) {
+    if let Some(text) = failed(subject) {
         page.field("failures", Tone::Bad, &text);
     }
 }
 
-/// Runs that did not end with success, by the way they ended, the most frequent first; `None` if
-/// all did.
-pub(super) fn ended_otherwise(subject: &Subject) -> Option<String> {
+/// `3 of 3 failed (exit 1)`: runs that did not end with success, by the way they ended, the most
+/// frequent first; `None` if all did.
+pub(super) fn failed(subject: &Subject) -> Option<String> {
     let mut ways: Vec<(Exit, u64)> = Vec::new();
     for run in subject.runs.iter().filter(|run| !run.exit.is_success()) {
         match ways.iter_mut().find(|(exit, _)| *exit == run.exit) {
@@ -99,31 +99,31 @@ pub(super) fn ended_otherwise(subject: &Subject) -> Option<String> {
             None => ways.push((run.exit, 1)),
         }
     }
-    if ways.is_empty() {
-        return None;
-    }
     ways.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let failed: u64 = ways.iter().map(|(_, count)| count).sum();
-    let list: Vec<String> = ways
-        .iter()
-        .map(|(exit, count)| format!("{}{JOIN}{}", format_count(*count as f64), ending(*exit)))
-        .collect();
-    let all = counted(subject.runs.len() as u64, "run", "runs");
-    Some(format!(
-        "{} of {all} ended otherwise: {}",
-        format_count(failed as f64),
-        list.join(", ")
-    ))
+    let list = match ways[..] {
+        [] => return None,
+        [(exit, _)] => ending(exit),
+        _ => {
+            let way = |(exit, count): &(Exit, u64)| {
+                format!("{}{JOIN}{}", format_count(*count as f64), ending(*exit))
+            };
+            ways.iter().map(way).collect::<Vec<_>>().join(", ")
+        }
+    };
+    let (failed, all) = (failed as f64, subject.runs.len() as f64);
+    let (failed, all) = (format_count(failed), format_count(all));
+    Some(format!("{failed} of {all} failed ({list})"))
 }
 
 fn ending(exit: Exit) -> String {
     match exit {
-        Exit::Code(code) => format!("with status {code}"),
+        Exit::Code(code) => format!("exit{JOIN}{code}"),
         Exit::Signal(signal) => match SIGNALS.iter().find(|(number, _)| *number == signal) {
-            Some((_, name)) => format!("by {name}"),
-            None => format!("by signal {signal}"),
+            Some((_, name)) => (*name).to_owned(),
+            None => format!("signal{JOIN}{signal}"),
         },
-        Exit::TimedOut => "by the time-out".to_owned(),
+        Exit::TimedOut => "timed out".to_owned(),
     }
 }
 

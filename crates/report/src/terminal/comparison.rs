@@ -1,8 +1,9 @@
-//! The verdicts.
+//! How each comparison was made, in full.
 
-use fathom_model::{BenchRecord, Comparison, Metric, Verdict};
+use fathom_model::{BenchRecord, Comparison, Verdict};
 
 use super::options::{SortOrder, TerminalOptions};
+use super::verdict;
 use crate::distribution::{quantile_range, sorted};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Words, bound, change, change_with_interval, counted, format_level};
@@ -11,8 +12,6 @@ use crate::text::JOIN;
 
 /// Columns before the verdict of a benchmark.
 const INDENT: usize = 5;
-/// A name that is cut to fewer columns than this moves to a line of its own.
-const SHORTEST_NAME: usize = 24;
 
 /// Writes every comparison, grouped by reference and clock.
 pub(super) fn write(
@@ -32,7 +31,7 @@ pub(super) fn write(
     for comparison in &comparisons {
         let this = (comparison.reference, comparison.metric);
         if heading != Some(this) {
-            page.gap();
+            page.heading("Comparison");
             head(page, subjects, comparison);
             heading = Some(this);
         }
@@ -42,12 +41,16 @@ pub(super) fn write(
             page.width() - number.len(),
         );
         page.push(Line::new().add(Tone::Quiet, number).add(Tone::Strong, name));
-        page.prose(INDENT, tone(comparison), &verdict(comparison));
+        page.prose(INDENT, verdict::tone(comparison), &verdict(comparison));
         let cross = outcome.cross_checks.iter().find(|other| {
             (other.subject, other.reference) == (comparison.subject, comparison.reference)
         });
         if let Some(cross) = cross.filter(|cross| cross.verdict != comparison.verdict) {
-            let text = format!("{} alone says: {}", clock(cross.metric), verdict(cross));
+            let text = format!(
+                "{} alone says: {}",
+                verdict::clock_name(cross.metric),
+                verdict(cross)
+            );
             page.prose(INDENT, Tone::Notice, &text);
         }
         if let Some(text) = shift(comparison, subjects) {
@@ -63,43 +66,19 @@ pub(super) fn write(
 
 /// With whom, and by which clock.
 fn head(page: &mut Page, subjects: &[Subject], comparison: &Comparison) {
-    let start = format!("Against {}: ", comparison.reference.saturating_add(1));
-    let end = format!(", by {}, round by round", clock(comparison.metric));
+    let start = format!("against {}: ", comparison.reference.saturating_add(1));
     let name = name_of(subjects, comparison.reference);
-    let start_line = Line::new().add(Tone::Plain, start.as_str());
-    let room = page.width().saturating_sub(start.len() + end.len());
-    if room >= SHORTEST_NAME {
-        let name = page.fit(name, room);
-        page.push(start_line.add(Tone::Strong, name).add(Tone::Plain, end));
-    } else {
-        let name = page.fit(name, page.width() - start.len());
-        page.push(start_line.add(Tone::Strong, name));
-        page.prose(2, Tone::Plain, end.trim_start_matches(", "));
-    }
+    let name = page.fit(name, page.width() - start.len());
+    page.push(Line::new().add(Tone::Plain, start).add(Tone::Strong, name));
+    let clock = verdict::clock_name(comparison.metric);
+    let how = format!("compared by {clock}, paired by round");
+    page.prose(2, Tone::Plain, &how);
 }
 
 fn name_of<'a>(subjects: &'a [Subject], index: usize) -> &'a str {
     subjects
         .get(index)
         .map_or("?", |subject| subject.benchmark.name.as_str())
-}
-
-pub(super) fn tone(comparison: &Comparison) -> Tone {
-    match comparison.verdict {
-        Verdict::Faster => Tone::Good,
-        Verdict::Slower => Tone::Bad,
-        Verdict::Same => Tone::Strong,
-        Verdict::Undecided => Tone::Notice,
-    }
-}
-
-pub(super) fn clock(metric: Metric) -> String {
-    match metric {
-        Metric::Wall => "wall time".to_owned(),
-        Metric::Undisturbed => "undisturbed time".to_owned(),
-        Metric::Cpu => "CPU time".to_owned(),
-        other => other.name().replace('_', " "),
-    }
 }
 
 /// The verdict in words.
@@ -114,58 +93,27 @@ fn verdict(comparison: &Comparison) -> String {
             format!("{}, {rounds}", change_with_interval(ratio, words))
         }
         Verdict::Same => {
-            format!(
-                "same: any difference is under {} ({level} interval, {rounds})",
-                bound(ratio)
-            )
+            let bound = bound(ratio);
+            format!("same, within {bound} ({level} interval, {rounds})")
         }
-        Verdict::Undecided => undecided(comparison, &rounds),
+        Verdict::Undecided => match verdict::too_few(comparison) {
+            Some(too_few) => format!("{too_few}; so far {}", change(ratio.value, words)),
+            None => {
+                let between = verdict::between(comparison);
+                let missing = verdict::missing(comparison);
+                let missing = missing.map(|text| format!("; {text}")).unwrap_or_default();
+                format!("undecided after {rounds}: {between} ({level} interval){missing}")
+            }
+        },
     }
 }
 
-fn undecided(comparison: &Comparison, rounds: &str) -> String {
-    let ratio = &comparison.ratio;
-    let words = Words::of(comparison.metric);
-    let leaves_out_one = ratio.low > 1.0 || ratio.high < 1.0;
-    let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
-    if (leaves_out_one || ratio.level <= 0.0) && comparison.rounds < fewest {
-        // However large the difference, so few rounds can't reach the level of a claim.
-        return format!(
-            "undecided: {rounds} of the {fewest} that a claim takes; so far {}",
-            change(ratio.value, words)
-        );
-    }
-    let level = format_level(ratio.level);
-    let claim = format_level(comparison.claim_level);
-    let between = format!(
-        "between {} and {}",
-        change(ratio.low, words),
-        change(ratio.high, words)
-    );
-    let more = more(comparison);
-    if leaves_out_one {
-        return format!(
-            "undecided after {rounds}: {between} ({level} interval), but a claim takes {claim}{more}"
-        );
-    }
-    let level = if level == format_level(0.95) {
-        String::new()
-    } else {
-        format!(" ({level} interval)")
-    };
-    format!("undecided after {rounds}: {between}{level}{more}")
-}
-
-fn more(comparison: &Comparison) -> String {
-    match comparison.more_rounds {
-        Some(more) => {
-            format!(
-                "; about {} would decide",
-                counted(more.0, "more round", "more rounds")
-            )
-        }
-        None => String::new(),
-    }
+/// What is said of a tail that moved far from the rest: by a tenth at least it changes which
+/// command is to be preferred where the slow runs count.
+pub(super) fn moved_tail(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
+    const FAR: f64 = 0.1;
+    let far = (comparison.shift.p90.ln() - comparison.ratio.value.ln()).abs() >= FAR.ln_1p();
+    far.then(|| shift(comparison, subjects)).flatten()
 }
 
 /// The ratios at three quantiles, where one of them differs from the median's by more than the
@@ -186,15 +134,12 @@ fn shift(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
     };
     let what = match (changed_at(0.1, shift.p10), changed_at(0.9, shift.p90)) {
         (false, false) => return None,
-        (false, true) => "the slow runs moved otherwise than the rest",
-        (true, false) => "the fast runs moved otherwise than the rest",
-        (true, true) => "not all runs moved alike",
+        (false, true) => "the slow runs differ otherwise than the rest",
+        (true, false) => "the fast runs differ otherwise than the rest",
+        (true, true) => "not all runs differ alike",
     };
+    // The ratio of the medians would be a second one beside the estimate.
     let words = Words::of(comparison.metric);
-    Some(format!(
-        "{what}: {} at{JOIN}p10, {} at the median, {} at{JOIN}p90",
-        change(shift.p10, words),
-        change(shift.p50, words),
-        change(shift.p90, words)
-    ))
+    let (fast, slow) = (change(shift.p10, words), change(shift.p90, words));
+    Some(format!("{what}: {fast} at{JOIN}p10, {slow} at{JOIN}p90"))
 }

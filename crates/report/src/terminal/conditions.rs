@@ -11,9 +11,9 @@ type Condition = (&'static str, String);
 pub(super) fn common(page: &mut Page, record: &BenchRecord) {
     let shared = shared(record);
     if !shared.is_empty() {
-        page.gap();
         page.prose(0, Tone::Plain, "All commands with");
         show(page, &shared);
+        page.gap();
     }
 }
 

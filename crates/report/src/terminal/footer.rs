@@ -28,10 +28,10 @@ pub(super) fn partial(page: &mut Page, record: &BenchRecord) {
     page.prose(0, Tone::Bad, &text);
 }
 
-/// Warnings, then how it was measured.
+/// Warnings and notes, then how it was measured.
 pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
     warnings(page, record, subjects);
-    page.gap();
+    page.heading("How it was measured");
     let conditions = &record.conditions;
     let mut order = format!(
         "{} in random order (seed {})",
@@ -123,20 +123,25 @@ fn rounds_made(record: &BenchRecord) -> String {
 }
 
 fn warnings(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
-    let warnings = record
-        .outcome
-        .as_ref()
-        .map_or(&[][..], |outcome| &outcome.warnings);
-    if !warnings.is_empty() {
-        page.gap();
+    let Some(outcome) = &record.outcome else {
+        return;
+    };
+    let warnings = outcome
+        .warnings
+        .iter()
+        .map(|warning| (Tone::Notice, warning));
+    let notes = outcome.notes.iter().map(|note| (Tone::Plain, note));
+    let all: Vec<_> = warnings.chain(notes).collect();
+    if !all.is_empty() {
+        page.heading("Also known");
     }
-    for warning in warnings {
+    for (tone, warning) in all {
         let about = match warning.benchmark {
-            Some(index) if subjects.len() > 1 => format!(" ({})", index.saturating_add(1)),
+            Some(index) if subjects.len() > 1 => format!("{}: ", index.saturating_add(1)),
             _ => String::new(),
         };
         let message = page.clean(&warning.message);
-        page.prose(0, Tone::Notice, &format!("warning{about}: {message}"));
+        page.prose(0, tone, &format!("{about}{message}"));
     }
 }
 
@@ -161,7 +166,7 @@ fn shared_core(fingerprint: &Fingerprint) -> Option<String> {
     let shared = canaries.find(|figure| figure.id == "core_shared")?.value;
     (shared >= SHARED_PERCENT).then(|| {
         format!(
-            "before the first run something else was at work on the core's other hardware thread {shared:.0} % of the time: runs take 10 to 25 % longer meanwhile"
+            "a neighbour used the sibling hyperthread {shared:.0} % of the time before the first run: runs take 10 to 25 % longer meanwhile"
         )
     })
 }
@@ -189,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shared_core_is_told_where_it_matters() {
+    fn a_shared_core_is_reported_where_it_matters() {
         let of = |value| Fingerprint {
             canaries: vec![MachineFigure {
                 id: "core_shared".into(),
@@ -200,11 +205,11 @@ mod tests {
         };
         assert_eq!(shared_core(&of(3.0)), None);
         let text = shared_core(&of(64.2)).unwrap();
-        assert!(text.contains("thread 64 % of the time"), "{text}");
+        assert!(text.contains("hyperthread 64 % of the time"), "{text}");
     }
 
     #[test]
-    fn only_what_moved_is_told_with_both_figures() {
+    fn only_what_moved_is_reported_with_both_figures() {
         let figure = |id: &str, value| MachineFigure {
             id: id.into(),
             value,

@@ -21,7 +21,7 @@ pub(super) fn rows(subject: &Subject, unit: Option<TimeUnit>) -> Vec<Row> {
     let mut rows = Vec::new();
     for (metric, label) in [
         (Metric::Wall, "wall"),
-        (Metric::Undisturbed, "undisturbed"),
+        (Metric::Undisturbed, "wait-free"),
         (Metric::RunQueueWait, "CPU wait"),
         (Metric::Cpu, "CPU"),
         (Metric::User, "  user"),

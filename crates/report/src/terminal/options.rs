@@ -19,6 +19,8 @@ pub struct TerminalOptions {
     pub style: Style,
     /// One line for each command, and no more than must be known to trust it.
     pub brief: bool,
+    /// The answer, and after it all that is known, under headings.
+    pub verbose: bool,
 }
 
 impl Default for TerminalOptions {
@@ -32,6 +34,7 @@ impl Default for TerminalOptions {
             sort: SortOrder::Command,
             style: Style::Full,
             brief: false,
+            verbose: false,
         }
     }
 }

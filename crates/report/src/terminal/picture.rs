@@ -18,17 +18,7 @@ pub(super) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
     let Some(histogram) = histogram(times, bins) else {
         return;
     };
-    let highest = histogram.counts.iter().copied().max().unwrap_or(1).max(1);
-    let glyphs = if page.unicode() { BLOCKS } else { PLAIN };
-    let picture: String = histogram
-        .counts
-        .iter()
-        .map(|&count| match count {
-            0 => JOIN,
-            // The lowest glyph is one run at least, the highest only the fullest bin.
-            _ => glyphs[((count * 8).div_ceil(highest) - 1).min(7)],
-        })
-        .collect();
+    let picture = strip(&histogram.counts, page.unicode()).replace(' ', &JOIN.to_string());
     let unit = unit.unwrap_or_else(|| TimeUnit::fitting(histogram.low));
     let time = |seconds: f64| {
         let value = seconds / unit.seconds();
@@ -47,4 +37,16 @@ pub(super) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
         ));
     }
     page.field("spread", Tone::Plain, &text);
+}
+
+/// A glyph for each bin, as high as it is full; an empty bin is blank.
+pub(super) fn strip(counts: &[usize], unicode: bool) -> String {
+    let highest = counts.iter().copied().max().unwrap_or(1).max(1);
+    let glyphs = if unicode { BLOCKS } else { PLAIN };
+    let glyph = |&count: &usize| match count {
+        0 => ' ',
+        // The lowest glyph is one run at least, the highest only the fullest bin.
+        _ => glyphs[((count * 8).div_ceil(highest) - 1).min(7)],
+    };
+    counts.iter().map(glyph).collect()
 }

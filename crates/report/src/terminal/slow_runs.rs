@@ -31,9 +31,9 @@ impl Cause {
     fn words(self) -> &'static str {
         match self {
             Cause::WaitedForCpu => "waited for a CPU",
-            Cause::Steal => "lost CPU time to the hypervisor",
-            Cause::MajorFaults => "had to read pages from storage",
-            Cause::InvoluntarySwitches => "taken off the CPU more often",
+            Cause::Steal => "CPU steal",
+            Cause::MajorFaults => "read pages from storage",
+            Cause::InvoluntarySwitches => "preempted more often",
             Cause::Unexplained => "unexplained",
         }
     }

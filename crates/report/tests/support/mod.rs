@@ -84,6 +84,8 @@ pub(crate) fn outcome(record: &BenchRecord) -> Outcome {
         cross_checks: second.map(all).unwrap_or_default(),
         floor: Some(floor()),
         warnings: Vec::new(),
+        notes: Vec::new(),
+        warmups: Vec::new(),
     }
 }
 

@@ -163,6 +163,16 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = "What is shown and written")]
     pub brief: bool,
 
+    /// Print all that is known: after the answer the figures of each metric, how it was compared and
+    /// measured, and what disturbed it
+    #[arg(
+        short,
+        long,
+        conflicts_with = "brief",
+        help_heading = "What is shown and written"
+    )]
+    pub verbose: bool,
+
     /// Order of the results
     #[arg(long, value_enum, default_value_t = Sort::Auto, help_heading = "What is shown and written")]
     pub sort: Sort,

@@ -37,6 +37,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     {
         anstream::eprintln!("{text}");
     }
+    if let Some(text) = too_few(&arguments, &plan) {
+        anstream::eprintln!("{text}");
+    }
     let mut line = Line::new(&rounds, shows.progress, shows.progress_width);
     let measured = fathom_conduct::bench(&plan, &mut line);
     line.clear();
@@ -96,6 +99,15 @@ fn plan(
     })
 }
 
+/// That so few rounds can show nothing, before any is made.
+fn too_few(arguments: &Arguments, plan: &BenchPlan) -> Option<String> {
+    let (asked, fewest) = plan.too_few_rounds()?;
+    let option = if arguments.runs.is_some() { "-r" } else { "-M" };
+    (arguments.style != Style::None).then(|| {
+        format!("warning: {option} {asked}: too few rounds for a verdict ({asked} of {fewest})")
+    })
+}
+
 /// How long it may take where no limit was given, and how to make it shorter.
 fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let StopRule::Answer(limits) = plan.stop else {
@@ -104,7 +116,7 @@ fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let chosen = arguments.time.is_some() || limits.maximum.is_some();
     (plan.benchmarks > 1 && !chosen && arguments.style != Style::None).then(|| {
         format!(
-            "{} commands are measured until they are decided, for at most {} minutes: --time 30s or -r 20 makes it shorter",
+            "{} commands, measured until decided, at most {} min (shorter: --time 30s or -r 20)",
             plan.benchmarks,
             limits.soft.as_secs() / 60
         )

@@ -38,6 +38,7 @@ impl Shows {
                 unicode: screen::speaks_unicode(),
                 time_unit: arguments.time_unit.map(unit),
                 brief: arguments.brief,
+                verbose: arguments.verbose,
                 sort: match arguments.sort {
                     Sort::Median => SortOrder::Median,
                     Sort::Auto | Sort::Command => SortOrder::Command,

@@ -9,7 +9,7 @@ use fathom_measure::{Plan, StopRule};
 use fathom_model::{Estimate, Run};
 use fathom_report::{Progress, progress_line};
 
-use crate::cli::{machine_changed, screen};
+use crate::cli::screen;
 
 /// The line is drawn this often at most, and only between runs.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -61,6 +61,8 @@ impl<'a> Line<'a> {
 
     fn draw(&mut self, benchmark: usize) {
         let triple = |e: Estimate| (e.value, e.low, e.high);
+        let medians = self.so_far.medians.iter();
+        let medians: Vec<_> = medians.map(|median| median.map(triple)).collect();
         let names = &self.plan.question.names;
         let name = names.get(benchmark).map_or("", String::as_str);
         let elapsed = self.began.elapsed().as_secs_f64();
@@ -69,8 +71,11 @@ impl<'a> Line<'a> {
                 round: self.round + 1,
                 rounds_planned: self.planned(),
                 benchmark_name: if self.warmup { "warm-up" } else { name },
-                estimate_seconds: self.so_far.median.map(triple),
-                leading_ratio: self.so_far.ratio.map(triple),
+                medians_seconds: &medians,
+                ratio: self
+                    .so_far
+                    .ratio
+                    .map(|(subject, e)| (subject + 1, triple(e))),
                 elapsed_seconds: elapsed,
                 remaining_seconds: self.remaining(elapsed),
                 may_end_sooner: matches!(self.plan.stop, StopRule::Answer(_)),
@@ -135,7 +140,6 @@ impl Line<'_> {
 impl Observer for Line<'_> {
     fn on(&mut self, event: Event<'_>) {
         match event {
-            Event::MachineChanged(changes) => machine_changed::warn(changes),
             Event::WaitsForQuiet(problem) => screen::waits_for_quiet(problem),
             Event::Round { round, warmup } => self.begins(round, warmup),
             Event::RunStarts(benchmark) if self.is_due() => self.draw(benchmark),

@@ -1,0 +1,92 @@
+//! Standard input that has something for a command that doesn't get it.
+//!
+//! A run never waits for who makes its input, and input that is read once serves one run: so it comes
+//! from a file. Who pipes something in gets a word, and nothing of it is consumed.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// No command lacks an input.
+const NOBODY: u8 = 0;
+/// One does.
+const LACKING: u8 = 1;
+/// It was said.
+const SAID: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(NOBODY);
+
+/// A command runs without an input, and nobody asked for that.
+pub(super) fn command_without_input() {
+    let _ = STATE.compare_exchange(NOBODY, LACKING, Ordering::Relaxed, Ordering::Relaxed);
+    check();
+}
+
+/// Says so once, if a command lacks an input and something was piped in. At the beginning who
+/// writes may not have come to it yet, so this is asked at the end as well.
+pub(super) fn check() {
+    if STATE.load(Ordering::Relaxed) == LACKING && has_something(libc::STDIN_FILENO) {
+        STATE.store(SAID, Ordering::Relaxed);
+        anstream::eprintln!(
+            "warning: standard input is not used; to use it, save it and give --input FILE"
+        );
+    }
+}
+
+/// Whether something could be read: from a pipe or socket now, from a file that nobody has begun
+/// to read (a shell's loop over the lines of a file has).
+fn has_something(descriptor: libc::c_int) -> bool {
+    // SAFETY: the structure is plain numbers; the call fills it or fails.
+    let about = unsafe {
+        let mut about: libc::stat = std::mem::zeroed();
+        (libc::fstat(descriptor, &raw mut about) == 0).then_some(about)
+    };
+    match about.map(|about| (about.st_mode & libc::S_IFMT, about.st_size)) {
+        Some((libc::S_IFIFO | libc::S_IFSOCK, _)) => {
+            let mut waiting: libc::c_int = 0;
+            // SAFETY: the call writes a number to a live value, or fails; it reads nothing.
+            let known = unsafe { libc::ioctl(descriptor, libc::FIONREAD, &raw mut waiting) } == 0;
+            known && waiting > 0
+        }
+        // SAFETY: asks for the position and moves nothing.
+        Some((libc::S_IFREG, size)) => {
+            size > 0 && unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) } == 0
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Seek, SeekFrom, Write};
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_pipe_has_something_once_it_was_written_to_and_keeps_it() {
+        let (mut reader, mut writer) = std::io::pipe().unwrap();
+        assert!(!has_something(reader.as_raw_fd()));
+        writer.write_all(b"abc").unwrap();
+        assert!(has_something(reader.as_raw_fd()));
+        drop(writer);
+        let mut all = String::new();
+        reader.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "abc");
+        assert!(!has_something(reader.as_raw_fd()));
+    }
+
+    #[test]
+    fn a_file_has_something_until_it_is_read() {
+        let mut file = tempfile::tempfile().unwrap();
+        assert!(!has_something(file.as_raw_fd()));
+        file.write_all(b"a\nb\n").unwrap();
+        assert!(!has_something(file.as_raw_fd()));
+        file.seek(SeekFrom::Start(0)).unwrap();
+        assert!(has_something(file.as_raw_fd()));
+    }
+
+    #[test]
+    fn no_input_has_nothing() {
+        let null = std::fs::File::open("/dev/null").unwrap();
+        assert!(!has_something(null.as_raw_fd()));
+        assert!(!has_something(-1));
+    }
+}

@@ -1,0 +1,83 @@
+//! What is printed where nothing else is asked for: the figures, the verdict, the shape of the
+//! samples, what changes how they are to be read, and where to go on.
+
+use fathom_model::{BenchRecord, Metric};
+
+use super::options::TerminalOptions;
+use super::{next_steps, notes, overview, strips, verdict};
+use crate::line::{Page, Tone};
+use crate::session::Subject;
+use crate::text::wrap;
+
+/// Lines of one command's answer: with it, a prompt and the command line, ten such calls stay in
+/// sight on a screen.
+const LINES_OF_ONE: usize = 8;
+/// Lines of a comparison of two, less one for the announcement on standard error.
+const LINES_OF_TWO: usize = 13;
+/// Lines beside the rows where more are compared.
+const LINES_BESIDE_ROWS: usize = 11;
+/// Columns before the text of a note.
+const NOTE_INDENT: usize = 4;
+
+/// Writes the answer within its lines: what has no room is counted, and stands under `-v`.
+pub(super) fn write(
+    page: &mut Page,
+    record: &BenchRecord,
+    subjects: &[Subject],
+    options: &TerminalOptions,
+) {
+    let clock = clock(record);
+    let begin = page.lines();
+    overview::write(page, record, subjects, clock, options);
+    verdict::write(page, record, subjects);
+    let notes = notes::of(page, record, subjects, clock);
+    let room = match options.verbose {
+        true => usize::MAX,
+        false => {
+            let limit = match subjects.len() {
+                0 | 1 => LINES_OF_ONE,
+                2 => LINES_OF_TWO,
+                many => many + LINES_BESIDE_ROWS,
+            };
+            let foot = next_steps::lines(page, record, subjects).len();
+            limit.saturating_sub(page.lines() - begin + foot)
+        }
+    };
+    let wanted: usize = notes
+        .iter()
+        .map(|note| wrap(&note.text, page.width() - NOTE_INDENT).len())
+        .sum();
+    // A warning changes what is believed; a picture shows what the figures say.
+    if !options.verbose && wanted + strips::LINES[subjects.len().min(3)] <= room {
+        strips::write(page, subjects, clock, options.time_unit);
+    }
+    write_notes(page, &notes, room);
+    if !options.verbose {
+        next_steps::write(page, record, subjects);
+    }
+}
+
+/// The clock that the figures and the verdict are of: that of the comparisons, so that both agree.
+fn clock(record: &BenchRecord) -> Metric {
+    let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
+    let first = comparisons.and_then(|comparisons| comparisons.first());
+    first.map_or(Metric::Wall, |comparison| comparison.metric)
+}
+
+/// As many notes as fit into `room` lines, and how many there are besides.
+fn write_notes(page: &mut Page, notes: &[notes::Note], room: usize) {
+    let mut left = room;
+    for (index, note) in notes.iter().enumerate() {
+        let lines = wrap(&note.text, page.width() - NOTE_INDENT);
+        let is_last = index + 1 == notes.len();
+        if lines.len() + usize::from(!is_last) > left {
+            let more = format!("{} more to know: -v", notes.len() - index);
+            if left > 0 {
+                page.note(Tone::Notice, &[more]);
+            }
+            return;
+        }
+        left -= lines.len();
+        page.note(note.tone, &lines);
+    }
+}

@@ -1,0 +1,109 @@
+//! The last line: what the figures rest on, and where to go on.
+
+use fathom_model::{BenchRecord, Benchmark, InputFrom, Verdict};
+
+use crate::line::{Line, Page, Tone};
+use crate::quantity::{counted, short_time};
+use crate::session::{Subject, rounds};
+use crate::text::columns;
+
+/// Between the parts of a line.
+const GAP: &str = "      ";
+
+/// Writes it.
+pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
+    for line in lines(page, record, subjects) {
+        page.push(Line::new().add(Tone::Quiet, line));
+    }
+}
+
+/// Writes only how to ask for the cause.
+pub(super) fn write_why(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
+    if let Some(why) = why(record, subjects) {
+        let why = page.fit(&format!("why: {why}"), page.width());
+        page.push(Line::new().add(Tone::Quiet, why));
+    }
+}
+
+/// One line, or two where one has no room.
+pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> Vec<String> {
+    let rounds = match subjects.len() {
+        1 => counted(subjects[0].runs.len() as u64, "run", "runs"),
+        _ => counted(rounds(record), "round", "rounds") + " in random order",
+    };
+    let ends = record.runs.iter().map(|run| run.started_ns + run.wall_ns);
+    let starts = record.runs.iter().map(|run| run.started_ns);
+    let took = match (starts.min(), ends.max()) {
+        (Some(start), Some(end)) => {
+            format!(", {}", short_time(end.saturating_sub(start) as f64 / 1e9))
+        }
+        _ => String::new(),
+    };
+    let basis = format!("{rounds}{took}{GAP}details: -v");
+    let Some(why) = why(record, subjects) else {
+        return vec![basis];
+    };
+    let why = format!("why: {}", page.clean(&why));
+    let together = format!("{basis}{GAP}{why}");
+    match columns(&together) <= page.width() {
+        true => vec![together],
+        false => vec![basis, page.fit(&why, page.width())],
+    }
+}
+
+/// The command that explains where the time goes, of the slower one.
+fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
+    let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
+    let slowest = comparisons
+        .unwrap_or_default()
+        .iter()
+        .filter(|c| c.verdict == Verdict::Slower)
+        .max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
+    let reference = comparisons.and_then(|all| all.first()).map(|c| c.reference);
+    let index = slowest.map(|c| c.subject).or(reference).unwrap_or(0);
+    subjects.get(index).map(|s| command(s.benchmark))
+}
+
+/// `fathom why` for this benchmark, with what was said of how it is run.
+fn command(benchmark: &Benchmark) -> String {
+    let mut words = vec!["fathom why".to_owned()];
+    if let InputFrom::File(path) = &benchmark.input {
+        words.push(format!("--input {}", quoted(path)));
+    }
+    if let Some(directory) = &benchmark.working_directory {
+        words.push(format!("--cwd {}", quoted(directory)));
+    }
+    match &benchmark.shell {
+        Some(shell) if shell == "/bin/sh" => {
+            words.push(format!("-S {}", quoted(&benchmark.command)));
+        }
+        Some(shell) => {
+            words.push(format!("--shell {}", quoted(shell)));
+            words.push(quoted(&benchmark.command));
+        }
+        None => words.push(format!("-- {}", benchmark.command)),
+    }
+    words.join(" ")
+}
+
+/// As one word of a shell.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
+    match text.chars().all(plain) && !text.is_empty() {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_needs_it() {
+        assert_eq!(quoted("big/file.txt"), "big/file.txt");
+        assert_eq!(quoted("git log | head"), "'git log | head'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,107 @@
+//! What changes how the figures are to be read. All else that is known stands under `-v`.
+
+use fathom_model::{BenchRecord, CpuWaits, Metric};
+
+use super::{causes, comparison, verdict};
+use crate::TimeUnit;
+use crate::line::{Page, Tone};
+use crate::quantity::{format_share, format_time, supported_decimals};
+use crate::session::Subject;
+
+/// One thing to know.
+pub(super) struct Note {
+    pub(super) tone: Tone,
+    pub(super) text: String,
+}
+
+/// From this share on process start-up is much of what was measured.
+const START_UP_FROM: f64 = 0.2;
+/// Below this share waits for a CPU are no more than what the interval already shows.
+const WAITS_FROM: f64 = 0.05;
+
+/// What must be known of this session, the gravest first.
+pub(super) fn of(
+    page: &Page,
+    record: &BenchRecord,
+    subjects: &[Subject],
+    clock: Metric,
+) -> Vec<Note> {
+    let several = subjects.len() > 1;
+    let about = |index: Option<usize>, text: &str| match index {
+        Some(index) if several => format!("{}: {text}", index.saturating_add(1)),
+        _ => text.to_owned(),
+    };
+    let mut notes = Vec::new();
+    for subject in subjects {
+        if let Some(text) = causes::failed(subject) {
+            notes.push(Note {
+                tone: Tone::Bad,
+                text: about(Some(subject.index), &text),
+            });
+        }
+    }
+    let mut notice = |text: String| {
+        notes.push(Note {
+            tone: Tone::Notice,
+            text,
+        });
+    };
+    let Some(outcome) = &record.outcome else {
+        notice("the session ended before its runs were summarised".to_owned());
+        return notes;
+    };
+    for warning in &outcome.warnings {
+        notice(about(warning.benchmark, &page.clean(&warning.message)));
+    }
+    if let Some(text) = busy(subjects, clock) {
+        notice(text);
+    }
+    for compared in &outcome.comparisons {
+        if let Some(text) = comparison::moved_tail(compared, subjects) {
+            notice(about(Some(compared.subject), &text));
+        }
+    }
+    if let Some(text) = start_up(record, subjects) {
+        notes.push(Note {
+            tone: Tone::Quiet,
+            text,
+        });
+    }
+    notes
+}
+
+/// How busy the machine was with other work, and whether the figures have that in them.
+fn busy(subjects: &[Subject], clock: Metric) -> Option<String> {
+    let mut waits = CpuWaits::default();
+    for run in subjects.iter().flat_map(|subject| &subject.runs) {
+        waits.add_run(run);
+    }
+    if !waits.disturbed() || !(waits.busy() || waits.share() >= WAITS_FROM) {
+        return None;
+    }
+    let share = format_share(waits.share());
+    Some(match clock {
+        Metric::Undisturbed => format!(
+            "machine busy: {share} of the wall time was waiting for a CPU, which is left out here"
+        ),
+        _ => format!(
+            "machine busy: {share} of the {} was waiting for a CPU",
+            verdict::clock_name(clock)
+        ),
+    })
+}
+
+/// How much of a short time is the start of a process.
+fn start_up(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
+    let floor = record.outcome.as_ref()?.floor.as_ref()?;
+    let medians = subjects.iter().filter_map(|s| s.median(Metric::Wall));
+    let shortest = medians.fold(f64::INFINITY, f64::min);
+    if !shortest.is_finite() || floor.wall.value < START_UP_FROM * shortest {
+        return None;
+    }
+    let unit = TimeUnit::fitting(floor.wall.value);
+    let decimals = supported_decimals(&floor.wall, unit.seconds()).min(1);
+    let time = format_time(floor.wall.value, Some(unit), decimals);
+    let of = if subjects.len() > 1 { "each" } else { "this" };
+    Some(format!("{time} of {of} is process start-up"))
+}

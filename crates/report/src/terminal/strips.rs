@@ -1,0 +1,83 @@
+//! The shape of the samples in one glance: a strip for each of up to two commands, on one axis.
+
+use fathom_model::Metric;
+
+use super::picture;
+use crate::TimeUnit;
+use crate::distribution::{slow_fence, sorted};
+use crate::line::{Line, Page, Tone};
+use crate::quantity::{counted, decimals_for, fixed};
+use crate::session::Subject;
+use crate::text::columns;
+
+/// Lines that it takes, by the number of commands: three and more have no picture.
+pub(super) const LINES: [usize; 4] = [0, 1, 4, 0];
+/// Most bins.
+const BINS: usize = 56;
+/// Columns after the strip, for the runs beyond.
+const BEYOND: usize = 16;
+
+/// Draws the samples, where there is something to see.
+pub(super) fn write(page: &mut Page, subjects: &[Subject], clock: Metric, unit: Option<TimeUnit>) {
+    let samples: Vec<Vec<f64>> = subjects
+        .iter()
+        .map(|subject| sorted(subject.values(clock)))
+        .collect();
+    match &samples[..] {
+        [one] => picture::write(page, one, unit),
+        [_, _] => two(page, &samples, unit),
+        _ => {}
+    }
+}
+
+fn two(page: &mut Page, samples: &[Vec<f64>], unit: Option<TimeUnit>) {
+    let ends: Option<Vec<(f64, f64)>> = samples.iter().map(|sample| ends(sample)).collect();
+    let Some(ends) = ends else { return };
+    let low = ends.iter().map(|end| end.0).fold(f64::INFINITY, f64::min);
+    let high = ends.iter().map(|end| end.1).fold(0.0, f64::max);
+    let bins = BINS.min(page.width().saturating_sub(BEYOND + 5));
+    if high <= low || bins < 10 {
+        return;
+    }
+    page.gap();
+    for (index, (sample, (_, fence))) in samples.iter().zip(&ends).enumerate() {
+        let mut counts = vec![0; bins];
+        let inside = sample.iter().filter(|value| **value <= *fence);
+        for value in inside.clone() {
+            let bin = ((value - low) / (high - low) * bins as f64) as usize;
+            counts[bin.min(bins - 1)] += 1;
+        }
+        let beyond = sample.len() - inside.count();
+        let line = Line::new()
+            .add(Tone::Quiet, format!("  {}  ", index + 1))
+            .add(Tone::Plain, picture::strip(&counts, page.unicode()));
+        page.push(match beyond {
+            0 => line,
+            beyond => line.pad_to(5 + bins + 1).add(
+                Tone::Quiet,
+                format!("{} beyond", counted(beyond as u64, "run", "runs")),
+            ),
+        });
+    }
+    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(high));
+    let time = |seconds: f64| {
+        let value = seconds / unit.seconds();
+        format!("{} {}", fixed(value, decimals_for(value, 3)), unit.symbol())
+    };
+    let (first, last) = (time(low), time(high));
+    let start = (5 + bins).saturating_sub(columns(&last));
+    page.push(
+        Line::new()
+            .add(Tone::Plain, "     ")
+            .add(Tone::Quiet, first)
+            .pad_to(start)
+            .add(Tone::Quiet, last),
+    );
+}
+
+/// The smallest value, and the largest that isn't a slow run.
+fn ends(sorted: &[f64]) -> Option<(f64, f64)> {
+    let fence = slow_fence(sorted)?;
+    let inside = sorted.partition_point(|value| *value <= fence);
+    Some((sorted[0], sorted[inside.saturating_sub(1)]))
+}

@@ -1,0 +1,166 @@
+//! What a comparison says: in a sentence, and in as few words as it takes.
+
+use fathom_model::{BenchRecord, Comparison, Metric, Verdict};
+
+use crate::line::{Line, Page, Tone};
+use crate::quantity::{Words, bound, change, change_and_interval, counted, format_level};
+use crate::session::Subject;
+use crate::text::JOIN;
+
+/// Writes the verdict, if anything was compared: of two commands a sentence; of more, which has the
+/// lowest median, since each row has its own verdict.
+pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
+    let Some(outcome) = &record.outcome else {
+        return;
+    };
+    match &outcome.comparisons[..] {
+        [] => {}
+        [comparison] => {
+            page.gap();
+            sentence(page, comparison, "");
+        }
+        [first, ..] => {
+            let median = |subject: &Subject| subject.median(first.metric);
+            let known = subjects.iter().filter(|s| median(s).is_some());
+            let lowest = known.min_by(|a, b| {
+                let of = |s| median(s).unwrap_or(f64::INFINITY);
+                of(a).total_cmp(&of(b))
+            });
+            let Some(lowest) = lowest.map(|subject| subject.index) else {
+                return;
+            };
+            page.gap();
+            let start = format!("lowest median: {}", lowest.saturating_add(1));
+            match outcome.comparisons.iter().find(|c| c.subject == lowest) {
+                Some(comparison) => sentence(page, comparison, &format!("{start}; ")),
+                None => page.prose(
+                    2,
+                    Tone::Strong,
+                    &format!("{start}, with which the others are compared"),
+                ),
+            }
+        }
+    }
+}
+
+/// The sentence, with its interval beside it where there is room.
+fn sentence(page: &mut Page, comparison: &Comparison, start: &str) {
+    let (text, interval) = in_words(comparison);
+    let text = format!("{start}{text}").replace(JOIN, " ");
+    let interval = interval.map(|interval| format!("   ({interval})").replace(JOIN, " "));
+    let together = text.chars().count() + interval.as_ref().map_or(0, |i| i.chars().count());
+    match interval {
+        Some(interval) if together + 2 <= page.width() => page.push(
+            Line::new()
+                .add(Tone::Plain, "  ")
+                .add(tone(comparison), text)
+                .add(Tone::Plain, interval),
+        ),
+        Some(interval) => page.prose(2, tone(comparison), &format!("{text}{interval}")),
+        None => page.prose(2, tone(comparison), &text),
+    }
+    if let Some(text) = missing(comparison) {
+        page.prose(2, Tone::Quiet, &text);
+    }
+}
+
+/// The verdict with both commands by their numbers, and the interval that it rests on.
+fn in_words(comparison: &Comparison) -> (String, Option<String>) {
+    let words = Words::of(comparison.metric);
+    let ratio = &comparison.ratio;
+    let subject = comparison.subject.saturating_add(1);
+    let reference = comparison.reference.saturating_add(1);
+    let than = |change: String| format!("{subject} is {change} than {reference}");
+    match comparison.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let (change, interval) = change_and_interval(ratio, words);
+            (than(change), Some(interval))
+        }
+        Verdict::Same => (
+            format!("{reference} and {subject}: same, within {}", bound(ratio)),
+            Some(format!("{} interval", format_level(ratio.level))),
+        ),
+        Verdict::Undecided => match too_few(comparison) {
+            Some(too_few) => {
+                let so_far = than(change(ratio.value, words));
+                (format!("{too_few}; so far {so_far}"), None)
+            }
+            None => {
+                let between = than(between(comparison));
+                (format!("undecided: {between}"), None)
+            }
+        },
+    }
+}
+
+/// `between 11 % faster and 7.1 % slower`.
+pub(super) fn between(comparison: &Comparison) -> String {
+    let words = Words::of(comparison.metric);
+    let ends = (comparison.ratio.low, comparison.ratio.high);
+    format!(
+        "between {} and {}",
+        change(ends.0, words),
+        change(ends.1, words)
+    )
+}
+
+/// Where, however large the difference, the rounds can't reach the level of a claim.
+pub(super) fn too_few(comparison: &Comparison) -> Option<String> {
+    let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
+    let rounds = comparison.rounds;
+    let undecided = comparison.verdict == Verdict::Undecided;
+    (undecided && rounds < fewest).then(|| format!("too few rounds ({rounds} of {fewest})"))
+}
+
+/// What an undecided comparison lacks, beyond the fewest rounds.
+pub(super) fn missing(comparison: &Comparison) -> Option<String> {
+    if comparison.verdict != Verdict::Undecided || too_few(comparison).is_some() {
+        return None;
+    }
+    let ratio = &comparison.ratio;
+    let more = comparison.more_rounds.map(|more| {
+        let more = counted(more.0, "more round", "more rounds");
+        format!("about {more} would decide")
+    });
+    // An interval that leaves out 1 is narrower than that of a claim.
+    let claim = (ratio.low > 1.0 || ratio.high < 1.0).then(|| {
+        let levels = (
+            format_level(comparison.claim_level),
+            format_level(ratio.level),
+        );
+        format!("a claim takes {}, and this is {}", levels.0, levels.1)
+    });
+    let parts: Vec<String> = [claim, more].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// In as few words as it takes, for a row: the same figure as in the sentence.
+pub(super) fn short(comparison: &Comparison) -> String {
+    let words = Words::of(comparison.metric);
+    let ratio = &comparison.ratio;
+    match comparison.verdict {
+        Verdict::Faster | Verdict::Slower => change_and_interval(ratio, words).0,
+        Verdict::Same => format!("same, within {}", bound(ratio)),
+        Verdict::Undecided => {
+            too_few(comparison).unwrap_or_else(|| format!("undecided, within {}", bound(ratio)))
+        }
+    }
+}
+
+pub(super) fn tone(comparison: &Comparison) -> Tone {
+    match comparison.verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::Slower => Tone::Bad,
+        Verdict::Same => Tone::Strong,
+        Verdict::Undecided => Tone::Notice,
+    }
+}
+
+/// The clock, as a heading over its figures.
+pub(super) fn clock_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Undisturbed => "CPU-wait-free time",
+        Metric::Cpu => "CPU time",
+        _ => "wall time",
+    }
+}
