@@ -143,7 +143,14 @@ fn the_script_never_makes_markup_from_text() {
 
 #[test]
 fn stretches_are_drawn_without_a_gap() {
-    let explanation = findings();
+    let mut explanation = findings();
+    let whole = explanation.explaining.wall_ns;
+    explanation.timeline = vec![
+        stretch(7, 0, 4 * MS, TimeCategory::KernelProcesses, Some("execve")),
+        stretch(7, 4 * MS, 18 * MS, TimeCategory::PageFaults, None),
+        stretch(7, 18 * MS, 42 * MS, TimeCategory::KernelIo, Some("write 1")),
+        stretch(7, 42 * MS, whole, TimeCategory::UserCode, None),
+    ];
     let data = data(&explain_html(&explanation));
     let runs = data["timeline"]["lanes"][0]["runs"]
         .as_array()
@@ -172,9 +179,10 @@ fn where_times_may_not_be_quoted_the_page_is_given_none() {
         value: 450.0 * MS as f64,
         unit: "ns".into(),
     }];
+    explanation.account.wall_ns = 900 * MS;
     let data = data(&explain_html(&explanation));
     assert_eq!(data["times"], false);
-    assert_eq!(data["findings"][0]["evidence"][0][1], "67 %");
+    assert_eq!(data["findings"][0]["evidence"][0][1], "50 %");
 }
 
 #[test]

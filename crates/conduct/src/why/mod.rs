@@ -9,17 +9,14 @@ mod timing;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use fathom_diagnose::{Language, Languages, Limits, Observation};
+use fathom_diagnose::{Language, Languages, Limits, Observation, Subject};
 use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
-use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
+use fathom_model::Explanation;
 use fathom_trace::{Tier, Trace};
 use timing::Timing;
 
-use crate::slowdown::is_quotable;
 use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint, null_output};
 
-/// More than a picture can show; the page merges what is shorter than a pixel.
-const TIMELINE_STRETCHES: usize = 50_000;
 /// Of a tree: so many processes and different programs are asked what they are written in.
 const MOST_PROCESSES: usize = 1_000;
 const MOST_PROGRAMS: usize = 24;
@@ -136,63 +133,17 @@ fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -
 }
 
 fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Explanation {
-    let trace = &observation.trace;
-    let mut diagnosis = fathom_diagnose::diagnose(observation);
-    let less_work = null_output::warning(0, &target.benchmark);
-    diagnosis.warnings.extend(less_work.map(|it| it.message));
-    let slowdown = slowdown(timing, trace);
-    Explanation {
-        schema_version: SCHEMA_VERSION,
-        kind: "why".to_string(),
-        fathom_version: env!("CARGO_PKG_VERSION").to_string(),
-        started_at: timing.started_at.clone(),
-        environment: fingerprint::environment(),
+    let subject = Subject {
         command: target.benchmark.command.clone(),
         arguments: target.benchmark.arguments.clone(),
-        end: end_of(&timing.runs, trace),
-        timed: timing.timed.clone(),
-        explaining: Explaining {
-            tier: trace.tier.map_or("none", Tier::name).to_string(),
-            wall_ns: trace.duration_ns,
-            slowdown,
-            times_are_quoted: is_quotable(slowdown),
-            not_visible: trace.not_visible.clone(),
-            lost: observe::losses(&trace.lost),
-        },
-        account: diagnosis.account,
-        threads: diagnosis.threads,
-        io: diagnosis.io,
-        calls: diagnosis.calls,
-        own_code: diagnosis.own_code,
-        processes: fathom_diagnose::process_rows(trace),
-        phases: fathom_diagnose::phases(trace),
-        findings: diagnosis.findings,
-        timeline: fathom_diagnose::timeline(trace, TIMELINE_STRETCHES),
-        warnings: diagnosis.warnings,
-    }
-}
-
-/// How much longer the observed run took than the median of the timed ones, waiting for a CPU
-/// included in both: what a reader gets who divides the two.
-fn slowdown(timing: &Timing, trace: &Trace) -> f64 {
-    match timing.timed.wall.value {
-        timed if timed > 0.0 => trace.duration_ns as f64 / 1e9 / timed,
-        _ => 1.0,
-    }
-}
-
-/// How the timed runs ended, if not all of them ended well; else how the observed one did.
-fn end_of(runs: &[Run], trace: &Trace) -> String {
-    let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
-    let Some(first) = bad.first() else {
-        return observe::bad_end(&trace.end);
+        started_at: timing.started_at.clone(),
+        environment: fingerprint::environment(),
+        floor: timing.timed.floor,
     };
-    let how = match first.exit {
-        Exit::Code(code) => format!("exit code {code}"),
-        Exit::Signal(signal) => format!("signal {signal}"),
-        Exit::TimedOut => "ended by --timeout".to_string(),
-    };
-    format!("{how} in {} of {} runs", bad.len(), runs.len())
+    let mut explanation = fathom_diagnose::explanation(subject, observation);
+    let less_work = null_output::warning(0, &target.benchmark);
+    explanation.warnings.extend(less_work.map(|it| it.message));
+    explanation
 }
 
 #[cfg(test)]

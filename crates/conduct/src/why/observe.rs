@@ -9,9 +9,7 @@ use std::time::Duration;
 use fathom_diagnose::Language;
 use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
 use fathom_model::Run;
-use fathom_trace::{
-    End, Exec, Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions,
-};
+use fathom_trace::{End, Exec, Io, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions};
 
 use super::representative::{self, Reference};
 use super::{WhyPlan, from_here, language};
@@ -194,7 +192,7 @@ fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String
     (ended(&first.end) != ended(&stopped.end)).then(|| {
         let how = match stopped.end.cut_short {
             true => "did not come to its end".to_owned(),
-            false => match how_it_ended(&stopped.end) {
+            false => match fathom_diagnose::end_in_words(&stopped.end) {
                 end if end.is_empty() => "ended well, which the first did not".to_owned(),
                 end => format!("ended with {end}"),
             },
@@ -264,48 +262,4 @@ fn name_the_command(trace: &mut Trace, target: &Target) {
         arguments: words.iter().map(text).collect(),
         ..Exec::default()
     });
-}
-
-/// How the observed run ended, if not well.
-pub(super) fn bad_end(end: &End) -> String {
-    match how_it_ended(end) {
-        how if how.is_empty() => how,
-        how => format!("{how} in the explaining run"),
-    }
-}
-
-fn how_it_ended(end: &End) -> String {
-    match end {
-        End {
-            cut_short: true, ..
-        } => "ended by --timeout".to_owned(),
-        End {
-            signal: Some(signal),
-            ..
-        } => format!("signal {signal}"),
-        End {
-            code: Some(code), ..
-        } if *code != 0 => format!("exit code {code}"),
-        _ => String::new(),
-    }
-}
-
-/// What was lost, in words.
-pub(super) fn losses(lost: &Losses) -> Vec<String> {
-    let kinds = [
-        (lost.calls, "calls found the table of calls full"),
-        (lost.off_cpu, "waits found their table full"),
-        (
-            lost.records,
-            "opens, forks, execs or exits found the ring full",
-        ),
-        (lost.threads, "threads could not be followed"),
-        (lost.names, "file names are not kept"),
-        (lost.intervals, "waits are not in the timeline"),
-    ];
-    kinds
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect()
 }
