@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use fathom_diagnose::{Diagnosis, Observation, diagnose};
-use fathom_model::{Finding, TimeAccount};
+use fathom_model::{Finding, FindingId, TimeAccount, TimeCategory};
 use flate2::read::GzDecoder;
 
 /// A recorded run and what is found in it.
@@ -59,6 +59,7 @@ fn ids_accounts_and_savings_are_as_recorded() {
     let mut wordings: BTreeMap<String, String> = BTreeMap::new();
     for case in cases() {
         assert_adds_up(&case);
+        assert_within_parts(&case);
         let text = texts.entry(case.finding).or_default();
         writeln!(text, "{}", case.name).unwrap();
         for finding in &case.diagnosis.findings {
@@ -89,6 +90,61 @@ fn assert_adds_up(case: &Case) {
         let lasted = thread.to_ns - thread.from_ns;
         assert_eq!(sum(&thread.account), lasted, "{} {}", case.name, thread.tid);
     }
+}
+
+/// Waits and costs of which a part of the account is made: a finding has no more than its part.
+const PARTS: [(FindingId, &[TimeCategory]); 9] = {
+    use TimeCategory as Part;
+    [
+        (FindingId::Sleeping, &[Part::Sleeping]),
+        (FindingId::WaitingForInput, &[Part::WaitingForInput]),
+        (FindingId::WaitingForOutput, &[Part::WaitingForOutput]),
+        (FindingId::WaitingForNetwork, &[Part::Network]),
+        (FindingId::PageFaultHeavy, &[Part::PageFaults]),
+        (FindingId::KernelBound, &Part::IN_KERNEL),
+        (FindingId::UnbufferedOutput, OF_BYTES),
+        (FindingId::UnbufferedInput, OF_BYTES),
+        (FindingId::LineBufferedOutput, OF_BYTES),
+    ]
+};
+const OF_BYTES: &[TimeCategory] = &[
+    TimeCategory::KernelIo,
+    TimeCategory::KernelFiles,
+    TimeCategory::UserCode,
+    TimeCategory::PageFaults,
+    TimeCategory::Disk,
+];
+
+/// No finding's share or saving is above the parts of the account that it can come from, and its
+/// statement says no other share than the finding has.
+fn assert_within_parts(case: &Case) {
+    let account = &case.diagnosis.account;
+    for finding in &case.diagnosis.findings {
+        let name = format!("{}: {}", case.name, finding.statement);
+        let parts = PARTS.iter().find(|(id, _)| *id == finding.id);
+        let most = parts.map_or(account.wall_ns, |(_, parts)| {
+            parts.iter().map(|part| account.ns(*part)).sum()
+        });
+        assert!(finding.could_win_ns <= most, "{name}");
+        if finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0 {
+            let share = most as f64 / account.wall_ns as f64;
+            assert!(finding.share <= share + 1e-9, "{name}: {share}");
+            assert!(
+                (stated(finding) - 100.0 * finding.share).abs() <= 1.0,
+                "{name}"
+            );
+        }
+    }
+}
+
+/// The share that a statement ends with, per cent.
+fn stated(finding: &Finding) -> f64 {
+    let (before, _) = finding
+        .statement
+        .split_once(" % of the wall time")
+        .expect("a share");
+    let (_, number) = before.rsplit_once(' ').expect("a number");
+    number.parse().expect("a number")
 }
 
 /// Microseconds, which every processor rounds alike.

@@ -31,6 +31,7 @@ mod lock_contention;
 mod lock_convoys;
 mod missing_file_lookups;
 mod page_fault_heavy;
+mod parts;
 mod peer;
 mod polled_paths;
 mod process_spawning;
@@ -136,5 +137,8 @@ pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     if found.is_empty() {
         found.extend(cpu_starved::by_others(analysis));
     }
+    let found = found.into_iter();
     found
+        .map(|finding| parts::within_parts(&analysis.account, finding))
+        .collect()
 }
