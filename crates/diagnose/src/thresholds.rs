@@ -379,6 +379,9 @@ pub(crate) const FETCH_RULES: f64 = 0.3;
 /// few.
 pub(crate) const UNSAMPLED_SHARE: f64 = 0.3;
 
+/// A wrapper ends with the program that it wraps: what it does after that is less than this part of
+/// the run.
+pub(crate) const AFTER_THE_WRAPPED: f64 = 0.1;
 /// A part of the run that nobody may see is reported from here on.
 pub(crate) const HIDDEN_OF_RUN: f64 = 0.02;
 /// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on

@@ -57,6 +57,7 @@ mod waiting_for_input;
 mod waiting_for_network;
 mod waiting_for_output;
 mod wakeup_storm;
+mod wrappers;
 
 use fathom_model::Finding;
 
@@ -87,7 +88,7 @@ const RULES: &[Rule] = &[
     sync_writes::find,
     missing_file_lookups::find,
     rereading::find,
-    startup_dominated::find,
+    starts,
     dynamic_linking::find,
     idle_cores::find,
     idle_processes::find,
@@ -118,6 +119,15 @@ fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Finding> {
 /// Asking again and again, by calls or by reads of memory.
 fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
     busy_polling::find(analysis).or_else(|| spinning::find(analysis))
+}
+
+/// What comes before the work: other programs, or the program's own code.
+fn starts(analysis: &Analysis<'_>) -> Option<Finding> {
+    let found = [wrappers::find(analysis), startup_dominated::find(analysis)];
+    found
+        .into_iter()
+        .flatten()
+        .max_by_key(|one| one.could_win_ns)
 }
 
 /// Memory that is taken and given back, by calls or within the program.
