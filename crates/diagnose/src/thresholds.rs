@@ -382,6 +382,9 @@ pub(crate) const UNSAMPLED_SHARE: f64 = 0.3;
 /// A wrapper ends with the program that it wraps: what it does after that is less than this part of
 /// the run.
 pub(crate) const AFTER_THE_WRAPPED: f64 = 0.1;
+/// A server that has accepted no more than one connection in so long has nothing to do, ns. Those
+/// of `http.server` look about them twice a second.
+pub(crate) const IDLE_SERVER_NS: u64 = 200_000_000;
 /// A part of the run that nobody may see is reported from here on.
 pub(crate) const HIDDEN_OF_RUN: f64 = 0.02;
 /// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on
