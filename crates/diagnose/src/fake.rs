@@ -301,6 +301,7 @@ impl Fake {
             language: self.language,
             languages: self.languages.clone(),
             python_unbuffered: self.python_unbuffered,
+            more_samples: None,
         }
     }
 }

@@ -80,6 +80,8 @@ pub struct Diagnosis {
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
     let findings = findings(&analysis);
+    let own = observation.trace.profile.as_ref();
+    let samples = observation.more_samples.as_ref().or(own);
     Diagnosis {
         threads: match observation.trace.tier {
             Some(Tier::Ptrace) => Vec::new(),
@@ -89,7 +91,7 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
         findings,
         io: io::io_rows(&analysis),
         calls: rows::call_rows(&analysis),
-        own_code: observation.trace.profile.as_ref().and_then(own_code::of),
+        own_code: samples.and_then(own_code::of),
         account: analysis.account,
     }
 }

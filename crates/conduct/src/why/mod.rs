@@ -13,6 +13,7 @@ use fathom_diagnose::{Language, Languages, Limits, Observation, Subject};
 use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
 use fathom_model::Explanation;
 use fathom_trace::{Tier, Trace};
+use observe::Observed;
 use timing::Timing;
 
 use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint, null_output};
@@ -60,13 +61,13 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     if interrupt::stopped() {
         return Err(ConductError::NothingObserved(Box::new(timing.timed)));
     }
-    let trace = observe::observe(plan, &timing.runs, observer)?;
-    let is_cut = interrupt::stopped() && trace.end.cut_short;
+    let observed = observe::observe(plan, &timing.runs, observer)?;
+    let is_cut = interrupt::stopped() && observed.trace.end.cut_short;
     // A run that was ended is a part of what was timed: it is explained for itself.
     let cut_after = is_cut.then(|| timing.take());
     let floor = timing.timed.floor.map(|floor| floor.value);
-    let limits = limits::limits(plan.measure_limits, floor, &trace);
-    let observation = observation(&plan.target, &timing, trace, limits);
+    let limits = limits::limits(plan.measure_limits, floor, &observed.trace);
+    let observation = observation(&plan.target, &timing, observed, limits);
     let mut explanation = explain(&plan.target, &timing, &observation);
     if let Some(before) = cut_after {
         let before = (plan.wording.timed_runs)(&before);
@@ -115,7 +116,13 @@ fn languages(target: &Target, trace: &Trace) -> Languages {
 }
 
 /// What was timed and traced, with what the files of its programs say.
-fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -> Observation {
+fn observation(
+    target: &Target,
+    timing: &Timing,
+    observed: Observed,
+    limits: Limits,
+) -> Observation {
+    let trace = observed.trace;
     let languages = languages(target, &trace);
     let root = trace.processes.first();
     let last = root.and_then(|process| process.execs.last());
@@ -128,6 +135,7 @@ fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -
         language: language::language_of(&program),
         languages,
         python_unbuffered: language::python_unbuffered(&target.command.variables),
+        more_samples: observed.more_samples,
         trace,
     }
 }
