@@ -250,7 +250,7 @@ pub(crate) const QUICKEST_PARSING_NS_PER_BYTE: f64 = 0.3;
 pub(crate) const WORK_WORTH_REPORTING: f64 = 0.2;
 /// The library around calls is reported from this part of what they cost in the kernel on: below
 /// it the two, rounded, are what the calls alone are.
-pub(crate) const LIBRARY_WORTH_REPORTING: f64 = 0.02;
+pub(crate) const LIBRARY_WORTH_REPORTING: f64 = 0.03;
 /// Bytes that a whole small file brings; a poll for news brings less.
 pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.

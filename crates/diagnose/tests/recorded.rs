@@ -57,9 +57,10 @@ fn case(path: &Path) -> Case {
 fn ids_accounts_and_savings_are_as_recorded() {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     let mut wordings: BTreeMap<String, String> = BTreeMap::new();
+    let mut beyond = Vec::new();
     for case in cases() {
         assert_adds_up(&case);
-        assert_within_parts(&case);
+        beyond.extend(beyond_parts(&case));
         let text = texts.entry(case.finding).or_default();
         writeln!(text, "{}", case.name).unwrap();
         for finding in &case.diagnosis.findings {
@@ -77,6 +78,7 @@ fn ids_accounts_and_savings_are_as_recorded() {
     for (id, wording) in wordings {
         insta::assert_snapshot!(format!("words__{id}"), wording);
     }
+    assert!(beyond.is_empty(), "{beyond:#?}");
 }
 
 /// The parts of each account are its whole.
@@ -110,31 +112,33 @@ const PARTS: [(FindingId, &[TimeCategory]); 9] = {
 const OF_BYTES: &[TimeCategory] = &[
     TimeCategory::KernelIo,
     TimeCategory::KernelFiles,
+    TimeCategory::KernelMemory,
     TimeCategory::UserCode,
     TimeCategory::PageFaults,
     TimeCategory::Disk,
 ];
 
-/// No finding's share or saving is above the parts of the account that it can come from, and its
-/// statement says no other share than the finding has.
-fn assert_within_parts(case: &Case) {
+/// Findings whose share or saving is above the parts of the account that they can come from, or
+/// whose statement says another share than they have.
+fn beyond_parts(case: &Case) -> Vec<String> {
     let account = &case.diagnosis.account;
-    for finding in &case.diagnosis.findings {
-        let name = format!("{}: {}", case.name, finding.statement);
+    let is_beyond = |finding: &&Finding| {
         let parts = PARTS.iter().find(|(id, _)| *id == finding.id);
         let most = parts.map_or(account.wall_ns, |(_, parts)| {
             parts.iter().map(|part| account.ns(*part)).sum()
         });
-        assert!(finding.could_win_ns <= most, "{name}");
-        if finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0 {
-            let share = most as f64 / account.wall_ns as f64;
-            assert!(finding.share <= share + 1e-9, "{name}: {share}");
-            assert!(
-                (stated(finding) - 100.0 * finding.share).abs() <= 1.0,
-                "{name}"
-            );
-        }
-    }
+        // What saves CPU time beside the critical path isn't in the account.
+        let on_path = finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0;
+        let share = most as f64 / account.wall_ns as f64;
+        let says_another = (stated(finding) - 100.0 * finding.share).abs() > 1.0;
+        finding.could_win_ns > most || on_path && (finding.share > share + 1e-9 || says_another)
+    };
+    let findings = case.diagnosis.findings.iter().filter(is_beyond);
+    let shown = |finding: &Finding| {
+        let share = 100.0 * finding.share;
+        format!("{}: {share:.1} %: {}", case.name, finding.statement)
+    };
+    findings.map(shown).collect()
 }
 
 /// The share that a statement ends with, per cent.

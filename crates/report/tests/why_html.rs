@@ -145,11 +145,24 @@ fn the_script_never_makes_markup_from_text() {
 fn stretches_are_drawn_without_a_gap() {
     let mut explanation = findings();
     let whole = explanation.explaining.wall_ns;
+    explanation.threads.clear();
     explanation.timeline = vec![
-        stretch(7, 0, 4 * MS, TimeCategory::KernelProcesses, Some("execve")),
-        stretch(7, 4 * MS, 18 * MS, TimeCategory::PageFaults, None),
-        stretch(7, 18 * MS, 42 * MS, TimeCategory::KernelIo, Some("write 1")),
-        stretch(7, 42 * MS, whole, TimeCategory::UserCode, None),
+        stretch(
+            4120,
+            0,
+            4 * MS,
+            TimeCategory::KernelProcesses,
+            Some("execve"),
+        ),
+        stretch(4120, 4 * MS, 18 * MS, TimeCategory::PageFaults, None),
+        stretch(
+            4120,
+            18 * MS,
+            42 * MS,
+            TimeCategory::KernelIo,
+            Some("write 1"),
+        ),
+        stretch(4120, 42 * MS, whole, TimeCategory::UserCode, None),
     ];
     let data = data(&explain_html(&explanation));
     let runs = data["timeline"]["lanes"][0]["runs"]
@@ -188,6 +201,7 @@ fn where_times_may_not_be_quoted_the_page_is_given_none() {
 #[test]
 fn a_long_history_stays_small_and_says_what_was_merged() {
     let mut explanation = findings();
+    explanation.threads.clear();
     explanation.timeline = (0..300_000u64)
         .map(|at| {
             let spent = [TimeCategory::UserCode, TimeCategory::KernelIo][at as usize % 2];
@@ -259,6 +273,7 @@ fn an_explanation_of_nothing_is_still_a_page() {
 #[test]
 fn stretches_may_overlap_or_lie_backwards() {
     let mut explanation = clean();
+    explanation.threads.clear();
     explanation.timeline = vec![
         stretch(4120, 5 * MS, 9 * MS, TimeCategory::UserCode, None),
         stretch(4120, 7 * MS, 8 * MS, TimeCategory::KernelIo, None),

@@ -30,6 +30,7 @@ fn explanations() -> Vec<Explanation> {
     hostile::spoil(&mut spoiled);
     let mut sparse = findings();
     sparse.timed.floor = None;
+    sparse.own_code = None;
     sparse.environment.fingerprint = Some(fingerprint());
     sparse.io[0].blocked_ns = None;
     sparse.calls[0].blocked_ns = None;

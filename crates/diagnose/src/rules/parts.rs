@@ -2,11 +2,12 @@
 
 use fathom_model::{Finding, FindingId as Id, TimeAccount, TimeCategory as Part};
 
-/// Calls that move bytes, with the library around them, the files that they are of, and what they
-/// make the disk do.
+/// Calls that move bytes or map them, with the library around them, the files that they are of, and
+/// what they make the disk do.
 const OF_BYTES: &[Part] = &[
     Part::KernelIo,
     Part::KernelFiles,
+    Part::KernelMemory,
     Part::UserCode,
     Part::PageFaults,
     Part::Disk,

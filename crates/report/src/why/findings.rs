@@ -119,7 +119,7 @@ fn cut(page: &Page, lines: &[String], most: usize, width: usize) -> Vec<String> 
     let mut shown: Vec<String> = lines.iter().take(most).cloned().collect();
     if let (true, Some(last)) = (lines.len() > most, shown.last_mut()) {
         let more = lines.get(most).map_or("", String::as_str);
-        *last = page.fit(&format!("{last} {more}"), width);
+        *last = page.begin(&format!("{last} {more}"), width);
     }
     shown
 }

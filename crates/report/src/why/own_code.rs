@@ -154,7 +154,7 @@ pub(super) fn below_its_part(page: &mut Page, explanation: &Explanation) {
 pub(super) fn line(page: &mut Page, explanation: &Explanation) {
     if let Some(sentence) = in_a_sentence(page, explanation) {
         let text = format!("own code: {}", sentence.replace('\u{a0}', " "));
-        let text = page.fit(&text, page.width() - 2);
+        let text = page.begin(&text, page.width() - 2);
         page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
     }
 }

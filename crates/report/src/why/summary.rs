@@ -111,7 +111,7 @@ fn warnings(page: &mut Page, explanation: &Explanation, all: bool) {
     let is_cut = lines.len() > shown;
     for (index, (tone, line)) in lines.into_iter().take(shown).enumerate() {
         let line = match is_cut && index + 1 == shown {
-            true => page.fit(&line, page.width() - 5) + " (-v)",
+            true => page.begin(&line, page.width() - 5) + " (-v)",
             false => line,
         };
         page.push(Line::new().add(tone, line));

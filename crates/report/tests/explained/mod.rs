@@ -93,7 +93,7 @@ pub(crate) fn stretch(
     detail: Option<&str>,
 ) -> Stretch {
     Stretch {
-        pid: tid,
+        pid: 4120,
         tid,
         from_ns,
         to_ns,
