@@ -21,7 +21,6 @@ pub mod pipe;
 mod quiet;
 mod record_file;
 mod seed;
-mod slowdown;
 pub mod startup;
 mod target;
 mod terms;

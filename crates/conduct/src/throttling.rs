@@ -80,10 +80,7 @@ mod tests {
 
     #[test]
     fn throttled_runs_are_one_warning_with_the_limit() {
-        let warning = of(
-            &runs(&[Some(100_000_000), Some(0), Some(210_000_000)]),
-            Some(0.4),
-        );
+        let warning = of(&[Some(100_000_000), Some(0), Some(210_000_000)], Some(0.4));
         let warning = warning.expect("two were throttled");
         assert_eq!(
             (warning.id.as_str(), warning.benchmark),

@@ -74,6 +74,8 @@ const PUT_WITHIN_KERNEL: u32 = 1 << 28;
 const READ_ON: u32 = 1 << 29;
 /// Waits for somebody, whatever its descriptor is.
 const AWAIT: u32 = 1 << 30;
+/// Takes a connection that somebody made.
+const ACCEPT: u32 = 1 << 31;
 /// What takes a name out of a folder does all of this.
 const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
 
@@ -261,8 +263,8 @@ const CALLS: &[(TimeCategory, &[Row])] = &[
         TimeCategory::KernelOther,
         &[
             ("vmsplice", 1.0, PUT_WITHIN_KERNEL),
-            ("accept", 30.0, SOCKET | AWAIT),
-            ("accept4", 30.0, SOCKET | AWAIT),
+            ("accept", 30.0, SOCKET | AWAIT | ACCEPT),
+            ("accept4", 30.0, SOCKET | AWAIT | ACCEPT),
             ("connect", 30.0, SOCKET),
             ("ustat", 4.0, ASK_PATH | AROUND_READ),
             ("statmount", 4.0, ASK_PATH),
@@ -375,6 +377,7 @@ questions! {
     puts_within_kernel: PUT_WITHIN_KERNEL,
     reads_on: READ_ON,
     awaits: AWAIT,
+    is_accept: ACCEPT,
 }
 
 /// Whether it moves bytes through a descriptor.

@@ -304,6 +304,7 @@ impl Fake {
             language: self.language,
             languages: self.languages.clone(),
             python_unbuffered: self.python_unbuffered,
+            more_samples: None,
         }
     }
 }

@@ -4,8 +4,8 @@
 //! [`diagnose`] says where the wall time of the traced run went and names what can be changed and
 //! what that would save, in time of an untraced run. Nothing here touches the machine.
 //!
-//! The other functions make the tables of [`fathom_model::Explanation`]. [`pipeline`] and [`startup`]
-//! read the traces of those verbs.
+//! [`explanation()`] puts it together with the tables of [`fathom_model::Explanation`]. [`pipeline`]
+//! and [`startup`] read the traces of those verbs.
 
 mod analysis;
 mod calls;
@@ -14,6 +14,7 @@ mod cpu_split;
 mod critical_path;
 mod descriptors;
 mod entry_exit_overhead;
+mod explanation;
 #[cfg(test)]
 mod fake;
 mod faults;
@@ -44,6 +45,7 @@ use fathom_trace::Tier;
 
 use analysis::Analysis;
 
+pub use explanation::{Subject, end_in_words, explanation, is_quotable, timed_runs};
 pub use language::Language;
 pub use observation::{Languages, Limits, Observation};
 pub use rows::{phases, process_rows};
@@ -78,6 +80,8 @@ pub struct Diagnosis {
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
     let findings = findings(&analysis);
+    let own = observation.trace.profile.as_ref();
+    let samples = observation.more_samples.as_ref().or(own);
     Diagnosis {
         threads: match observation.trace.tier {
             Some(Tier::Ptrace) => Vec::new(),
@@ -87,7 +91,7 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
         findings,
         io: io::io_rows(&analysis),
         calls: rows::call_rows(&analysis),
-        own_code: observation.trace.profile.as_ref().and_then(own_code::of),
+        own_code: samples.and_then(own_code::of),
         account: analysis.account,
     }
 }

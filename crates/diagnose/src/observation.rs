@@ -1,7 +1,7 @@
 //! What a diagnosis is made from.
 
 use fathom_model::Run;
-use fathom_trace::Trace;
+use fathom_trace::{Profile, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::language::Language;
@@ -31,6 +31,10 @@ pub struct Observation {
     /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python
     /// then writes each print at once.
     pub python_unbuffered: bool,
+    /// Samples of a further run, where the traced one was too short for its own to name a function.
+    /// They say in which functions own code is, and nothing of threads.
+    #[serde(default)]
+    pub more_samples: Option<Profile>,
 }
 
 /// What probes of this machine measured. What is absent is modelled by an ordinary value.

@@ -248,6 +248,9 @@ pub(crate) const SPINNING_WORTH_REPORTING: f64 = 0.1;
 pub(crate) const QUICKEST_PARSING_NS_PER_BYTE: f64 = 0.3;
 /// Work on what was read that is this part of the calls for it needs words.
 pub(crate) const WORK_WORTH_REPORTING: f64 = 0.2;
+/// The library around calls is reported from this part of what they cost in the kernel on: below
+/// it the two, rounded, are what the calls alone are.
+pub(crate) const LIBRARY_WORTH_REPORTING: f64 = 0.03;
 /// Bytes that a whole small file brings; a poll for news brings less.
 pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.
@@ -376,6 +379,12 @@ pub(crate) const FETCH_RULES: f64 = 0.3;
 /// few.
 pub(crate) const UNSAMPLED_SHARE: f64 = 0.3;
 
+/// A wrapper ends with the program that it wraps: what it does after that is less than this part of
+/// the run.
+pub(crate) const AFTER_THE_WRAPPED: f64 = 0.1;
+/// A server that has accepted no more than one connection in so long has nothing to do, ns. Those
+/// of `http.server` look about them twice a second.
+pub(crate) const IDLE_SERVER_NS: u64 = 200_000_000;
 /// A part of the run that nobody may see is reported from here on.
 pub(crate) const HIDDEN_OF_RUN: f64 = 0.02;
 /// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on

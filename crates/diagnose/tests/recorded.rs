@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use fathom_diagnose::{Diagnosis, Observation, diagnose};
-use fathom_model::{Finding, TimeAccount};
+use fathom_model::{Finding, FindingId, TimeAccount, TimeCategory};
 use flate2::read::GzDecoder;
 
 /// A recorded run and what is found in it.
@@ -57,8 +57,10 @@ fn case(path: &Path) -> Case {
 fn ids_accounts_and_savings_are_as_recorded() {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     let mut wordings: BTreeMap<String, String> = BTreeMap::new();
+    let mut beyond = Vec::new();
     for case in cases() {
         assert_adds_up(&case);
+        beyond.extend(beyond_parts(&case));
         let text = texts.entry(case.finding).or_default();
         writeln!(text, "{}", case.name).unwrap();
         for finding in &case.diagnosis.findings {
@@ -76,6 +78,7 @@ fn ids_accounts_and_savings_are_as_recorded() {
     for (id, wording) in wordings {
         insta::assert_snapshot!(format!("words__{id}"), wording);
     }
+    assert!(beyond.is_empty(), "{beyond:#?}");
 }
 
 /// The parts of each account are its whole.
@@ -89,6 +92,63 @@ fn assert_adds_up(case: &Case) {
         let lasted = thread.to_ns - thread.from_ns;
         assert_eq!(sum(&thread.account), lasted, "{} {}", case.name, thread.tid);
     }
+}
+
+/// Waits and costs of which a part of the account is made: a finding has no more than its part.
+const PARTS: [(FindingId, &[TimeCategory]); 9] = {
+    use TimeCategory as Part;
+    [
+        (FindingId::Sleeping, &[Part::Sleeping]),
+        (FindingId::WaitingForInput, &[Part::WaitingForInput]),
+        (FindingId::WaitingForOutput, &[Part::WaitingForOutput]),
+        (FindingId::WaitingForNetwork, &[Part::Network]),
+        (FindingId::PageFaultHeavy, &[Part::PageFaults]),
+        (FindingId::KernelBound, &Part::IN_KERNEL),
+        (FindingId::UnbufferedOutput, OF_BYTES),
+        (FindingId::UnbufferedInput, OF_BYTES),
+        (FindingId::LineBufferedOutput, OF_BYTES),
+    ]
+};
+const OF_BYTES: &[TimeCategory] = &[
+    TimeCategory::KernelIo,
+    TimeCategory::KernelFiles,
+    TimeCategory::KernelMemory,
+    TimeCategory::UserCode,
+    TimeCategory::PageFaults,
+    TimeCategory::Disk,
+];
+
+/// Findings whose share or saving is above the parts of the account that they can come from, or
+/// whose statement says another share than they have.
+fn beyond_parts(case: &Case) -> Vec<String> {
+    let account = &case.diagnosis.account;
+    let is_beyond = |finding: &&Finding| {
+        let parts = PARTS.iter().find(|(id, _)| *id == finding.id);
+        let most = parts.map_or(account.wall_ns, |(_, parts)| {
+            parts.iter().map(|part| account.ns(*part)).sum()
+        });
+        // What saves CPU time beside the critical path isn't in the account.
+        let on_path = finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0;
+        let share = most as f64 / account.wall_ns as f64;
+        let says_another = (stated(finding) - 100.0 * finding.share).abs() > 1.0;
+        finding.could_win_ns > most || on_path && (finding.share > share + 1e-9 || says_another)
+    };
+    let findings = case.diagnosis.findings.iter().filter(is_beyond);
+    let shown = |finding: &Finding| {
+        let share = 100.0 * finding.share;
+        format!("{}: {share:.1} %: {}", case.name, finding.statement)
+    };
+    findings.map(shown).collect()
+}
+
+/// The share that a statement ends with, per cent.
+fn stated(finding: &Finding) -> f64 {
+    let (before, _) = finding
+        .statement
+        .split_once(" % of the wall time")
+        .expect("a share");
+    let (_, number) = before.rsplit_once(' ').expect("a number");
+    number.parse().expect("a number")
 }
 
 /// Microseconds, which every processor rounds alike.

@@ -124,6 +124,17 @@ impl Page {
         )
     }
 
+    /// The beginning of text that is safe to show, in at most `width` columns; what is left out at
+    /// its end shows.
+    pub(crate) fn begin(&self, text: &str, width: usize) -> String {
+        if columns(text) <= width {
+            return text.to_owned();
+        }
+        let mark = if self.unicode { "…" } else { "..." };
+        let begin = prefix(text, width.saturating_sub(columns(mark)));
+        format!("{}{mark}", begin.trim_end())
+    }
+
     /// Writes a line. What is too wide is cut: nothing may wrap by itself and break the layout.
     pub(crate) fn push(&mut self, line: Line) {
         let mut room = self.width;

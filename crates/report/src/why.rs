@@ -17,6 +17,7 @@ mod startup;
 mod summary;
 mod tables;
 mod terminal;
+mod verdict;
 mod words;
 
 pub use html::explain_html;

@@ -143,7 +143,27 @@ fn the_script_never_makes_markup_from_text() {
 
 #[test]
 fn stretches_are_drawn_without_a_gap() {
-    let explanation = findings();
+    let mut explanation = findings();
+    let whole = explanation.explaining.wall_ns;
+    explanation.threads.clear();
+    explanation.timeline = vec![
+        stretch(
+            4120,
+            0,
+            4 * MS,
+            TimeCategory::KernelProcesses,
+            Some("execve"),
+        ),
+        stretch(4120, 4 * MS, 18 * MS, TimeCategory::PageFaults, None),
+        stretch(
+            4120,
+            18 * MS,
+            42 * MS,
+            TimeCategory::KernelIo,
+            Some("write 1"),
+        ),
+        stretch(4120, 42 * MS, whole, TimeCategory::UserCode, None),
+    ];
     let data = data(&explain_html(&explanation));
     let runs = data["timeline"]["lanes"][0]["runs"]
         .as_array()
@@ -172,14 +192,16 @@ fn where_times_may_not_be_quoted_the_page_is_given_none() {
         value: 450.0 * MS as f64,
         unit: "ns".into(),
     }];
+    explanation.account.wall_ns = 900 * MS;
     let data = data(&explain_html(&explanation));
     assert_eq!(data["times"], false);
-    assert_eq!(data["findings"][0]["evidence"][0][1], "67 %");
+    assert_eq!(data["findings"][0]["evidence"][0][1], "50 %");
 }
 
 #[test]
 fn a_long_history_stays_small_and_says_what_was_merged() {
     let mut explanation = findings();
+    explanation.threads.clear();
     explanation.timeline = (0..300_000u64)
         .map(|at| {
             let spent = [TimeCategory::UserCode, TimeCategory::KernelIo][at as usize % 2];
@@ -251,6 +273,7 @@ fn an_explanation_of_nothing_is_still_a_page() {
 #[test]
 fn stretches_may_overlap_or_lie_backwards() {
     let mut explanation = clean();
+    explanation.threads.clear();
     explanation.timeline = vec![
         stretch(4120, 5 * MS, 9 * MS, TimeCategory::UserCode, None),
         stretch(4120, 7 * MS, 8 * MS, TimeCategory::KernelIo, None),

@@ -6,7 +6,7 @@ mod walker;
 
 use explained::tree::many;
 use explained::{clean, findings, hostile};
-use fathom_model::{Explanation, TimeCategory};
+use fathom_model::{Confidence, Explanation, TimeCategory};
 use fathom_report::explain_json;
 use fingerprinted::fingerprint;
 use serde_json::Value;
@@ -30,15 +30,17 @@ fn explanations() -> Vec<Explanation> {
     hostile::spoil(&mut spoiled);
     let mut sparse = findings();
     sparse.timed.floor = None;
+    sparse.own_code = None;
     sparse.environment.fingerprint = Some(fingerprint());
     sparse.io[0].blocked_ns = None;
     sparse.calls[0].blocked_ns = None;
     sparse.findings[0].place.pid = None;
+    sparse.findings[0].confidence = Confidence::Likely;
     let mut all = clean();
     all.timeline = TimeCategory::ALL
         .iter()
         .enumerate()
-        .map(|(at, spent)| explained::stretch(4120, at as u64, at as u64 + 1, *spent, None))
+        .map(|(at, spent)| explained::stretch(7, at as u64, at as u64 + 1, *spent, None))
         .collect();
     vec![spoiled, sparse, all, clean(), findings(), many(5)]
 }

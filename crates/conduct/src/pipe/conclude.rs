@@ -12,7 +12,6 @@ use fathom_trace::Tier;
 use super::Stages;
 use super::observe::Observed;
 use crate::fingerprint;
-use crate::slowdown::is_quotable;
 
 /// The record before anything is measured. As it stands it says that measuring was cut short.
 pub(super) fn begun(plan: &PipePlan, stages: &Stages, started_at: String) -> PipeRecord {
@@ -146,7 +145,7 @@ fn explaining(observed: &Observed, summary: &PipeSummary) -> Option<PipeExplaini
     Some(PipeExplaining {
         tier: observed.tier.map_or("accounts", Tier::name).to_string(),
         slowdown,
-        times_are_quoted: is_quotable(slowdown),
+        times_are_quoted: fathom_diagnose::is_quotable(slowdown),
         not_visible,
         lost: shown.lost.clone(),
     })

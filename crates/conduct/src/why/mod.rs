@@ -9,18 +9,16 @@ mod timing;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use fathom_diagnose::{Language, Languages, Limits, Observation};
+use fathom_diagnose::{Language, Languages, Limits, Observation, Subject};
 use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
 use fathom_model::quantity::{counted, short_time};
-use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION, TimedRuns};
+use fathom_model::{Explanation, TimedRuns};
 use fathom_trace::{Tier, Trace};
+use observe::Observed;
 use timing::Timing;
 
-use crate::slowdown::is_quotable;
 use crate::{ConductError, Observer, RunTerms, Target, fingerprint, throttling};
 
-/// More than a picture can show; the page merges what is shorter than a pixel.
-const TIMELINE_STRETCHES: usize = 50_000;
 /// Of a tree: so many processes and different programs are asked what they are written in.
 const MOST_PROCESSES: usize = 1_000;
 const MOST_PROGRAMS: usize = 24;
@@ -62,13 +60,13 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     if interrupt::stopped() {
         return Err(ConductError::NothingObserved(Box::new(timing.timed)));
     }
-    let trace = observe::observe(plan, &timing.runs, observer)?;
-    let is_cut = interrupt::stopped() && trace.end.cut_short;
+    let observed = observe::observe(plan, &timing.runs, observer)?;
+    let is_cut = interrupt::stopped() && observed.trace.end.cut_short;
     // A run that was ended is a part of what was timed: it is explained for itself.
     let cut_after = is_cut.then(|| timing.take());
     let floor = timing.timed.floor.map(|floor| floor.value);
-    let limits = limits::limits(plan.measure_limits, floor, &trace);
-    let observation = observation(&plan.target, &timing, trace, limits);
+    let limits = limits::limits(plan.measure_limits, floor, &observed.trace);
+    let observation = observation(&plan.target, &timing, observed, limits);
     let mut explanation = explain(&plan.target, &timing, &observation);
     if let Some(before) = cut_after {
         explanation.end = format!(
@@ -129,7 +127,13 @@ fn languages(target: &Target, trace: &Trace) -> Languages {
 }
 
 /// What was timed and traced, with what the files of its programs say.
-fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -> Observation {
+fn observation(
+    target: &Target,
+    timing: &Timing,
+    observed: Observed,
+    limits: Limits,
+) -> Observation {
+    let trace = observed.trace;
     let languages = languages(target, &trace);
     let root = trace.processes.first();
     let last = root.and_then(|process| process.execs.last());
@@ -143,67 +147,22 @@ fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -
         language: language::language_of(&program),
         languages,
         python_unbuffered: language::python_unbuffered(&target.command.variables),
+        more_samples: observed.more_samples,
         trace,
     }
 }
 
 fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Explanation {
-    let trace = &observation.trace;
-    let mut diagnosis = fathom_diagnose::diagnose(observation);
-    diagnosis.warnings.extend(timing.less_for_null.clone());
-    let slowdown = slowdown(timing, trace);
-    Explanation {
-        schema_version: SCHEMA_VERSION,
-        kind: "why".to_string(),
-        fathom_version: env!("CARGO_PKG_VERSION").to_string(),
-        started_at: timing.started_at.clone(),
-        environment: fingerprint::environment(),
+    let subject = Subject {
         command: target.benchmark.command.clone(),
         arguments: target.benchmark.arguments.clone(),
-        end: end_of(&timing.runs, trace),
-        timed: timing.timed.clone(),
-        explaining: Explaining {
-            tier: trace.tier.map_or("none", Tier::name).to_string(),
-            wall_ns: trace.duration_ns,
-            slowdown,
-            times_are_quoted: is_quotable(slowdown),
-            not_visible: trace.not_visible.clone(),
-            lost: observe::losses(&trace.lost),
-        },
-        account: diagnosis.account,
-        threads: diagnosis.threads,
-        io: diagnosis.io,
-        calls: diagnosis.calls,
-        own_code: diagnosis.own_code,
-        processes: fathom_diagnose::process_rows(trace),
-        phases: fathom_diagnose::phases(trace),
-        findings: diagnosis.findings,
-        timeline: fathom_diagnose::timeline(trace, TIMELINE_STRETCHES),
-        warnings: diagnosis.warnings,
-    }
-}
-
-/// How much longer the observed run took than the median of the timed ones, waiting for a CPU
-/// included in both: what a reader gets who divides the two.
-fn slowdown(timing: &Timing, trace: &Trace) -> f64 {
-    match timing.timed.wall.value {
-        timed if timed > 0.0 => trace.duration_ns as f64 / 1e9 / timed,
-        _ => 1.0,
-    }
-}
-
-/// How the timed runs ended, if not all of them ended well; else how the observed one did.
-fn end_of(runs: &[Run], trace: &Trace) -> String {
-    let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
-    let Some(first) = bad.first() else {
-        return observe::bad_end(&trace.end);
+        started_at: timing.started_at.clone(),
+        environment: fingerprint::environment(),
+        floor: timing.timed.floor,
     };
-    let how = match first.exit {
-        Exit::Code(code) => format!("exit code {code}"),
-        Exit::Signal(signal) => format!("signal {signal}"),
-        Exit::TimedOut => "ended by --timeout".to_string(),
-    };
-    format!("{how} in {} of {} runs", bad.len(), runs.len())
+    let mut explanation = fathom_diagnose::explanation(subject, observation);
+    explanation.warnings.extend(timing.less_for_null.clone());
+    explanation
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use fathom_diagnose::Language;
 use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
 use fathom_model::Run;
 use fathom_trace::{
-    End, Exec, Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions,
+    End, Exec, Io, Profile, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions,
 };
 
 use super::representative::{self, Reference};
@@ -38,7 +38,7 @@ pub(super) fn observe(
     plan: &WhyPlan,
     timed: &[Run],
     observer: &mut dyn Observer,
-) -> Result<Trace, ConductError> {
+) -> Result<Observed, ConductError> {
     let mut subject = Subject {
         plan,
         timed,
@@ -46,17 +46,23 @@ pub(super) fn observe(
         go: go_program(&plan.target),
         observer,
     };
-    if let Some(tier) = plan.tier {
-        return subject.most_representative(tier);
-    }
-    let tiers = Tiers::known();
-    match subject.by_the_best(&tiers) {
-        // What was allowed may be so no more: a limit that no stamp holds.
-        Err(ConductError::Trace(_)) if tiers.is_kept => {
-            subject.by_the_best(&Tiers::tried_and_kept())
-        }
-        outcome => outcome,
-    }
+    let trace = match plan.tier {
+        Some(tier) => subject.most_representative(tier),
+        None => subject.by_what_is_allowed(),
+    }?;
+    let more_samples = subject.more_samples(&trace);
+    Ok(Observed {
+        trace,
+        more_samples,
+    })
+}
+
+/// What was observed.
+pub(super) struct Observed {
+    /// The run that is explained.
+    pub trace: Trace,
+    /// Samples of another one, if its own were too few.
+    pub more_samples: Option<Profile>,
 }
 
 /// A run that is stopped at its calls may take so many times as long as the longest timed one, and
@@ -72,6 +78,10 @@ const SAMPLES: Duration = Duration::from_nanos(3_989_000);
 const MANY_SAMPLES: Duration = Duration::from_nanos(997_000);
 /// CPU time of such a run, ns.
 const SHORT_NS: u64 = 250_000_000;
+/// With less CPU time there are too few samples by any clock to name a function, ns.
+const TOO_SHORT_NS: u64 = 40_000_000;
+/// A function is named by so many.
+const ENOUGH_SAMPLES: u64 = 64;
 
 impl Subject<'_> {
     fn by_the_best(&mut self, tiers: &Tiers) -> Result<Trace, ConductError> {
@@ -96,6 +106,40 @@ impl Subject<'_> {
             }
         }
         Ok(trace)
+    }
+
+    fn by_what_is_allowed(&mut self) -> Result<Trace, ConductError> {
+        let tiers = Tiers::known();
+        match self.by_the_best(&tiers) {
+            // What was allowed may be so no more: a limit that no stamp holds.
+            Err(ConductError::Trace(_)) if tiers.is_kept => {
+                self.by_the_best(&Tiers::tried_and_kept())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Of a run that the kernel tier sampled too seldom: the samples of one more, by a clock that
+    /// runs with the program, which costs a short one nothing. `None` where that isn't needed, can't
+    /// be had, or was another kind of run.
+    fn more_samples(&mut self, trace: &Trace) -> Option<Profile> {
+        let median = {
+            let mut cpu: Vec<u64> = self.timed.iter().map(|run| run.cpu_ns).collect();
+            cpu.sort_unstable();
+            cpu.get(cpu.len() / 2).copied()?
+        };
+        let own = trace.profile.iter().flat_map(|profile| &profile.functions);
+        let own: u64 = own.map(|row| row.samples).sum();
+        let is_short = (TOO_SHORT_NS..SHORT_NS).contains(&median);
+        let is_kernels = trace.tier == Some(Tier::Kernel) && !trace.end.cut_short;
+        if !is_kernels || !is_short || own >= ENOUGH_SAMPLES || interrupt::stopped() {
+            return None;
+        }
+        let limit = self.plan.terms.timeout;
+        let more = self.once(Tier::Perf, MANY_SAMPLES, limit).ok()?;
+        let ended = |end: &End| (end.code, end.signal, end.cut_short);
+        let profile = more.profile?;
+        (ended(&more.end) == ended(&trace.end)).then_some(profile)
     }
 
     fn longest(&self) -> Duration {
@@ -194,7 +238,7 @@ fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String
     (ended(&first.end) != ended(&stopped.end)).then(|| {
         let how = match stopped.end.cut_short {
             true => "did not come to its end".to_owned(),
-            false => match how_it_ended(&stopped.end) {
+            false => match fathom_diagnose::end_in_words(&stopped.end) {
                 end if end.is_empty() => "ended well, which the first did not".to_owned(),
                 end => format!("ended with {end}"),
             },
@@ -264,48 +308,4 @@ fn name_the_command(trace: &mut Trace, target: &Target) {
         arguments: words.iter().map(text).collect(),
         ..Exec::default()
     });
-}
-
-/// How the observed run ended, if not well.
-pub(super) fn bad_end(end: &End) -> String {
-    match how_it_ended(end) {
-        how if how.is_empty() => how,
-        how => format!("{how} in the explaining run"),
-    }
-}
-
-fn how_it_ended(end: &End) -> String {
-    match end {
-        End {
-            cut_short: true, ..
-        } => "ended by --timeout".to_owned(),
-        End {
-            signal: Some(signal),
-            ..
-        } => format!("signal {signal}"),
-        End {
-            code: Some(code), ..
-        } if *code != 0 => format!("exit code {code}"),
-        _ => String::new(),
-    }
-}
-
-/// What was lost, in words.
-pub(super) fn losses(lost: &Losses) -> Vec<String> {
-    let kinds = [
-        (lost.calls, "calls found the table of calls full"),
-        (lost.off_cpu, "waits found their table full"),
-        (
-            lost.records,
-            "opens, forks, execs or exits found the ring full",
-        ),
-        (lost.threads, "threads could not be followed"),
-        (lost.names, "file names are not kept"),
-        (lost.intervals, "waits are not in the timeline"),
-    ];
-    kinds
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect()
 }

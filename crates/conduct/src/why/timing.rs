@@ -6,7 +6,7 @@ use fathom_measure::{
     Hooks, Limits, MeasureError, Plan, ProcessExecutor, Question, StopRule, conduct, interrupt,
     now_rfc3339,
 };
-use fathom_model::{Estimate, Exit, Metric, Run, TimedRuns};
+use fathom_model::{Exit, Run, TimedRuns};
 
 use super::WhyPlan;
 use crate::bench::{ALPHA, MARGIN};
@@ -37,7 +37,7 @@ impl Timing {
     /// Leaves no runs, and returns the summary of those that were there.
     pub(super) fn take(&mut self) -> TimedRuns {
         self.runs.clear();
-        let none = summarized(&[], self.timed.floor);
+        let none = fathom_diagnose::timed_runs(&[], self.timed.floor);
         std::mem::replace(&mut self.timed, none)
     }
 }
@@ -110,32 +110,13 @@ pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing
     }
     let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
     Ok(Timing {
-        timed: summarized(&session.runs, fathom_stats::median_interval(&floor, 0.95)),
+        timed: fathom_diagnose::timed_runs(
+            &session.runs,
+            fathom_stats::median_interval(&floor, 0.95),
+        ),
         less_for_null: null_output::warning(0, &session.warmups, &session.runs)
             .map(|warning| warning.message),
         runs: session.runs,
         started_at,
     })
 }
-
-fn summarized(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
-    let summary = |metric: Metric| {
-        let values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
-        fathom_stats::median_interval(&values, 0.95).unwrap_or(NOTHING)
-    };
-    TimedRuns {
-        runs: runs.len(),
-        wall: summary(Metric::Wall),
-        cpu: summary(Metric::Cpu),
-        peak_memory: summary(Metric::PeakMemory),
-        floor,
-    }
-}
-
-/// Of no run at all.
-const NOTHING: Estimate = Estimate {
-    value: 0.0,
-    low: 0.0,
-    high: 0.0,
-    level: 0.0,
-};

@@ -81,6 +81,8 @@ pub(crate) fn off_cpu(
         TimeCategory::WaitingForChild
     } else if calls::is_poll(call) {
         polls.spent()
+    } else if calls::is_accept(call) && polls.awaits_connections {
+        TimeCategory::WaitingForEvents
     } else if let Some(fd) = off.fd {
         on_descriptor(off, fd, call, descriptors)
     } else {
@@ -234,6 +236,25 @@ mod tests {
             let classifier = Classifier::new(&fake.trace, &descriptors);
             assert_eq!(classifier.row(&fake.trace.off_cpu[0]), wanted);
         }
+    }
+
+    #[test]
+    fn a_server_that_nobody_asks_anything_waits_for_events_however_it_waits() {
+        let waits = |call: &str, cut_short: bool, accepted: u64| {
+            let mut fake = Fake::new(2000);
+            fake.trace.end.cut_short = cut_short;
+            fake.calls("listen", Some(3), 1, 0, 1_000);
+            fake.calls("accept4", Some(3), accepted, 0, 1_000);
+            fake.waits(Some(call), Some(3), Cause::Asleep, 4, 490_000);
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = Classifier::new(&fake.trace, &descriptors);
+            classifier.row(&fake.trace.off_cpu[0])
+        };
+        for call in ["select", "poll", "epoll_wait", "accept4"] {
+            assert_eq!(waits(call, true, 1), TimeCategory::WaitingForEvents);
+        }
+        assert_eq!(waits("accept4", true, 500), TimeCategory::Network);
+        assert_eq!(waits("accept4", false, 1), TimeCategory::Network);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::TimeCategory;
 use fathom_trace::{PollEnds, Process, SyscallRow, Trace};
 
-use crate::calls::{is_of_sockets, is_poll, is_read, is_write};
+use crate::calls::{is_accept, is_of_sockets, is_poll, is_read, is_write};
 use crate::descriptors::{Descriptors, WaitKind};
 use crate::thresholds as t;
 
@@ -70,10 +70,15 @@ pub(crate) struct PollContext {
     pub ends: Option<Ends>,
     /// It has children.
     pub children: bool,
+    /// It is a server that nobody asks anything, until it is ended.
+    pub awaits_connections: bool,
 }
 
 impl PollContext {
     pub(super) fn spent(self) -> TimeCategory {
+        if self.awaits_connections {
+            return TimeCategory::WaitingForEvents;
+        }
         let pipes = if self.children { self.pipes } else { 0 };
         let (sockets, output) = self.at_sockets();
         let kinds = [
@@ -176,7 +181,7 @@ pub(super) fn contexts(
             context.input += moved;
         } else if !reads && moves && ((fd == 1 || fd == 2) && waitable || fifo) {
             context.output += row.would_block;
-        } else if row.name.starts_with("accept") || row.name == "connect" {
+        } else if is_accept(&row.name) || row.name == "connect" {
             context.sockets += row.calls.saturating_sub(row.would_block);
         } else if kind == WaitKind::Socket || is_of_sockets(&row.name) && kind != WaitKind::Pipe {
             context.sockets += moved;
@@ -195,6 +200,9 @@ pub(super) fn contexts(
             context.timers += moved;
         }
     }
+    for pid in idle_servers(trace) {
+        contexts.entry(pid).or_default().awaits_connections = true;
+    }
     let lived = childrens_ns(trace);
     let waited = waits_in_polls(trace);
     for (pid, lived) in lived {
@@ -204,6 +212,28 @@ pub(super) fn contexts(
         }
     }
     contexts
+}
+
+/// Processes that listen and hardly ever accept anything, of a run that didn't end by itself: they
+/// wait for whoever connects, with or without a time limit.
+fn idle_servers(trace: &Trace) -> Vec<u32> {
+    if !trace.end.cut_short {
+        return Vec::new();
+    }
+    let mut servers: HashMap<u32, u64> = HashMap::new();
+    let listens = |row: &&SyscallRow| row.name == "listen" && row.calls > row.errors;
+    for row in trace.syscalls.iter().filter(listens) {
+        servers.insert(row.pid, 0);
+    }
+    for row in trace.syscalls.iter().filter(|row| is_accept(&row.name)) {
+        if let Some(accepted) = servers.get_mut(&row.pid) {
+            // A call that still waits has returned no error.
+            *accepted += row.calls.saturating_sub(row.errors.max(row.would_block));
+        }
+    }
+    let most = 1 + trace.duration_ns / t::IDLE_SERVER_NS;
+    servers.retain(|_, accepted| *accepted <= most);
+    servers.into_keys().collect()
 }
 
 /// How long children of each process lived since it began its last program: those of a shell that

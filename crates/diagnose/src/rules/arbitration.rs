@@ -12,7 +12,10 @@ const EXPLAINED_BY: &[(Id, &[Id])] = &[
         &[Id::LockContention, Id::CpuStarved, Id::ThreadSpawning],
     ),
     (Id::PageFaultHeavy, &[Id::AllocatorChurn]),
-    (Id::WaitingForChild, &[Id::ProcessSpawning, Id::IdleCores]),
+    (
+        Id::WaitingForChild,
+        &[Id::ProcessSpawning, Id::IdleCores, Id::StartupDominated],
+    ),
     (Id::DynamicLinking, &[Id::ProcessSpawning]),
     (
         Id::StartupDominated,

@@ -15,17 +15,17 @@ pub(super) fn of_file(language: Option<Language>, writes: bool, reopened: bool) 
         (Some(Language::Shell), false) => {
             "`read` takes a byte a call (dash), or goes back after each line: give the whole file to one `awk`."
         }
-        (Some(Language::Rust), false) => "Wrap the `File` in a `BufReader`.",
+        (Some(Language::Rust), false) => "`let mut file = std::io::BufReader::new(file);`",
         (Some(Language::Rust), true) => {
-            "Wrap the `File` in a `BufWriter`, and flush it at the end."
+            "`let mut file = std::io::BufWriter::new(file);`, and flush it at the end."
         }
         (Some(Language::C), false) => "Use `fread` on a `FILE`, or read blocks of 64 KiB.",
         (Some(Language::C), true) => {
             "Use `fwrite` on a `FILE` without `fflush` and `setvbuf`, or write blocks of 64 KiB."
         }
-        (Some(Language::Go), false) => "Put a `bufio.Reader` around the file.",
+        (Some(Language::Go), false) => "`in := bufio.NewReader(file)`: read from it.",
         (Some(Language::Go), true) => {
-            "Put a `bufio.Writer` around the file, and `Flush` it at the end."
+            "`out := bufio.NewWriter(file); defer out.Flush()`: write into it."
         }
         (Some(Language::Python), false) => {
             "Read larger blocks; leave out `buffering=0`, and `os.read` of few bytes."

@@ -1,10 +1,13 @@
 //! Shared by what makes too many calls: what these cost in the kernel, and in the library around
 //! them.
 
-use fathom_model::FindingId;
+use std::collections::HashSet;
+
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, Tally};
+use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::time;
 use crate::thresholds as t;
@@ -28,10 +31,17 @@ impl CallCost {
         analysis: &Analysis<'_>,
         fits: impl Fn(&SyscallRow) -> bool,
     ) -> Self {
+        let rows = analysis.trace.syscalls.iter();
+        let rows = rows.filter(|row| fits(row));
+        let parts: HashSet<TimeCategory> = rows.map(|row| calls::on_cpu(&row.name)).collect();
+        let of_parts: f64 = parts.iter().map(|part| analysis.spent_ns(*part)).sum();
+        // A part can't cost more than the account says that it had. Where that doesn't split the
+        // kernel's time, it is all that is known.
+        let most = of_parts + analysis.spent_ns(TimeCategory::Kernel);
+        let own = analysis.spent_ns(TimeCategory::UserCode);
         Self {
-            // A part of the kernel's time can't be more than the account says that it had.
-            in_kernel_ns: analysis.within_kernel(tally.cost_ns),
-            library_ns: analysis.library_ns(fits),
+            in_kernel_ns: analysis.within_kernel(tally.cost_ns).min(most),
+            library_ns: analysis.library_ns(fits).min(own),
         }
     }
 
@@ -73,9 +83,9 @@ impl CallCost {
         is_significant(analysis, self.in_kernel_ns) || rules
     }
 
-    /// What the library took in words, if that needs any. `calls`: what these are called there.
+    /// What the library took in words, if it changes the sum that is shown. `calls`: what these are called there.
     pub(super) fn library_in_words(self, calls: &str) -> Option<String> {
-        let is_much = self.library_ns > t::WORK_WORTH_REPORTING * self.in_kernel_ns;
+        let is_much = self.library_ns > t::LIBRARY_WORTH_REPORTING * self.in_kernel_ns;
         is_much.then(|| {
             format!(
                 "some {} in the library around {calls}",

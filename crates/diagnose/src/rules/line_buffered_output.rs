@@ -49,13 +49,13 @@ fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'
     match language {
         Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
-            "`println!` writes each line: use `writeln!` into `BufWriter::new(stdout().lock())`."
+            "`let mut out = std::io::BufWriter::new(std::io::stdout().lock());` and `writeln!(out, ...)`: `println!` writes each line by itself."
         }
         Some(Language::C) => {
-            "Leave out `fflush` and `setvbuf(_IOLBF)`; in C++ write '\\n' instead of `endl`."
+            "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);`, without `fflush` for each line; in C++ write '\\n' instead of `endl`."
         }
         Some(Language::Go) => {
-            "`os.Stdout` has no buffer: write through `bufio.NewWriter`, and `Flush` it at the end."
+            "`out := bufio.NewWriter(os.Stdout); defer out.Flush()` and `fmt.Fprintln(out, ...)`: `os.Stdout` has no buffer."
         }
         Some(Language::Python) => {
             "Leave out `flush=True`, `-u`, `PYTHONUNBUFFERED`, and `buffering=1` (or `buffering=0`)."
@@ -64,7 +64,7 @@ fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'
             "`console.log` into a file is a call a line: collect lines and write blocks."
         }
         Some(Language::Java) => {
-            "`System.out` flushes each line: print to a `PrintWriter` around a `BufferedWriter`."
+            "`var out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(System.out)));`: `System.out` flushes each line."
         }
         Some(Language::Shell) => {
             "Each `echo` is a call: build the text first, or let one `awk` write."

@@ -31,6 +31,7 @@ mod lock_contention;
 mod lock_convoys;
 mod missing_file_lookups;
 mod page_fault_heavy;
+mod parts;
 mod peer;
 mod polled_paths;
 mod process_spawning;
@@ -56,6 +57,7 @@ mod waiting_for_input;
 mod waiting_for_network;
 mod waiting_for_output;
 mod wakeup_storm;
+mod wrappers;
 
 use fathom_model::Finding;
 
@@ -86,7 +88,7 @@ const RULES: &[Rule] = &[
     sync_writes::find,
     missing_file_lookups::find,
     rereading::find,
-    startup_dominated::find,
+    starts,
     dynamic_linking::find,
     idle_cores::find,
     idle_processes::find,
@@ -119,6 +121,15 @@ fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
     busy_polling::find(analysis).or_else(|| spinning::find(analysis))
 }
 
+/// What comes before the work: other programs, or the program's own code.
+fn starts(analysis: &Analysis<'_>) -> Option<Finding> {
+    let found = [wrappers::find(analysis), startup_dominated::find(analysis)];
+    found
+        .into_iter()
+        .flatten()
+        .max_by_key(|one| one.could_win_ns)
+}
+
 /// Memory that is taken and given back, by calls or within the program.
 fn memory(analysis: &Analysis<'_>) -> Option<Finding> {
     allocator_churn::find(analysis).or_else(|| allocation::find(analysis))
@@ -142,5 +153,8 @@ pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     if found.is_empty() {
         found.extend(cpu_starved::by_others(analysis));
     }
+    let found = found.into_iter();
     found
+        .map(|finding| parts::within_parts(&analysis.account, finding))
+        .collect()
 }

@@ -2,6 +2,7 @@
 
 use fathom_model::{Finding, FindingId};
 
+use super::parts;
 use super::process_spawning::faults_are_of_copies;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, percent};
@@ -11,7 +12,8 @@ use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let all = analysis.fault_cost();
-    let cost = analysis.within_kernel(all.ns).min(0.97 * analysis.cpu_ns);
+    let most = parts::most_ns(&analysis.account, FindingId::PageFaultHeavy) as f64;
+    let cost = analysis.within_kernel(all.ns).min(most);
     let faults = all.count;
     let many = faults.max(analysis.trace.accounts.minor_faults) >= t::MANY_FAULTS;
     let rule =

@@ -109,7 +109,7 @@ fn advice_elsewhere(language: Option<Language>) -> &'static str {
         Some(Language::C) => {
             "Read blocks of 64 KiB and take the bytes from there, or put a `FILE` around it (`fdopen`) and use `getc`/`fgets`."
         }
-        Some(Language::Go) => "Put a `bufio.NewReader` around it.",
+        Some(Language::Go) => "`in := bufio.NewReader(conn)`: read from it.",
         Some(Language::Python) => {
             "Read a socket through `sock.makefile('rb')`, which has a buffer; leave out `buffering=0` (or `bufsize=0`) and `os.read` of few bytes elsewhere."
         }
@@ -129,19 +129,21 @@ fn advice(analysis: &Analysis<'_>, small: &Small) -> &'static str {
     let file = analysis.descriptors.mostly(small.pid, small.fd) == WaitKind::File;
     match analysis.language(Some(small.pid)) {
         Some(Language::Rust) => {
-            "Read through `stdin().lock()` or a `BufReader` instead of the bare file."
+            "`let mut input = std::io::stdin().lock();`, or a `BufReader`, instead of the bare file."
         }
         Some(Language::C) => {
             "Read blocks of 64 KiB, or use `getchar`/`fgets` without `setvbuf(_IONBF)`; in C++ call `ios::sync_with_stdio(false)`."
         }
-        Some(Language::Go) => "Give the reader a `bufio.NewReader(os.Stdin)`.",
+        Some(Language::Go) => "`in := bufio.NewReader(os.Stdin)`: give it to whatever reads.",
         Some(Language::Python) => {
             "Read `sys.stdin.buffer`, and leave out `buffering=0` and `os.read` of few bytes."
         }
         Some(Language::Node) => {
             "Read `process.stdin` as a stream, or `fs.readFileSync(0)`; give `fs.readSync` a buffer of 64 KiB."
         }
-        Some(Language::Java) => "Wrap the stream in a `BufferedInputStream` or `BufferedReader`.",
+        Some(Language::Java) => {
+            "`var in = new BufferedInputStream(System.in);`, or a `BufferedReader` for lines."
+        }
         Some(Language::Shell) if file => {
             "`read` takes a byte a call (dash), or goes back after each line: give the whole file to one `awk`."
         }

@@ -73,20 +73,22 @@ fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'
     match language {
         Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
-            "Write into `BufWriter::new(stdout().lock())`, and flush it at the end."
+            "`let mut out = std::io::BufWriter::new(std::io::stdout().lock());`: write into it, and flush it at the end."
         }
         Some(Language::C) => {
-            "Leave out `setvbuf(_IONBF)` and bare `write`; give `setvbuf` a buffer of 64 KiB. In C++ leave out `endl`, `flush` and `unitbuf`."
+            "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);` before the first output; leave out `_IONBF` and bare `write`, in C++ `endl`, `flush` and `unitbuf`."
         }
         Some(Language::Go) => {
-            "Write through `bufio.NewWriter(os.Stdout)`, and `Flush` it at the end."
+            "`out := bufio.NewWriter(os.Stdout); defer out.Flush()`: write into `out` (`fmt.Fprintln(out, ...)`)."
         }
         Some(Language::Python) => {
             "Write to `sys.stdout` or `sys.stdout.buffer`; leave out `-u`, `PYTHONUNBUFFERED`, and `buffering=0` or `buffering=1`."
         }
-        Some(Language::Node) => "Collect the pieces and write blocks, or `cork()` the stream.",
+        Some(Language::Node) => {
+            "`process.stdout.cork()` before the pieces and `uncork()` after them, or collect them and write blocks."
+        }
         Some(Language::Java) => {
-            "Print to a `PrintWriter` around a `BufferedWriter` around `System.out`."
+            "`var out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(System.out)));`: print to it, and close it at the end."
         }
         Some(Language::Shell) => "Redirect a whole loop, not each `echo`, or let one `awk` write.",
         Some(Language::Perl) => {

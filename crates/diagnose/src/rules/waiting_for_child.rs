@@ -155,7 +155,7 @@ mod tests {
         let mut program = fake.trace.processes[0].execs[0].clone();
         program.at_ns = 320 * crate::fake::MS;
         fake.trace.processes[0].execs.push(program);
-        assert!(fake.ids().is_empty());
+        assert_eq!(fake.ids(), ["startup-dominated"]);
     }
 
     #[test]

@@ -63,40 +63,10 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     large
 }
 
-/// `The time goes to the program's own code (82 %), kernel: page faults (7.1 %) and ...`: the three
-/// largest parts, and what is unaccounted where that is no trifle.
-pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
-    let entries = entries(account);
-    // A sum of small parts is none of the largest.
-    let parts: Vec<String> = entries
-        .iter()
-        .filter(|entry| entry.share >= SMALL)
-        .filter(|entry| {
-            entry
-                .spent
-                .is_some_and(|spent| spent != TimeCategory::Unaccounted)
-        })
-        .take(3)
-        .map(|entry| format!("{} ({})", entry.name, super::quote::share_text(entry.share)))
-        .map(|part| part.replace(" %", "\u{a0}%"))
-        .collect();
-    let joined = match parts.as_slice() {
-        [] => None,
-        [one] => Some(one.clone()),
-        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
-    };
-    let unknown = account.share(TimeCategory::Unaccounted);
-    let share = super::quote::share_text(unknown).replace(" %", "\u{a0}%");
-    match joined {
-        Some(parts) if unknown < SMALL => Some(format!("The time goes to {parts}.")),
-        Some(parts) => Some(format!(
-            "The time goes to {parts}; {share} of it is unaccounted."
-        )),
-        None if unknown < SMALL => None,
-        None => Some(format!(
-            "Where the time goes isn't known: {share} of it is unaccounted."
-        )),
-    }
+/// A part of the kernel's time, without saying that it is the kernel's.
+pub(super) fn in_kernel(spent: TimeCategory) -> &'static str {
+    let name = words::name(spent);
+    name.strip_prefix("kernel: ").unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -135,31 +105,6 @@ mod tests {
             (TimeCategory::Ready, 2),
         ]));
         assert_eq!(entries[1].spent, Some(TimeCategory::Ready));
-        assert_eq!(entries[1].name, "ready, but not running");
-    }
-
-    #[test]
-    fn a_sentence_names_the_largest_parts_and_what_is_unaccounted() {
-        let largest = |parts: &[(TimeCategory, u64)]| {
-            let sentence = in_a_sentence(&account(parts));
-            sentence.map(|text| text.replace('\u{a0}', " "))
-        };
-        assert_eq!(
-            largest(&[(TimeCategory::UserCode, 900), (TimeCategory::Disk, 100)]).as_deref(),
-            Some("The time goes to the program's own code (90 %) and waiting for the disk (10 %).")
-        );
-        assert_eq!(
-            largest(&[
-                (TimeCategory::UserCode, 600),
-                (TimeCategory::Unaccounted, 400)
-            ])
-            .as_deref(),
-            Some("The time goes to the program's own code (60 %); 40 % of it is unaccounted.")
-        );
-        assert_eq!(
-            largest(&[(TimeCategory::Unaccounted, 1000)]).as_deref(),
-            Some("Where the time goes isn't known: 100 % of it is unaccounted.")
-        );
-        assert_eq!(largest(&[]), None);
+        assert_eq!(entries[1].name, "waiting for a CPU");
     }
 }

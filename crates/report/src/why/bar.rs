@@ -1,7 +1,9 @@
 //! The account as one horizontal bar.
 
 use super::account::Entry;
+use super::quote::share_text;
 use super::words::{self, Kind};
+use crate::columns;
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
 
 /// Filling of each part in turn: neighbours differ without colour.
@@ -40,6 +42,44 @@ pub(super) fn write(page: &mut Page, entries: &[Entry]) {
     }
     page.push(line);
 }
+
+/// Names the parts of the bar in one line, as many as there is room for; the others as a sum.
+pub(super) fn legend(page: &mut Page, entries: &[Entry]) {
+    let named = |index: usize, entry: &Entry| {
+        let name = entry.spent.map_or("other", words::short);
+        let glyph = glyph(page, index, entry);
+        (glyph, format!(" {name} {}", share_text(entry.share)))
+    };
+    let all: Vec<(char, String)> = entries
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| named(index, entry))
+        .collect();
+    let width = |(_, text): &(char, String)| 3 + columns(text);
+    let rest = |from: usize| -> f64 { entries[from..].iter().map(|entry| entry.share).sum() };
+    let room = page.width();
+    let fits = |shown: usize| {
+        let others = if shown < all.len() { OTHERS } else { 0 };
+        all[..shown].iter().map(width).sum::<usize>() + others <= room
+    };
+    let shown = (0..=all.len()).rev().find(|shown| fits(*shown));
+    let shown = shown.unwrap_or(0);
+    let mut line = Line::new();
+    for ((glyph, text), entry) in all[..shown].iter().zip(entries) {
+        line = line
+            .add(Tone::Plain, "  ")
+            .add(tone(entry), glyph.to_string())
+            .add(Tone::Plain, text.as_str());
+    }
+    if shown < all.len() {
+        let rest = format!("  other {}", share_text(rest(shown)));
+        line = line.add(Tone::Quiet, rest);
+    }
+    page.push(line);
+}
+
+/// Columns of the sum of the others: `  other < 0.1 %`.
+const OTHERS: usize = 15;
 
 /// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that
 /// they fill the width exactly.

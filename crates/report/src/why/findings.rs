@@ -2,108 +2,139 @@
 
 use fathom_model::{Confidence, Explanation, Finding};
 
+use super::processes;
 use super::quote::{could_save, share_text};
-use super::{account, processes};
+use super::verdict::verdict;
 use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
 
-/// So many are shown in full, or the answer wouldn't fit on a screen.
+/// So many are shown with their evidence and change, or the answer wouldn't fit on a screen.
 const IN_FULL: usize = 3;
 /// So many more get a line each.
 const IN_BRIEF: usize = 5;
-/// Columns before the text of a finding's labelled lines.
-const INDENT: usize = 15;
+/// Columns before the text of a finding.
+const INDENT: usize = 3;
+/// Lines of the first finding's evidence and change, and of another one's: with the headlines 20 of
+/// a screen, and 4 more for each further one. The first is what most people come for.
+const LINES_OF_FIRST: usize = 6;
+const LINES_OF_OTHERS: usize = 3;
+/// Before the change.
+const CHANGE: &str = "change: ";
 
-/// Writes the findings, or that there is none.
-pub(super) fn write(page: &mut Page, explanation: &Explanation) {
+/// Writes the findings, or what is true of the time where there is none. `all`: each in full.
+pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
     page.gap();
     let findings = &explanation.findings;
     if findings.is_empty() {
         nothing(page, explanation);
         return;
     }
-    let title = match findings.len() {
-        1 => "One finding".to_owned(),
-        count => format!("{count} findings, the largest first"),
-    };
-    let facts = "share of the wall time, and what it could save";
-    let line = Line::new().add(Tone::Strong, title.as_str());
-    match page.width().checked_sub(facts.len()) {
-        Some(end) if end > title.len() + 2 => page.push(line.pad_to(end).add(Tone::Quiet, facts)),
-        _ => page.push(line),
-    }
     let whole = explanation.timed.wall.value;
-    for (index, finding) in findings.iter().take(IN_FULL).enumerate() {
+    let in_full = if all { findings.len() } else { IN_FULL };
+    for (index, finding) in findings.iter().take(in_full).enumerate() {
         headline(page, index, finding, whole);
-        let statement = page.clean(&finding.statement);
-        page.prose(5, Tone::Plain, &statement);
-        labelled(page, "change", Tone::Good, &finding.advice);
-        if let Some(limit) = &finding.limit {
-            labelled(page, "limit", Tone::Quiet, limit);
+        let lines = match index {
+            _ if all => usize::MAX,
+            0 => LINES_OF_FIRST,
+            _ => LINES_OF_OTHERS,
+        };
+        body(page, finding, lines);
+        if let (true, Some(limit)) = (all, &finding.limit) {
+            let limit = page.clean(limit);
+            page.prose(INDENT, Tone::Quiet, &format!("limit: {limit}"));
         }
     }
-    let rest = findings.get(IN_FULL..).unwrap_or_default();
+    let rest = findings.get(in_full..).unwrap_or_default();
     for (index, finding) in rest.iter().take(IN_BRIEF).enumerate() {
-        headline(page, IN_FULL + index, finding, whole);
+        headline(page, in_full + index, finding, whole);
     }
     if rest.len() > IN_BRIEF {
         let more = counted((rest.len() - IN_BRIEF) as u64, "more", "more");
-        page.prose(5, Tone::Quiet, &format!("and {more}"));
-    }
-    if !rest.is_empty() {
-        page.prose(5, Tone::Quiet, "what to change there: --html or --json");
+        page.prose(INDENT, Tone::Quiet, &format!("and {more}"));
     }
 }
 
 /// No finding: then where the time goes is the answer.
 fn nothing(page: &mut Page, explanation: &Explanation) {
-    let said = match explanation.end.is_empty() {
-        true => "Nothing stands out.",
-        false => "It did not end well, and no cause of lost time stands out.",
-    };
-    page.push(Line::new().add(Tone::Strong, said));
-    if let Some(parts) = account::in_a_sentence(&explanation.account) {
-        page.prose(2, Tone::Plain, &parts);
-    }
+    let verdict = page.clean(&verdict(explanation));
+    page.prose(0, Tone::Strong, &verdict);
     if let Some(child) = processes::busiest_child(explanation) {
         let child = page.clean(&child);
         page.prose(2, Tone::Plain, &child);
     }
 }
 
-/// Number and id at the left; share and gain at the right, or below where the page is narrow.
+/// Number and id at the left; what can be saved at the right, or below where the page is narrow.
 fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
-    let mut facts = vec![share_text(finding.share)];
-    facts.extend(could_save(finding, whole));
-    let facts = facts.join(", ");
+    let fact = could_save(finding, whole);
+    let fact = fact.unwrap_or_else(|| format!("{} of the wall time", share_text(finding.share)));
     let likely = match finding.confidence {
-        Confidence::Likely => "  likely",
+        Confidence::Likely => " (likely)",
         Confidence::Certain => "",
     };
-    let number = format!("{:>3}  ", index + 1);
+    let number = format!("{:<INDENT$}", index + 1);
     let room = page.width().saturating_sub(number.len() + likely.len());
     let id = page.fit(finding.id.as_str(), room);
+    let taken = number.len() + columns(&id) + likely.len();
     let line = Line::new()
         .add(Tone::Quiet, number)
-        .add(Tone::Notice, id.as_str())
+        .add(Tone::Notice, id)
         .add(Tone::Quiet, likely);
-    let end = page.width().saturating_sub(columns(&facts));
-    if end >= 5 + columns(&id) + likely.len() + 2 {
-        page.push(line.pad_to(end).add(Tone::Strong, facts));
+    if taken + 3 + columns(&fact) <= page.width() {
+        page.push(line.pad_to(taken + 3).add(Tone::Strong, fact));
     } else {
         page.push(line);
-        page.prose(5, Tone::Strong, &facts);
+        page.prose(INDENT, Tone::Strong, &fact);
     }
 }
 
-fn labelled(page: &mut Page, label: &str, tone: Tone, text: &str) {
-    let text = page.clean(text);
+/// Evidence and change, in so many lines.
+fn body(page: &mut Page, finding: &Finding, lines: usize) {
     let width = page.width().saturating_sub(INDENT);
-    for (index, line) in wrap(&text, width).into_iter().enumerate() {
-        let label = if index == 0 { label } else { "" };
-        let start = Line::new().pad_to(5).add(tone, label).pad_to(INDENT);
-        page.push(start.add(Tone::Plain, line));
+    let statement = wrap(&page.clean(&finding.statement), width);
+    let change = wrap(&format!("{CHANGE}{}", page.clean(&finding.advice)), width);
+    let (of_statement, of_change) = divided(statement.len(), change.len(), lines);
+    for line in cut(page, &statement, of_statement, width) {
+        page.push(Line::new().pad_to(INDENT).add(Tone::Plain, line));
+    }
+    for (index, line) in cut(page, &change, of_change, width).into_iter().enumerate() {
+        let start = Line::new().pad_to(INDENT);
+        page.push(match line.strip_prefix(CHANGE).filter(|_| index == 0) {
+            Some(rest) => start.add(Tone::Good, CHANGE).add(Tone::Plain, rest),
+            None => start.add(Tone::Plain, line),
+        });
+    }
+}
+
+/// Of `lines` those for two texts that need so many: each gets half, and what the other leaves.
+fn divided(first: usize, second: usize, lines: usize) -> (usize, usize) {
+    let of_first = first.min(lines.saturating_sub(second).max(lines / 2));
+    (of_first, second.min(lines - of_first))
+}
+
+/// The first so many lines; the last of them shows where something is left out.
+fn cut(page: &Page, lines: &[String], most: usize, width: usize) -> Vec<String> {
+    let mut shown: Vec<String> = lines.iter().take(most).cloned().collect();
+    if let (true, Some(last)) = (lines.len() > most, shown.last_mut()) {
+        let more = lines.get(most).map_or("", String::as_str);
+        *last = page.begin(&format!("{last} {more}"), width);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divided;
+
+    #[test]
+    fn lines_that_one_text_leaves_are_the_others() {
+        assert_eq!(divided(2, 3, 6), (2, 3));
+        assert_eq!(divided(1, 9, 6), (1, 5));
+        assert_eq!(divided(9, 2, 6), (4, 2));
+        assert_eq!(divided(9, 9, 6), (3, 3));
+        assert_eq!(divided(2, 2, 3), (1, 2));
+        assert_eq!(divided(7, 8, usize::MAX), (7, 8));
     }
 }

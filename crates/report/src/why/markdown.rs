@@ -4,6 +4,7 @@ use fathom_model::{Confidence, Explanation, Finding};
 
 use super::quote::{Quote, could_save, share_text};
 use super::summary::{counted_runs, estimate, explained_by, slowdown, whole};
+use super::verdict::verdict;
 use super::{account, processes};
 use crate::export::code;
 use crate::text::JOIN;
@@ -22,7 +23,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     let command = shorten(&escape(&explanation.command), LONGEST);
     let mut out = format!("**fathom why** {}\n\n", code(&command));
     out.push_str(&format!(
-        "Wall time {}, median of {}. Explained by another run: {}, {}.\n",
+        "Wall time {}, median of {}. Observed in another run, {}; {}.\n",
         estimate(&explanation.timed.wall).replace(JOIN, " "),
         counted_runs(&explanation.timed),
         plain(&explained_by(&explaining.tier)),
@@ -40,7 +41,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
         out.push_str(&if quote.times {
             format!("\n| Where the {whole} goes | Time | Share |\n|:---|---:|---:|\n")
         } else {
-            format!("\n| Where the {whole} goes, modelled | Share |\n|:---|---:|\n")
+            format!("\n| Where the {whole} goes, predicted | Share |\n|:---|---:|\n")
         });
     }
     for entry in &entries {
@@ -56,10 +57,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     }
     out.push('\n');
     if explanation.findings.is_empty() {
-        out.push_str(match explanation.end.is_empty() {
-            true => "Nothing stands out.\n",
-            false => "It did not end well, and no cause of lost time stands out.\n",
-        });
+        out.push_str(&format!("{}.\n", plain(&verdict(explanation))));
         if let Some(child) = processes::busiest_child(explanation) {
             out.push_str(&format!("{}\n", plain(&child)));
         }

@@ -5,12 +5,12 @@ use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 use super::columns::{self, Column};
 use super::quote::share_text;
 use crate::format_count;
-use crate::line::{Page, Tone};
+use crate::line::{Line, Page, Tone};
 
 /// Own code below this share of the wall time is not split.
 const LEAST_SHARE: f64 = 0.2;
 /// Fewer samples say nothing.
-const LEAST_SAMPLES: u64 = 40;
+pub(super) const LEAST_SAMPLES: u64 = 40;
 /// Functions below this share of the own code are not named in a sentence.
 const LEAST_OF_CODE: f64 = 0.05;
 /// That many are named there.
@@ -143,10 +143,19 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
     columns::write(page, &title, &names, numbers);
 }
 
-/// The line below the own code's in the account.
-pub(super) fn write(page: &mut Page, explanation: &Explanation) {
+/// Below the own code's part in the table of the account.
+pub(super) fn below_its_part(page: &mut Page, explanation: &Explanation) {
     if let Some(sentence) = in_a_sentence(page, explanation) {
         page.prose(6, Tone::Quiet, &sentence);
+    }
+}
+
+/// Beside the account, in one line.
+pub(super) fn line(page: &mut Page, explanation: &Explanation) {
+    if let Some(sentence) = in_a_sentence(page, explanation) {
+        let text = format!("own code: {}", sentence.replace('\u{a0}', " "));
+        let text = page.begin(&text, page.width() - 2);
+        page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
     }
 }
 

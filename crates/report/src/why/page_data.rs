@@ -7,6 +7,7 @@ use super::account;
 use super::lanes::{self, Timeline};
 use super::quote::{Quote, could_save, share_text, time};
 use super::summary::{estimate, explained_by, floor_that_matters, slowdown, whole};
+use super::verdict::verdict;
 use super::{own_code, places, processes, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
@@ -63,6 +64,8 @@ pub(super) struct PageData {
     parts: Vec<Part>,
     account: Vec<Share>,
     findings: Vec<Card>,
+    /// What is true of the time where there is no finding.
+    verdict: String,
     /// The child that has most of the CPU time, in a sentence.
     child: Option<String>,
     timeline: Timeline,
@@ -185,6 +188,7 @@ impl PageData {
                 })
                 .collect(),
             account: shares(explanation),
+            verdict: safe(&verdict(explanation), limits.text),
             child: processes::busiest_child(explanation),
             findings: explanation
                 .findings

@@ -102,15 +102,15 @@ pub(super) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String
     let about = format!("about {} {}", text(rounded, 2), unit.symbol());
     let whole = format!("{} {}", text(whole, 3), unit.symbol());
     Some(match (of_cpu, of_latency) {
-        (true, _) => format!("could save {about} of CPU time, modelled"),
+        (true, _) => format!("save {about} of CPU time (predicted)"),
         (_, true) => {
-            format!("each piece of work done {about} sooner, the whole perhaps no sooner, modelled")
+            format!("each piece {about} sooner, the whole perhaps not (predicted)")
         }
         // Two digits of nearly all may be more than three of all.
         _ if rounded >= value && saved >= 0.97 * whole_seconds => {
-            format!("could save nearly all of {whole}, modelled")
+            format!("save nearly all of {whole} (predicted)")
         }
-        _ => format!("could save {about} of {whole}, modelled"),
+        _ => format!("save {about} of {whole} (predicted)"),
     })
 }
 
@@ -132,20 +132,20 @@ mod tests {
         };
         assert_eq!(
             text(423_456_789, 0, 0.6512),
-            "could save about 420 ms of 651 ms, modelled"
+            "save about 420 ms of 651 ms (predicted)"
         );
         assert_eq!(
             text(99_000_000, 100_000_000, 2.5),
-            "could save about 0.099 s of 2.50 s, modelled"
+            "save about 0.099 s of 2.50 s (predicted)"
         );
         assert_eq!(
             text(1_000, 290_000_000, 0.3),
-            "could save about 290 ms of CPU time, modelled"
+            "save about 290 ms of CPU time (predicted)"
         );
         assert_eq!(text(0, 0, 1.0), "");
         assert_eq!(
             text(177_400_000, 0, 0.1774),
-            "could save nearly all of 177 ms, modelled"
+            "save nearly all of 177 ms (predicted)"
         );
     }
 

@@ -2,10 +2,10 @@
 
 use fathom_model::{Estimate, Explanation, TimedRuns};
 
-use crate::line::{Page, Tone};
+use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, fixed, format_level, supported_decimals};
-use crate::text::JOIN;
-use crate::{TimeUnit, format_bytes};
+use crate::text::{JOIN, wrap};
+use crate::{TimeUnit, columns, format_bytes};
 
 /// A run shorter than this many floors shows the floor, as in `fathom bench`.
 const FLOOR_MATTERS_BELOW: f64 = 20.0;
@@ -14,38 +14,108 @@ const FLOOR_MATTERS_BELOW: f64 = 20.0;
 const NOT_TYPICAL: f64 = 0.9;
 /// What a tier can't see is said in this many sentences; all are in the JSON and on the page.
 const SENTENCES: usize = 3;
+/// Warnings take so many lines unless all is asked for.
+const LINES_OF_WARNINGS: usize = 2;
+/// Between two facts of one line.
+const BETWEEN: &str = "   ";
 
-/// Command, timed runs, tier and its limits.
-pub(super) fn write(page: &mut Page, explanation: &Explanation) {
+/// Command and time: the untraced runs' median, CPU time and memory.
+pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     let name = page.fit(&explanation.command, page.width());
-    page.push(crate::line::Line::new().add(Tone::Strong, name));
+    page.push(Line::new().add(Tone::Strong, name));
     let timed = &explanation.timed;
     if timed.runs == 0 {
         let none = match explanation.end.is_empty() {
             true => "no run was timed",
-            false => "none: the observed run did not come to its end",
+            false => "no run was timed: the observed one did not come to its end",
         };
-        page.field("median wall", Tone::Notice, none);
+        page.prose(2, Tone::Notice, none);
     } else {
-        let median = format!("{}, {}", estimate(&timed.wall), counted_runs(timed));
-        page.field("median wall", Tone::Strong, &median);
-        page.field("CPU", Tone::Plain, &resources(explanation));
+        facts(page, &times(explanation));
     }
     if !explanation.end.is_empty() {
         let end = page.clean(&explanation.end);
-        page.field("ended", Tone::Bad, &end);
+        page.prose(2, Tone::Bad, &format!("ended: {end}"));
     }
-    if let Some(ran) = really_ran(explanation) {
-        let ran = page.clean(&ran);
-        page.field("really ran", Tone::Plain, &ran);
+}
+
+/// Facts side by side as far as they fit, the first one strong.
+fn facts(page: &mut Page, facts: &[String]) {
+    let mut line = Line::new();
+    let mut used = 0;
+    for (index, fact) in facts.iter().enumerate() {
+        let tone = if index == 0 {
+            Tone::Strong
+        } else {
+            Tone::Plain
+        };
+        let needed = BETWEEN.len() + columns(fact);
+        if used > 0 && used + needed > page.width() {
+            page.push(std::mem::take(&mut line));
+            used = 0;
+        }
+        let before = if used == 0 { "  " } else { BETWEEN };
+        used += before.len() + columns(fact);
+        if used > page.width() {
+            page.prose(2, tone, fact);
+            used = 0;
+        } else {
+            line = line.add(Tone::Plain, before).add(tone, fact.as_str());
+        }
     }
-    let tier = explained(page, explanation);
-    let tone = match explanation.explaining.times_are_quoted {
-        true => Tone::Plain,
-        false => Tone::Notice,
-    };
-    page.field("explained", tone, &tier);
-    limits(page, explanation);
+    if used > 0 {
+        page.push(line);
+    }
+}
+
+/// How it was observed, and what must be known to trust it.
+pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
+    let explaining = &explanation.explaining;
+    let mut text = format!(
+        "observed {}; {}",
+        explained_by(&page.clean(&explaining.tier)),
+        slowdown(explanation)
+    );
+    if !explaining.times_are_quoted {
+        text.push_str(", times are scaled");
+    }
+    let hint = "details: -v";
+    match all {
+        true => page.prose(0, Tone::Quiet, &text),
+        false if columns(&text) + BETWEEN.len() + hint.len() <= page.width() => {
+            let line = Line::new().add(Tone::Quiet, text.as_str());
+            let line = line.pad_to(columns(&text) + BETWEEN.len());
+            page.push(line.add(Tone::Quiet, hint));
+        }
+        false => page.prose(0, Tone::Quiet, &format!("{text}; {hint}")),
+    }
+    warnings(page, explanation, all);
+    if all {
+        limits(page, explanation);
+    }
+}
+
+/// What was lost, and what must be known to trust the numbers.
+fn warnings(page: &mut Page, explanation: &Explanation, all: bool) {
+    let lost = explanation.explaining.lost.iter();
+    let lost = lost.map(|text| (Tone::Bad, format!("lost: {}", page.clean(text))));
+    let warnings = explanation.warnings.iter();
+    let warnings = warnings.map(|text| (Tone::Notice, format!("! {}", page.clean(text))));
+    let texts: Vec<(Tone, String)> = lost.chain(warnings).collect();
+    let mut lines: Vec<(Tone, String)> = Vec::new();
+    for (tone, text) in texts {
+        let wrapped = wrap(&text, page.width()).into_iter();
+        lines.extend(wrapped.map(|line| (tone, line)));
+    }
+    let shown = if all { lines.len() } else { LINES_OF_WARNINGS };
+    let is_cut = lines.len() > shown;
+    for (index, (tone, line)) in lines.into_iter().take(shown).enumerate() {
+        let line = match is_cut && index + 1 == shown {
+            true => page.begin(&line, page.width() - 5) + " (-v)",
+            false => line,
+        };
+        page.push(Line::new().add(tone, line));
+    }
 }
 
 /// The last program that the command's own process executed, where it was not the first: what a
@@ -92,21 +162,28 @@ pub(super) fn estimate(estimate: &Estimate) -> String {
     )
 }
 
-fn resources(explanation: &Explanation) -> String {
+/// `651.2 ms (95 % interval 648.0 to 655.1, 10 runs)`, `CPU 602 ms` and so on.
+fn times(explanation: &Explanation) -> Vec<String> {
     let timed = &explanation.timed;
+    let runs = counted(timed.runs as u64, "run", "runs");
+    let wall = estimate(&timed.wall).replace(JOIN, " ");
+    let wall = match wall.split_once(", ") {
+        Some((median, interval)) => format!("{median} ({interval}, {runs})"),
+        None => wall,
+    };
     let unit = TimeUnit::fitting(timed.cpu.value);
     let decimals = supported_decimals(&timed.cpu, unit.seconds());
-    let mut text = format!(
-        "{}{JOIN}{}; peak memory {}",
-        fixed(timed.cpu.value / unit.seconds(), decimals),
-        unit.symbol(),
-        format_bytes(timed.peak_memory.value).replace(' ', &JOIN.to_string())
-    );
+    let cpu = fixed(timed.cpu.value / unit.seconds(), decimals);
+    let mut facts = vec![
+        wall,
+        format!("CPU {cpu} {}", unit.symbol()),
+        format!("memory {}", format_bytes(timed.peak_memory.value)),
+    ];
     if let Some(floor) = floor_that_matters(explanation) {
-        let floor = super::quote::time(floor.value).replace(' ', &JOIN.to_string());
-        text.push_str(&format!("; running nothing takes {floor}"));
+        let floor = super::quote::time(floor.value);
+        facts.push(format!("{floor} of this is process start-up"));
     }
-    text
+    facts
 }
 
 /// The time of the empty program, if the command is so short that it is a good part of it.
@@ -116,48 +193,33 @@ pub(super) fn floor_that_matters(explanation: &Explanation) -> Option<&Estimate>
     timed.floor.as_ref().filter(matters)
 }
 
-/// The tier in words: what it is, and what it cost.
+/// How it was observed: `in the kernel`.
 pub(super) fn explained_by(tier: &str) -> String {
     match tier {
-        "kernel" => "counted in the kernel (tier kernel)".to_owned(),
-        "perf" => "waits timed by the kernel, sampled from outside (tier perf)".to_owned(),
-        "sample" => "sampled from outside (tier sample)".to_owned(),
-        "stops" => "stopped at each call (tier stops)".to_owned(),
-        other => format!("tier {other}"),
+        "kernel" => "in the kernel".to_owned(),
+        "perf" => "by switches and samples (tier perf)".to_owned(),
+        "sample" => "by sampling (tier sample)".to_owned(),
+        "stops" | "ptrace" => "by stopping at each call (tier ptrace)".to_owned(),
+        other => format!("by tier {other}"),
     }
 }
 
-/// `1.04x slower`: its wall time divided by the median of the untraced runs.
+/// `traced run 1.04x slower`: its wall time divided by the median of the untraced runs.
 pub(super) fn slowdown(explanation: &Explanation) -> String {
     let factor = explanation.explaining.slowdown;
     if explanation.timed.runs == 0 {
-        "with no timed run to compare it with".to_owned()
+        "no timed run to compare it with".to_owned()
     } else if !factor.is_finite() {
-        "how much slower is not known".to_owned()
+        "how much slower the traced run was is not known".to_owned()
     } else if factor < NOT_TYPICAL {
-        format!("{factor:.2}x of the median wall time: not a typical run")
+        format!("traced run {factor:.2}x of the median: not a typical one")
     } else if factor < 1.005 {
-        "no slower".to_owned()
+        "traced run no slower".to_owned()
     } else if factor < 9.95 {
-        format!("{factor:.2}x slower")
+        format!("traced run {factor:.2}x slower")
     } else {
-        format!("{factor:.0}x slower")
+        format!("traced run {factor:.0}x slower")
     }
-}
-
-fn explained(page: &Page, explanation: &Explanation) -> String {
-    let explaining = &explanation.explaining;
-    let mut text = format!(
-        "{}, {}",
-        explained_by(&page.clean(&explaining.tier)),
-        slowdown(explanation)
-    );
-    if !explaining.times_are_quoted {
-        text.push_str(
-            ": over 1.1x, so its counts are quoted, and times only as modelled for an untraced run",
-        );
-    }
-    text
 }
 
 fn limits(page: &mut Page, explanation: &Explanation) {
@@ -173,21 +235,10 @@ fn limits(page: &mut Page, explanation: &Explanation) {
             let more = not_visible.len() - SENTENCES;
             text.push_str(&format!("; {more} more in --json"));
         }
-        page.field("not seen", Tone::Quiet, &text);
+        page.prose(0, Tone::Quiet, &format!("not visible: {text}"));
     }
-    for lost in &explanation.explaining.lost {
-        let lost = page.clean(lost);
-        page.field("lost", Tone::Bad, &lost);
-    }
-}
-
-/// Warnings, and the machine.
-pub(super) fn footer(page: &mut Page, explanation: &Explanation) {
-    if !explanation.warnings.is_empty() {
-        page.gap();
-    }
-    for warning in &explanation.warnings {
-        let warning = page.clean(warning);
-        page.prose(0, Tone::Notice, &format!("warning: {warning}"));
+    if let Some(ran) = really_ran(explanation) {
+        let ran = page.clean(&ran);
+        page.prose(0, Tone::Quiet, &format!("in the end it ran {ran}"));
     }
 }

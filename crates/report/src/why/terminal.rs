@@ -1,4 +1,4 @@
-//! What `fathom why` prints: one screen.
+//! What `fathom why` prints: the answer first, in 20 lines; tables where they are asked for.
 
 use fathom_model::{Explanation, TimeCategory};
 
@@ -16,13 +16,16 @@ pub struct WhyOptions {
     pub color: bool,
     /// Whether the terminal shows more than ASCII.
     pub unicode: bool,
+    /// Adds what is known beside the answer: findings in full, the account as a table, what was
+    /// read and written, the processes, the start, and all that limits what can be said.
+    pub verbose: bool,
     /// Adds the table of all system calls.
     pub syscalls: bool,
     /// Adds the table of functions that the program's own code is in.
     pub functions: bool,
     /// Adds the account of each thread.
     pub threads: bool,
-    /// Shows the whole process tree, and adds the account of each process.
+    /// Adds the whole process tree, and the account of each process.
     pub processes: bool,
 }
 
@@ -33,6 +36,7 @@ impl Default for WhyOptions {
             width: 80,
             color: false,
             unicode: true,
+            verbose: false,
             syscalls: false,
             functions: false,
             threads: false,
@@ -41,45 +45,62 @@ impl Default for WhyOptions {
     }
 }
 
-/// The explanation as text: the timed runs, where the time goes, the findings, what was read and
-/// written, the processes and the start. No line is wider than `options.width` and no text from
+/// The explanation as text: the time, the findings, where the time goes, how it was observed; then
+/// the tables that `options` ask for. No line is wider than `options.width` and no text from
 /// outside can act on the terminal. Ends with a line end.
+///
+/// At 80 columns without tables it is at most 20 lines with one finding or none, and 4 more for
+/// each further one.
 pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
-    let quote = Quote::of(explanation);
-    summary::write(&mut page, explanation);
-    write_account(&mut page, explanation, quote);
-    findings::write(&mut page, explanation);
-    tables::io(&mut page, explanation, quote);
+    let (quote, run) = (Quote::of(explanation), Quote::of_run(explanation));
+    summary::time(&mut page, explanation);
+    findings::write(&mut page, explanation, options.verbose);
+    in_two_lines(&mut page, explanation);
+    summary::observed(&mut page, explanation, options.verbose);
+    if options.verbose {
+        table(&mut page, explanation, quote);
+        tables::io(&mut page, explanation, quote);
+    }
     if options.syscalls {
         tables::calls(&mut page, explanation, quote);
     }
     if options.functions {
         own_code::table(&mut page, explanation);
     }
-    let run = Quote::of_run(explanation);
-    processes::tree(&mut page, explanation, run, options.processes);
+    if options.verbose || options.processes {
+        processes::tree(&mut page, explanation, run, options.processes);
+    }
     if options.processes {
         processes::accounts(&mut page, explanation, run);
     }
     if options.threads {
         processes::threads(&mut page, explanation, run);
     }
-    startup::write(&mut page, explanation, run);
-    summary::footer(&mut page, explanation);
+    if options.verbose {
+        startup::write(&mut page, explanation, run);
+    }
     page.finish()
 }
 
-/// The bar and its parts.
-fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
+/// The bar, a line that names its parts, and the functions of own code.
+fn in_two_lines(page: &mut Page, explanation: &Explanation) {
     let entries = account::entries(&explanation.account);
     page.gap();
     if entries.is_empty() {
-        page.prose(
-            0,
-            Tone::Notice,
-            "Where the time goes is not known: the account is empty.",
-        );
+        let text = "Where the time goes is not known: the account is empty.";
+        page.prose(0, Tone::Notice, text);
+        return;
+    }
+    bar::write(page, &entries);
+    bar::legend(page, &entries);
+    own_code::line(page, explanation);
+}
+
+/// Each part with its time and share.
+fn table(page: &mut Page, explanation: &Explanation, quote: Quote) {
+    let entries = account::entries(&explanation.account);
+    if entries.is_empty() {
         return;
     }
     let whole = summary::whole(explanation);
@@ -89,8 +110,9 @@ fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
             quote.show(explanation.account.wall_ns)
         )
     } else {
-        format!("shares of the {whole}, modelled")
+        format!("shares of the {whole}, predicted")
     };
+    page.gap();
     let title = "Where the time goes";
     let end = (page.width().min(80)).saturating_sub(2 + whole.len());
     let line = Line::new().add(Tone::Strong, title);
@@ -99,7 +121,6 @@ fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
     } else {
         page.push(line);
     }
-    bar::write(page, &entries);
     let widest = entries
         .iter()
         .map(|entry| entry.name.len())
@@ -109,7 +130,7 @@ fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
         let line = part(page, index, entry, widest, quote);
         page.push(line);
         if entry.spent == Some(TimeCategory::UserCode) {
-            own_code::write(page, explanation);
+            own_code::below_its_part(page, explanation);
         }
     }
 }

@@ -52,6 +52,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub limits: bool,
 
+    /// Show all that is known: findings in full, the account as a table, what was read and written,
+    /// the processes, the start, and what limits the answer
+    #[arg(short, long)]
+    pub verbose: bool,
+
     /// Add the table of system calls
     #[arg(long)]
     pub syscalls: bool,
@@ -64,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub threads: bool,
 
-    /// Add the account of each process
+    /// Add the process tree, and the account of each process
     #[arg(long)]
     pub processes: bool,
 

@@ -107,6 +107,7 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
             width: screen::stdout_width(),
             color: screen::stdout_has_colour(),
             unicode: screen::speaks_unicode(),
+            verbose: arguments.verbose,
             syscalls: arguments.syscalls,
             functions: arguments.functions,
             threads: arguments.threads,

@@ -13,21 +13,21 @@ function header() {
   document.title = `fathom why: ${data.command}`;
   const comma = data.wall.indexOf(', ');
   const [median, interval] = comma < 0 ? [data.wall, ''] : [data.wall.slice(0, comma), `${data.wall.slice(comma + 2)}; `];
-  const quiet = data.times ? '' : '; over 1.1x, so its counts are quoted, and times only as modelled for an untraced run';
+  const quiet = data.times ? '' : '; times are scaled';
   main.append(el('header', {},
     el('p', { class: 'above' }, 'fathom why'),
     el('h1', { class: 'mono' }, data.command),
     el('p', { class: 'small soft' }, [...data.machine, data.made_by].join(' · ')),
     el('div', { class: 'tiles' },
       tile('Median wall time', median, `${interval}${data.runs}`, 'main'),
-      tile('Median CPU time', data.cpu, data.floor ? `running nothing takes ${data.floor}` : null),
+      tile('Median CPU time', data.cpu, data.floor ? `${data.floor} of the wall time is process start-up` : null),
       tile('Peak memory', data.memory),
-      tile('Findings', data.findings.length || 'none', data.findings.length ? 'the largest first' : data.end ? 'it did not end well' : 'nothing stands out')),
-    strip('', 'Explained', [`by a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
+      tile('Findings', data.findings.length || 'none', data.findings.length ? 'the largest first' : data.verdict)),
+    strip('', 'Observed', [`in a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
     data.end ? strip('bad', 'Ended', [data.end]) : null,
     strip('bad', 'Lost', data.lost),
     strip('warn', 'Warning', data.warnings),
-    data.not_visible.length ? strip('', 'Not seen', [data.not_visible.join(' ')]) : null));
+    data.not_visible.length ? strip('', 'Not visible', [data.not_visible.join(' ')]) : null));
 }
 
 function account() {
@@ -76,7 +76,7 @@ function card(finding, index) {
 function findings() {
   const largest = data.account.slice(0, 3).map((one) => `${one.name} (${share(one.share)})`).join(', ');
   main.append(el('section', { 'aria-labelledby': 'findings-title' },
-    el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : data.end ? 'It did not end well, and no cause of lost time stands out' : 'Nothing stands out'),
+    el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : data.verdict),
     data.findings.length
       ? el('div', { class: 'cards' }, data.findings.map(card))
       : [el('p', {}, largest ? `The time goes to ${largest}.` : ''), data.child ? el('p', {}, data.child) : null]));

@@ -1,0 +1,252 @@
+//! What kind of program it is, where no finding says more.
+
+use fathom_model::{Explanation, OwnCode, TimeAccount, TimeCategory};
+
+use super::account::in_kernel;
+use super::own_code::{LEAST_SAMPLES, name};
+use super::quote::{share_text, time};
+use super::words::{self, Kind};
+
+/// From this part of the time on, starting the process is the answer.
+const SHORT: f64 = 0.25;
+/// A function with so much of the time is named with it.
+const NAMED: f64 = 0.2;
+
+/// What a verdict is made from.
+#[derive(Clone, Copy)]
+struct Facts<'a> {
+    account: &'a TimeAccount,
+    code: Option<&'a OwnCode>,
+    /// Wall time of the command and of the empty program, seconds.
+    wall: f64,
+    floor: Option<f64>,
+    /// Whether the command listens for connections.
+    listens: bool,
+}
+
+/// One line that is true of where the time goes: `Compute-bound: 87 % in deflate_slow`. Texts from
+/// outside are as they are: escape them.
+pub(super) fn verdict(explanation: &Explanation) -> String {
+    let mut calls = explanation.calls.iter();
+    in_a_line(Facts {
+        account: &explanation.account,
+        code: explanation.own_code.as_ref(),
+        wall: explanation.timed.wall.value,
+        floor: explanation.timed.floor.map(|floor| floor.value),
+        listens: calls.any(|row| row.name == "listen" && row.errors < row.calls),
+    })
+}
+
+fn in_a_line(facts: Facts<'_>) -> String {
+    let account = facts.account;
+    if account.parts.is_empty() {
+        return "Where the time goes is not known: this tier measures no times".to_owned();
+    }
+    if let Some(short) = short(facts) {
+        return short;
+    }
+    let of = |kind: Kind| -> f64 {
+        let parts = TimeCategory::ALL.into_iter();
+        let parts = parts.filter(|part| words::kind(*part) == kind);
+        parts.map(|part| account.share(part)).sum()
+    };
+    let kinds = [
+        Kind::Own,
+        Kind::Kernel,
+        Kind::Waiting,
+        Kind::Starved,
+        Kind::Unknown,
+    ];
+    let most = kinds.into_iter().max_by(|a, b| of(*a).total_cmp(&of(*b)));
+    let most = most.unwrap_or(Kind::Unknown);
+    let share = share_text(of(most));
+    match most {
+        Kind::Own => compute_bound(of(most), facts.code),
+        Kind::Kernel => {
+            let (part, ns) = largest(account, most);
+            let part = in_kernel(part);
+            match ns == account.ns(TimeCategory::Kernel) {
+                true => format!("Kernel-bound: {share} in {part}"),
+                false => format!(
+                    "Kernel-bound: {share} in the kernel, most of it for {part} ({})",
+                    share_text(ns as f64 / account.wall_ns.max(1) as f64)
+                ),
+            }
+        }
+        Kind::Waiting if awaits_connections(facts) => {
+            format!("Waiting for connections: {share}")
+        }
+        Kind::Waiting => {
+            let (part, ns) = largest(account, most);
+            let share = share_text(ns as f64 / account.wall_ns.max(1) as f64);
+            format!("{}: {share}", capitalized(words::name(part)))
+        }
+        Kind::Starved => format!("Waiting for a CPU: {share}; others had it"),
+        Kind::Unknown => format!("Where the time goes is not known: {share} is unaccounted"),
+    }
+}
+
+/// `Short: 60 % of 1.2 ms is process start-up`.
+fn short(facts: Facts<'_>) -> Option<String> {
+    let (floor, wall) = (facts.floor?, facts.wall);
+    (wall > 0.0 && floor >= SHORT * wall).then(|| {
+        let share = share_text((floor / wall).min(1.0));
+        format!("Short: {share} of {} is process start-up", time(wall))
+    })
+}
+
+fn compute_bound(own: f64, code: Option<&OwnCode>) -> String {
+    let known = code.filter(|code| code.samples >= LEAST_SAMPLES);
+    let Some(first) = known.and_then(|code| code.functions.first()) else {
+        return format!("Compute-bound: {} in its own code", share_text(own));
+    };
+    let (of_first, name) = (own * first.share, name(first));
+    match of_first >= NAMED {
+        true => format!("Compute-bound: {} in {name}", share_text(of_first)),
+        false => format!(
+            "Compute-bound: {} in its own code, most of it in {name} ({})",
+            share_text(own),
+            share_text(of_first)
+        ),
+    }
+}
+
+/// Whether the command listens, and waits for who connects: what threads and polls wait for beside
+/// it is of the same server.
+fn awaits_connections(facts: Facts<'_>) -> bool {
+    let (part, _) = largest(facts.account, Kind::Waiting);
+    let of_servers = [
+        TimeCategory::WaitingForEvents,
+        TimeCategory::Network,
+        TimeCategory::Locks,
+    ];
+    facts.listens && of_servers.contains(&part)
+}
+
+/// The part of this kind with most time.
+fn largest(account: &TimeAccount, kind: Kind) -> (TimeCategory, u64) {
+    let parts = account.parts.iter();
+    let parts = parts.filter(|part| words::kind(part.spent) == kind);
+    let most = parts.max_by_key(|part| part.ns);
+    most.map_or((TimeCategory::Unaccounted, 0), |part| (part.spent, part.ns))
+}
+
+fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(rest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TimeCategory as Part;
+    use fathom_model::{AccountPart, FunctionShare};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Of one second.
+    fn of(parts: &[(Part, f64)], change: impl FnOnce(&mut Facts<'_>)) -> String {
+        let parts = parts.iter().map(|&(spent, share)| AccountPart {
+            spent,
+            ns: (share * SECOND as f64) as u64,
+        });
+        let account = TimeAccount {
+            wall_ns: SECOND,
+            parts: parts.collect(),
+        };
+        let mut facts = Facts {
+            account: &account,
+            code: None,
+            wall: 1.0,
+            floor: Some(0.0005),
+            listens: false,
+        };
+        change(&mut facts);
+        in_a_line(facts)
+    }
+
+    fn code(samples: u64, shares: &[f64]) -> OwnCode {
+        let functions = shares
+            .iter()
+            .enumerate()
+            .map(|(index, share)| FunctionShare {
+                function: Some(["deflate_slow", "longest_match"][index].to_owned()),
+                file: "/usr/bin/gzip".to_owned(),
+                samples: (samples as f64 * share) as u64,
+                share: *share,
+            });
+        OwnCode {
+            period_ns: 1,
+            samples,
+            functions: functions.collect(),
+        }
+    }
+
+    #[test]
+    fn a_program_that_computes_is_named_for_its_function_where_one_is_known() {
+        let parts = [(Part::UserCode, 0.9), (Part::PageFaults, 0.1)];
+        let with = |code: &OwnCode| compute_bound(0.9, Some(code));
+        assert_eq!(
+            with(&code(500, &[0.8])),
+            "Compute-bound: 72 % in deflate_slow"
+        );
+        let spread = "Compute-bound: 90 % in its own code, most of it in deflate_slow (9.0 %)";
+        assert_eq!(with(&code(500, &[0.1, 0.08])), spread);
+        assert_eq!(
+            with(&code(9, &[0.8])),
+            "Compute-bound: 90 % in its own code"
+        );
+        assert_eq!(of(&parts, |_| ()), "Compute-bound: 90 % in its own code");
+    }
+
+    #[test]
+    fn who_listens_waits_for_connections() {
+        let waits = |part, listens| of(&[(part, 0.98)], |facts| facts.listens = listens);
+        assert_eq!(
+            waits(Part::WaitingForEvents, true),
+            "Waiting for connections: 98 %"
+        );
+        assert_eq!(
+            waits(Part::WaitingForEvents, false),
+            "Waiting for events: 98 %"
+        );
+        assert_eq!(waits(Part::Sleeping, true), "Sleeping: 98 %");
+    }
+
+    #[test]
+    fn a_short_program_is_its_start() {
+        let text = of(&[(Part::UserCode, 0.9)], |facts| {
+            (facts.wall, facts.floor) = (0.0012, Some(0.00072));
+        });
+        assert_eq!(text, "Short: 60 % of 1.20 ms is process start-up");
+    }
+
+    #[test]
+    fn the_kind_with_most_time_decides_not_the_largest_part() {
+        let text = of(
+            &[
+                (Part::UserCode, 0.4),
+                (Part::KernelIo, 0.35),
+                (Part::KernelFiles, 0.2),
+            ],
+            |_| (),
+        );
+        assert_eq!(
+            text,
+            "Kernel-bound: 55 % in the kernel, most of it for reading and writing (35 %)"
+        );
+        let waits = [(Part::WaitingForInput, 0.5), (Part::Ready, 0.3)];
+        assert_eq!(of(&waits, |_| ()), "Waiting for input: 50 %");
+        let starved = "Waiting for a CPU: 70 %; others had it";
+        assert_eq!(of(&[(Part::Ready, 0.7)], |_| ()), starved);
+        assert_eq!(
+            of(&[(Part::Unaccounted, 0.7)], |_| ()),
+            "Where the time goes is not known: 70 % is unaccounted"
+        );
+        assert_eq!(
+            of(&[], |_| ()),
+            "Where the time goes is not known: this tier measures no times"
+        );
+    }
+}
