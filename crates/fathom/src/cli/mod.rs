@@ -5,6 +5,7 @@ mod failure;
 mod given_commands;
 mod machine;
 mod machine_changed;
+mod mistakes;
 mod parameters;
 mod path_conflicts;
 mod pipe;
@@ -17,8 +18,10 @@ mod target;
 mod why;
 mod write;
 
+use std::ffi::OsString;
+
 use clap::builder::StyledStr;
-use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use fathom_conduct::Wording;
 
@@ -66,7 +69,7 @@ enum Verb {
 }
 
 /// `why` takes one command, so its help leaves out how options are shared out to several.
-fn parse() -> Cli {
+fn command() -> Command {
     const SEVERAL: &str = ". Once for all commands or once for each";
     let of_one = |arg: Arg| {
         let without = |text: &StyledStr| StyledStr::from(text.to_string().replace(SEVERAL, ""));
@@ -83,21 +86,36 @@ fn parse() -> Cli {
             None => arg,
         }
     };
-    let command = Cli::command().mut_subcommand("why", |why| why.mut_args(of_one));
-    let matches = command.get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    Cli::command().mut_subcommand("why", |why| why.mut_args(of_one))
+}
+
+/// What the command line asks for.
+///
+/// # Errors
+/// Only with what clap can't explain: it prints the rest itself, and ends.
+fn parse() -> Result<Cli, Failure> {
+    let mut command = command();
+    command.build();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.or_else(|error| {
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        match mistakes::explain(&command, error.kind(), &words) {
+            Some(text) => Err(Failure::Usage(text)),
+            None => error.exit(),
+        }
+    })
 }
 
 /// Does what the command line asks for; returns the exit code.
 pub(crate) fn run() -> i32 {
-    let cli = parse();
-    let outcome = match cli.verb {
+    let outcome = parse().and_then(|cli| match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
-    };
+    });
     outcome.unwrap_or_else(|failure: Failure| failure.print())
 }
