@@ -1,10 +1,13 @@
 //! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
 
 mod bench;
+mod completions;
+mod explain;
 mod failure;
 mod given_commands;
 mod machine;
 mod machine_changed;
+mod man;
 mod mistakes;
 mod parameters;
 mod path_conflicts;
@@ -41,6 +44,7 @@ const WORDING: Wording = Wording {
   fathom startup --cold ./tool 'python3 tool.py'
   fathom machine --check
   fathom run --list
+  fathom explain unbuffered-output
 
 'fathom VERB --help' explains a verb, with examples of its own. Results go to standard output, progress and \
 warnings to standard error.
@@ -66,6 +70,12 @@ enum Verb {
     Pipe(Box<pipe::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
+    /// Explain a word that is printed: a finding, a metric, a warning, a tier
+    Explain(explain::Arguments),
+    /// Print what a shell needs to complete options
+    Completions(completions::Arguments),
+    /// Write manual pages
+    Man(man::Arguments),
 }
 
 /// `why` takes one command, so its help leaves out how options are shared out to several.
@@ -116,6 +126,9 @@ pub(crate) fn run() -> i32 {
         Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
+        Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Completions(arguments) => completions::run(&arguments, command()),
+        Verb::Man(arguments) => man::run(&arguments, command()),
     });
     outcome.unwrap_or_else(|failure: Failure| failure.print())
 }
