@@ -49,7 +49,7 @@ fn smallest_difference(out: &mut String, smallest: Option<f64>, by: &SelfCompari
     );
     let clock = match by.clock.as_str() {
         "wall" => "wall time",
-        "undisturbed" => "undisturbed time",
+        "cpu_wait_free" => "undisturbed time",
         other => other,
     };
     match smallest {
@@ -84,7 +84,7 @@ mod tests {
     fn the_smallest_difference_says_what_it_rests_on() {
         let by = SelfComparison {
             rounds: 50,
-            clock: "undisturbed".into(),
+            clock: "cpu_wait_free".into(),
             program_seconds: 0.005_21,
         };
         let mut detected = String::new();

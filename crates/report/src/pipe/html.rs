@@ -101,7 +101,7 @@ fn notes(out: &mut String, record: &PipeRecord) {
     for note in &record.notes {
         let class = match note.id.as_str() {
             "failures" | "partial" => " class=\"bad\"",
-            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_off" => {
+            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_inaccurate" => {
                 " class=\"warn\""
             }
             _ => "",

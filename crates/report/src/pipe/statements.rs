@@ -201,7 +201,7 @@ fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
         share_text(share),
         counted(record.environment.cpus as u64, "CPU", "CPUs"),
     );
-    Some(say("no_cpu", Some(stage), text))
+    Some(say("waiting_for_cpu", Some(stage), text))
 }
 
 fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
@@ -215,7 +215,7 @@ fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
         time(model.as_is_seconds),
         time(record.summary.wall.value)
     );
-    Some(say("model_off", None, text))
+    Some(say("model_inaccurate", None, text))
 }
 
 /// Whether the model does not even give what was measured.

@@ -255,7 +255,7 @@ fn notes(page: &mut Page, notes: &[PipeNote]) {
     for note in notes {
         let tone = match note.id.as_str() {
             "failures" | "partial" => Tone::Bad,
-            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_off" => {
+            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_inaccurate" => {
                 Tone::Notice
             }
             _ => Tone::Plain,

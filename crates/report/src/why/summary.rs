@@ -132,7 +132,7 @@ pub(super) fn explained_by(tier: &str) -> String {
         "kernel" => "counted in the kernel (tier kernel)".to_owned(),
         "perf" => "waits timed by the kernel, sampled from outside (tier perf)".to_owned(),
         "sample" => "sampled from outside (tier sample)".to_owned(),
-        "stops" => "stopped at each call (tier stops)".to_owned(),
+        "ptrace" => "stopped at each call (tier ptrace)".to_owned(),
         other => format!("tier {other}"),
     }
 }
