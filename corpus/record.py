@@ -30,7 +30,7 @@ UNPRIVILEGED = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 KINDS = {
     "kernel": ([], ["--tier", "kernel"]),
     "unprivileged": (UNPRIVILEGED, []),
-    "ptrace": (UNPRIVILEGED, ["--tier", "stops"]),
+    "ptrace": (UNPRIVILEGED, ["--tier", "ptrace"]),
     "sample": (UNPRIVILEGED, ["--tier", "sample"]),
 }
 

@@ -124,16 +124,16 @@ def try_out(entry, side, options):
 
 def own_code(document):
     """Seconds of the wall time in the program's own code."""
-    return sum(part["ns"] for part in document["account"]["parts"] if part["spent"] == "user_code") / 1e9
+    return sum(part["ns"] for part in document["account"]["parts"] if part["category"] == "user_code") / 1e9
 
 
 def gain(slow, fast):
     """(what the first finding is predicted to save, what the twin takes less), parts of the slow program's time; None where
     what would be saved is no time of the whole, or the twin has work of its own, so that it lasts."""
     first = next(iter(slow["findings"]), None)
-    if not first or first["could_win_latency_ns"] or own_code(fast) > MORE_WORK * own_code(slow) + 0.005:
+    if not first or first["latency_saving_ns"] or own_code(fast) > MORE_WORK * own_code(slow) + 0.005:
         return None
-    clock, saved = ("cpu", first["could_win_cpu_ns"]) if first["could_win_cpu_ns"] else ("wall", first["could_win_ns"])
+    clock, saved = ("cpu", first["cpu_saving_ns"]) if first["cpu_saving_ns"] else ("wall", first["saving_ns"])
     before, after = slow["timed"][clock]["value"], fast["timed"][clock]["value"]
     return saved / 1e9 / before, 1 - after / before
 
@@ -158,7 +158,7 @@ def main():
     parser.add_argument("--fathom", default=shutil.which("fathom") or "fathom", metavar="FILE", help="default: that of PATH")
     parser.add_argument("--only", default="", metavar="TEXT", help="only programs whose id contains TEXT")
     parser.add_argument("--part", default="1/1", metavar="N/M", help="only each M-th program, from the N-th on")
-    parser.add_argument("--tier", choices=["kernel", "perf", "sample", "stops"], help="default: the best that is allowed")
+    parser.add_argument("--tier", choices=["kernel", "perf", "sample", "ptrace"], help="default: the best that is allowed")
     parser.add_argument("--tries", type=int, default=2, metavar="N", help="default 2")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="timed runs, default 3")
     parser.add_argument("--json", metavar="FILE", help="write what was found to FILE")

@@ -69,7 +69,7 @@ def runs(record, program, cache):
     return [
         run
         for run in record["runs"]
-        if run["program"] == program and run["cache"] == cache and not run["void"]
+        if run["program"] == program and run["cache"] == cache and not run["not_cold"]
     ]
 
 
@@ -80,7 +80,7 @@ def middle(values):
 
 def first(record, program, cache="warm"):
     found = middle(run["first_output_ns"] for run in runs(record, program, cache))
-    return us(found) if found is not None else "void"
+    return us(found) if found is not None else "not cold"
 
 
 def stayed(record, program):

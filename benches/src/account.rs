@@ -210,7 +210,7 @@ fn parts_of_truth(truth: &Value) -> Parts {
 fn reported_parts(account: &Value) -> Parts {
     let mut parts = Parts::new();
     for part in account["parts"].as_array().into_iter().flatten() {
-        let name = part["spent"].as_str().unwrap_or_default();
+        let name = part["category"].as_str().unwrap_or_default();
         let name = if name.starts_with("kernel") {
             "kernel"
         } else {
@@ -316,8 +316,8 @@ mod tests {
     #[test]
     fn all_kinds_of_kernel_time_are_one_part() {
         let account = serde_json::json!({"parts": [
-            {"spent": "kernel_io", "ns": 5}, {"spent": "kernel_files", "ns": 2},
-            {"spent": "page_faults", "ns": 3},
+            {"category": "kernel_io", "ns": 5}, {"category": "kernel_files", "ns": 2},
+            {"category": "page_faults", "ns": 3},
         ]});
         let parts = reported_parts(&account);
         assert_eq!(parts["kernel"], 7.0);

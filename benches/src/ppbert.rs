@@ -168,7 +168,7 @@ fn explained(json: &Value) -> Option<Explained> {
         findings: ids.map(|id| Some(id?.to_string())).collect::<Option<_>>()?,
         savings: findings
             .first()
-            .and_then(|finding| finding["could_win_ns"].as_f64())
+            .and_then(|finding| finding["saving_ns"].as_f64())
             .unwrap_or(0.0)
             / 1e9,
         wall: json["timed"]["wall"]["value"].as_f64()?,
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn the_record_of_why_is_read() {
         let json = serde_json::json!({
-            "findings": [{"id": FINDING, "could_win_ns": 1_500_000_000u64}],
+            "findings": [{"id": FINDING, "saving_ns": 1_500_000_000u64}],
             "timed": {"wall": {"value": 2.5}, "cpu": {"value": 2.0}},
         });
         let read = explained(&json).unwrap();

@@ -29,9 +29,9 @@ const MANY_CALLS: f64 = 5e6;
 /// In the place of a tool: nobody watches.
 const UNTRACED: &str = "none";
 /// Tools that watch.
-const TOOLS: [&str; 6] = ["kernel", "perf", "sample", "stops", "strace", "perf trace"];
+const TOOLS: [&str; 6] = ["kernel", "perf", "sample", "ptrace", "strace", "perf trace"];
 /// Those that stop the target take minutes on five million calls.
-const SLOW: [&str; 3] = ["stops", "strace", "perf trace"];
+const SLOW: [&str; 3] = ["ptrace", "strace", "perf trace"];
 
 struct Subject {
     name: &'static str,

@@ -20,14 +20,14 @@ fn explanation(tier: &str) -> Explanation {
         "environment": environment(),
         "command": "a", "arguments": ["a"], "end": "",
         "timed": {"runs": 5, "wall": estimate, "cpu": estimate, "peak_memory": estimate, "floor": null},
-        "explaining": {"tier": tier, "wall_ns": 1000, "slowdown": 1.5, "times_are_quoted": false,
+        "observation": {"tier": tier, "wall_ns": 1000, "slowdown": 1.5, "times_are_measured": false,
             "not_visible": [], "lost": []},
-        "account": {"wall_ns": 1000, "parts": [{"spent": "user_code", "ns": 750}, {"spent": "disk", "ns": 250}]},
+        "account": {"wall_ns": 1000, "parts": [{"category": "user_code", "ns": 750}, {"category": "waiting_for_disk", "ns": 250}]},
         "threads": [], "io": [],
         "calls": [{"name": "read", "calls": 3007, "errors": 1, "total_ns": 1, "blocked_ns": null, "bytes": 3007}],
         "processes": [], "phases": [],
         "findings": [{"id": "unbuffered-input", "statement": "", "evidence": [], "share": 0.5,
-            "could_win_ns": 1, "advice": "", "confidence": "certain", "limit": null,
+            "saving_ns": 1, "advice": "", "confidence": "certain", "limit": null,
             "place": {"pid": null, "tid": null, "fd": null, "path": null}}],
         "timeline": [], "warnings": []
     }))
@@ -48,7 +48,7 @@ fn start(program: usize, round: u32) -> StartupRun {
         json!({"program": program, "round": round, "position": round, "cache": "warm",
             "first_output_ns": null, "first_output_by": null, "first_output_uncertainty_ns": null,
             "exit_ns": 2_000_000, "exit_corrected": true, "output_bytes": 0, "cpu_ns": 0,
-            "minor_faults": 0, "major_faults": 3, "read_bytes": null, "void": false, "left_behind": 0,
+            "minor_faults": 0, "major_faults": 3, "read_bytes": null, "not_cold": false, "left_behind": 0,
             "exit": {"code": 0}}),
     )
 }
@@ -60,7 +60,7 @@ fn pipe_record(changed: Value) -> PipeRecord {
         "environment": environment(),
         "conditions": {"seed": 1, "warmup_rounds": 1, "pinned_cpus": null, "timeout_seconds": null,
             "shell": null, "input": "null", "output": "null", "pipe_capacity_bytes": 65536},
-        "stages": [], "rounds": [], "explained": [], "explaining": null, "staged": [], "alone": [],
+        "stages": [], "rounds": [], "observed_rounds": [], "observation": null, "staged": [], "alone": [],
         "summary": {"wall": estimate, "stages": []}, "bottleneck": null, "model": null, "delayed": null,
         "notes": [], "complete": true, "stop": "run_count"});
     for (key, value) in changed.as_object().expect("fields") {
@@ -168,8 +168,8 @@ fn waits_of_a_pipeline_are_quoted_only_where_observing_did_not_slow_it() {
     let record = |quoted: bool| {
         pipe_record(json!({
             "rounds": [round(2_000_000_000, [None, None])],
-            "explained": [round(3, [Some(0), Some(900)])],
-            "explaining": {"tier": "kernel", "slowdown": 1.0, "times_are_quoted": quoted, "not_visible": [],
+            "observed_rounds": [round(3, [Some(0), Some(900)])],
+            "observation": {"tier": "kernel", "slowdown": 1.0, "times_are_measured": quoted, "not_visible": [],
                 "lost": []},
             "alone": [{"stage": 1, "wall_ns": [500_000_000u64], "cpu_ns": [1], "read_bytes": null,
                 "not_run": null}]}))
@@ -231,7 +231,7 @@ fn what_a_record_says_of_the_load_is_kept_and_nothing_else() {
         records::of_load(&startup),
         ["first bytes were stamped late"]
     );
-    let notes = json!([{"id": "no_cpu", "stage": 1, "message": "xxd had no CPU"},
+    let notes = json!([{"id": "waiting_for_cpu", "stage": 1, "message": "xxd had no CPU"},
         {"id": "sigpipe", "stage": 0, "message": "seq was ended by SIGPIPE"}]);
     let pipe = pipe_record(json!({"notes": notes}));
     assert_eq!(records::of_pipe_load(&pipe), ["xxd had no CPU"]);

@@ -97,7 +97,7 @@ fn the_check_says_what_it_found_and_what_can_be_detected_here() {
     );
     let difference = record["noise"]["smallest_difference"].as_f64().unwrap();
     assert!(difference > 0.0, "{difference}");
-    let by = &record["noise"]["told_by"];
+    let by = &record["noise"]["self_comparison"];
     assert!(by["rounds"].as_u64().unwrap() <= 50, "{by}");
     assert!(by["program_seconds"].as_f64().unwrap() > 0.0, "{by}");
     fits(

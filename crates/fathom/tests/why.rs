@@ -43,6 +43,29 @@ fn why(tier: &str, more: &[&str], command: &[&str]) -> Value {
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
+#[test]
+fn a_command_without_quotes_is_answered_with_both_right_forms() {
+    let refusal = |arguments: &[&str]| {
+        let output = fathom(&[&["why"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        stderr(&output)
+    };
+    assert_eq!(
+        refusal(&["gzip", "-k", "-c", "f"]),
+        "error: -k stands after \"gzip\", where the command begins; for one command with arguments, write: fathom \
+         why -- gzip -k -c f, or: fathom why 'gzip -k -c f'\n"
+    );
+    assert_eq!(
+        refusal(&["true", "false"]),
+        "error: why takes one command; for one command with arguments, write: fathom why -- true false, or: fathom \
+         why 'true false'; to compare two, write: fathom bench true false\n"
+    );
+    assert_eq!(
+        refusal(&["sleep 1", "sleep 2"]),
+        "error: why explains one command at a time; to compare commands, write: fathom bench 'sleep 1' 'sleep 2'\n"
+    );
+}
+
 fn parts_add_up(explanation: &Value) {
     let account = &explanation["account"];
     let parts = account["parts"].as_array().unwrap();
@@ -52,20 +75,20 @@ fn parts_add_up(explanation: &Value) {
 
 #[test]
 fn every_tier_that_is_allowed_explains_a_program_and_its_account_adds_up() {
-    for tier in ["kernel", "perf", "sample", "stops"]
+    for tier in ["kernel", "perf", "sample", "ptrace"]
         .into_iter()
         .filter(|tier| allows(tier))
     {
         let explanation = why(tier, &[], &["sh", "-c", "sleep 0.05; exit 0"]);
         assert_eq!(explanation["kind"], "why");
-        assert_eq!(explanation["explaining"]["tier"], tier);
+        assert_eq!(explanation["observation"]["tier"], tier);
         assert_eq!(explanation["timed"]["runs"], 3);
         parts_add_up(&explanation);
-        if tier == "stops" {
+        if tier == "ptrace" {
             // Its times are those of the stops: only what the kernel charged the timed runs is known.
             let parts = explanation["account"]["parts"].as_array().unwrap();
             let known = ["user_code", "kernel", "unaccounted"];
-            let is_known = |part: &Value| known.contains(&part["spent"].as_str().unwrap());
+            let is_known = |part: &Value| known.contains(&part["category"].as_str().unwrap());
             assert!(parts.iter().all(is_known), "{parts:?}");
         }
     }
@@ -80,7 +103,7 @@ fn a_pipeline_is_accounted_for_by_what_it_waited_for() {
     parts_add_up(&explanation);
     let ns = |part: &str| {
         let parts = explanation["account"]["parts"].as_array().unwrap();
-        let found = parts.iter().find(|row| row["spent"] == part);
+        let found = parts.iter().find(|row| row["category"] == part);
         found.map_or(0, |row| row["ns"].as_u64().unwrap())
     };
     // The shell waits for cat, and cat for sleep.
@@ -142,7 +165,7 @@ fn the_picture_runs_nothing_that_the_program_put_into_its_name() {
 
 #[test]
 fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
-    let Some(tier) = ["kernel", "perf", "sample", "stops"]
+    let Some(tier) = ["kernel", "perf", "sample", "ptrace"]
         .into_iter()
         .find(|tier| allows(tier))
     else {
@@ -151,7 +174,7 @@ fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
     let explanation = why(tier, &["--timeout", "300ms"], &["sleep", "1000"]);
     for finding in explanation["findings"].as_array().unwrap() {
         assert_eq!(
-            finding["could_win_ns"], 0,
+            finding["saving_ns"], 0,
             "a run that was cut off wins nothing"
         );
     }
@@ -222,7 +245,7 @@ fn a_signal_before_the_command_was_observed_leaves_what_was_timed() {
 
 #[test]
 fn a_failing_program_is_explained_and_its_failure_is_said() {
-    let Some(tier) = ["kernel", "perf", "sample", "stops"]
+    let Some(tier) = ["kernel", "perf", "sample", "ptrace"]
         .into_iter()
         .find(|tier| allows(tier))
     else {
@@ -275,13 +298,13 @@ fn a_sleep_is_as_long_as_it_is_and_every_share_is_of_the_median_wall_time() {
     let parts = account["parts"].as_array().unwrap();
     let slept = parts
         .iter()
-        .find(|part| part["spent"] == "sleeping")
+        .find(|part| part["category"] == "sleeping")
         .unwrap();
     let slept = slept["ns"].as_f64().unwrap() / 1e9;
     assert!((0.3..=wall).contains(&slept), "{slept} of {wall}");
     let share = finding["share"].as_f64().unwrap();
     assert!((share - slept / wall).abs() < 1e-6, "{share}");
-    let explaining = &explanation["explaining"];
+    let explaining = &explanation["observation"];
     let slowdown = explaining["wall_ns"].as_f64().unwrap() / 1e9 / wall;
     assert!((explaining["slowdown"].as_f64().unwrap() - slowdown).abs() < 1e-6);
 }

@@ -93,8 +93,8 @@ impl Record {
         self.field(",\"user_ns\":", Some(u.user_ns));
         self.field(",\"system_ns\":", Some(u.system_ns));
         self.field(",\"run_queue_wait_ns\":", m.run_queue_wait_ns);
-        self.field(",\"harness_wait_ns\":", m.harness_wait_ns);
-        self.field(",\"undisturbed_ns\":", m.undisturbed_ns);
+        self.field(",\"launcher_wait_ns\":", m.harness_wait_ns);
+        self.field(",\"cpu_wait_free_ns\":", m.undisturbed_ns);
         self.field(",\"peak_memory_bytes\":", Some(u.peak_memory_bytes));
         self.field(",\"minor_faults\":", Some(u.minor_faults));
         self.field(",\"major_faults\":", Some(u.major_faults));

@@ -32,10 +32,13 @@ pub enum TimeCategory {
     /// Waiting for other pipes or for terminals.
     WaitingForPipe,
     /// Waiting for the storage device.
+    #[serde(rename = "waiting_for_disk", alias = "disk")]
     Disk,
     /// Waiting for a socket.
+    #[serde(rename = "waiting_for_network", alias = "network")]
     Network,
     /// Waiting for a lock, or for a thread that holds one.
+    #[serde(rename = "waiting_for_locks", alias = "locks")]
     Locks,
     /// Asleep for a time that the program asked for.
     Sleeping,
@@ -44,14 +47,18 @@ pub enum TimeCategory {
     /// Waiting for events (poll, select, epoll) of several kinds.
     WaitingForEvents,
     /// Waiting for a signal: pause, sigsuspend, sigwait.
+    #[serde(rename = "waiting_for_signal", alias = "signals")]
     Signals,
     /// Waiting for something else.
+    #[serde(rename = "other_waits", alias = "other_wait")]
     OtherWait,
     /// Ready to run, but other programs or threads had the CPU.
+    #[serde(rename = "waiting_for_cpu", alias = "ready")]
     Ready,
     /// Ready to run, but the CPU limit of its control group was used up.
     Throttled,
     /// The hypervisor gave the CPU to others.
+    #[serde(rename = "cpu_steal", alias = "stolen")]
     Stolen,
     /// Not explained.
     Unaccounted,
@@ -107,6 +114,7 @@ impl TimeCategory {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AccountPart {
     /// On what.
+    #[serde(rename = "category", alias = "spent")]
     pub spent: TimeCategory,
     /// Nanoseconds.
     pub ns: u64,
@@ -114,7 +122,7 @@ pub struct AccountPart {
 
 /// Parts that add up to a wall time, largest first: in [`crate::Explanation::account`] to the
 /// median wall time of the untraced runs, in [`ThreadAccount`] to the time from start to end of a
-/// thread of the explaining run.
+/// thread of the observed run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TimeAccount {
     /// The whole in nanoseconds.

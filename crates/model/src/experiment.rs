@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuWaits, Environment, Estimate};
+use crate::{CpuWaits, Environment, Estimate, version1};
 
 /// Which kind of statement a claim is. Verdicts of different layers are not to be mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -151,8 +151,10 @@ pub struct ClaimResult {
     /// Under the first value of each parameter.
     pub judged: Judged,
     /// Under the other combinations, where the claim depends on parameters.
+    #[serde(rename = "with_other_parameters", alias = "elsewhere")]
     pub elsewhere: Vec<Judged>,
     /// The parameter values that alone change the verdict, as `sink=file: not reproduced`.
+    #[serde(rename = "verdict_changes", alias = "flips")]
     pub flips: Vec<String>,
     /// What must be known beside the verdict.
     pub note: Option<String>,
@@ -180,6 +182,7 @@ pub struct Picture {
     /// What it shows.
     pub title: String,
     /// The metric, as in the results.
+    #[serde(deserialize_with = "version1::text")]
     pub metric: String,
     /// The subjects, from left to right.
     pub subjects: Vec<String>,
@@ -195,6 +198,7 @@ pub struct ToolResult {
     /// Why it counts as missing, and how to get it.
     pub missing: Option<String>,
     /// What is not done without it.
+    #[serde(rename = "needed_for", alias = "without")]
     pub without: Option<String>,
 }
 
@@ -221,6 +225,7 @@ pub struct ResultRow {
     /// The measure.
     pub measure: String,
     /// The metric.
+    #[serde(deserialize_with = "version1::text")]
     pub metric: String,
     /// The subject or stage; absent for values of the machine.
     pub subject: Option<String>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Finding, ThreadAccount, TimeAccount};
+use crate::{Environment, Estimate, Finding, ThreadAccount, TimeAccount, version1};
 
 /// The runs that were timed and not traced: their times are the times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,18 +19,20 @@ pub struct TimedRuns {
     pub floor: Option<Estimate>,
 }
 
-/// How the explaining run was done, and what it may be trusted for.
+/// How the observed run was done, and what it may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explaining {
     /// `kernel`, `perf`, `sample` or `stops`.
+    #[serde(deserialize_with = "version1::text")]
     pub tier: String,
-    /// Wall time of the explaining run in nanoseconds.
+    /// Wall time of the observed run in nanoseconds.
     pub wall_ns: u64,
     /// Its wall time divided by the median wall time of the timed runs, waiting for a CPU included
     /// in both.
     pub slowdown: f64,
     /// False when `slowdown` is over 1.1: then its times are only quoted as modelled, and shares
     /// are those of an untraced run.
+    #[serde(rename = "times_are_measured", alias = "times_are_quoted")]
     pub times_are_quoted: bool,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
@@ -90,7 +92,7 @@ pub struct CallRow {
 pub struct OwnCode {
     /// CPU time between two samples in nanoseconds.
     pub period_ns: u64,
-    /// Looks that found own code.
+    /// Samples in own code.
     pub samples: u64,
     /// Innermost functions, most samples first, at most 60.
     pub functions: Vec<FunctionShare>,
@@ -105,7 +107,7 @@ pub struct FunctionShare {
     /// The file that it is from: a path, `[vdso]`, `//anon` and the like for code that was
     /// generated at run time, or nothing where it isn't known. Not trustworthy: escape it.
     pub file: String,
-    /// Looks that found it.
+    /// Samples in it.
     pub samples: u64,
     /// Part of all own code, 0 to 1.
     pub share: f64,
@@ -156,6 +158,7 @@ pub struct Stretch {
     /// To.
     pub to_ns: u64,
     /// On what.
+    #[serde(rename = "category", alias = "spent")]
     pub spent: crate::TimeCategory,
     /// The call and its descriptor in words, if it was in one; not trustworthy: escape it.
     pub detail: Option<String>,
@@ -178,14 +181,15 @@ pub struct Explanation {
     pub command: String,
     /// Its arguments, program first.
     pub arguments: Vec<String>,
-    /// How the explained run ended, in words; empty for success.
+    /// How the observed run ended, in words; empty for success.
     pub end: String,
     /// The runs that were timed.
     pub timed: TimedRuns,
-    /// How it was explained.
+    /// How it was observed.
+    #[serde(rename = "observation", alias = "explaining")]
     pub explaining: Explaining,
     /// Where the median wall time of the untraced runs went, along the critical path of the
-    /// explaining run: its waits as they were, its CPU time without what tracing added.
+    /// observed run: its waits as they were, its CPU time without what tracing added.
     pub account: TimeAccount,
     /// The same for each thread.
     pub threads: Vec<ThreadAccount>,
@@ -201,7 +205,7 @@ pub struct Explanation {
     pub processes: Vec<ProcessRow>,
     /// The start of the command.
     pub phases: Vec<Phase>,
-    /// Causes, by the time that could be won, most first.
+    /// Causes, by the time that could be saved, most first.
     pub findings: Vec<Finding>,
     /// What the threads did when, for the picture.
     pub timeline: Vec<Stretch>,

@@ -52,15 +52,18 @@ pub struct Finding {
     pub share: f64,
     /// Wall time that mending it could save, in nanoseconds of an untraced run. Modelled. 0 where
     /// the command was ended by the time limit: nobody knows how long it would have taken.
+    #[serde(rename = "saving_ns", alias = "could_win_ns")]
     pub could_win_ns: u64,
     /// CPU time that it could save, in nanoseconds of an untraced run, where that is another figure
     /// than wall time: a loop that burns a CPU which nobody else wants saves no wall time.
     /// Modelled; 0 where it is the same.
     #[serde(default)]
+    #[serde(rename = "cpu_saving_ns", alias = "could_win_cpu_ns")]
     pub could_win_cpu_ns: u64,
     /// Time by which each of many pieces of work could be done sooner, where the whole takes as
     /// long as before: too many threads. In nanoseconds of an untraced run, modelled; 0 elsewhere.
     #[serde(default)]
+    #[serde(rename = "latency_saving_ns", alias = "could_win_latency_ns")]
     pub could_win_latency_ns: u64,
     /// What to change, in the words of the program's language where it is known.
     pub advice: String,

@@ -20,6 +20,7 @@ mod record;
 mod run;
 mod sample;
 mod startup;
+mod version1;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};

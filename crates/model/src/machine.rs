@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::version1;
+
 use crate::quantity::{Nanoseconds, Ratio};
 
 /// How one figure is taken from many chunks.
@@ -55,6 +57,7 @@ pub struct ProbeResult {
     /// How `value` was taken from the chunks.
     pub estimator: Estimator,
     /// Chunks that counted.
+    #[serde(rename = "chunks", alias = "n")]
     pub n: usize,
     /// Tenth percentile of the chunks.
     pub p10: Option<f64>,
@@ -66,6 +69,7 @@ pub struct ProbeResult {
     pub spread: Option<f64>,
     /// CPU time over wall time while the probe ran, per thread (0 to 1); absent where the probe
     /// waits by design.
+    #[serde(rename = "cpu_share", alias = "share")]
     pub share: Option<f64>,
     /// Time that the hypervisor gave to others meanwhile; all CPUs; grain 10 ms.
     pub steal_ns: Nanoseconds,
@@ -140,6 +144,7 @@ pub struct Gaps {
     /// Number of gaps by decade: 1-10 us, 10-100 us, 0.1-1 ms, 1-10 ms, above.
     pub by_decade: [usize; 5],
     /// Times that the scheduler gave the CPU to another thread.
+    #[serde(rename = "scheduler_switches", alias = "scheduler")]
     pub scheduler: u64,
     /// Time that the hypervisor gave to others meanwhile; all CPUs; grain 10 ms.
     pub steal_ns: Nanoseconds,
@@ -227,7 +232,7 @@ pub struct NoiseFloor {
     /// itself (0.01 = 1 %); absent if no such runs were offered, or none would be reported.
     pub smallest_difference: Option<f64>,
     /// What `smallest_difference` rests on; absent if no such runs were offered or finished.
-    #[serde(default, rename = "told_by")]
+    #[serde(default, rename = "self_comparison", alias = "told_by")]
     pub against_itself: Option<SelfComparison>,
 }
 
@@ -237,6 +242,7 @@ pub struct SelfComparison {
     /// Rounds of two runs.
     pub rounds: usize,
     /// The clock by which `bench` would judge here: `undisturbed` or `wall`.
+    #[serde(deserialize_with = "version1::text")]
     pub clock: String,
     /// Median time of a run on that clock, in seconds. Of longer programs smaller differences can
     /// be detected.

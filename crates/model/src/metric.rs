@@ -33,6 +33,7 @@ pub enum Metric {
     /// Wall time.
     Wall,
     /// Wall time less the time spent waiting for a CPU.
+    #[serde(rename = "cpu_wait_free", alias = "undisturbed")]
     Undisturbed,
     /// CPU time, user and kernel.
     Cpu,
@@ -86,7 +87,7 @@ impl Metric {
     pub fn name(self) -> &'static str {
         match self {
             Metric::Wall => "wall",
-            Metric::Undisturbed => "undisturbed",
+            Metric::Undisturbed => "cpu_wait_free",
             Metric::Cpu => "cpu",
             Metric::User => "user",
             Metric::System => "system",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo, StopReason};
+use crate::{Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo, StopReason, version1};
 
 /// One stage as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,8 +50,10 @@ pub enum PipeState {
     /// stage.
     WaitingForReader,
     /// Everything else: sleeping, a disk, a lock, a child.
+    #[serde(rename = "other_waits", alias = "other_wait")]
     OtherWait,
     /// Able to run, and without a CPU.
+    #[serde(rename = "waiting_for_cpu", alias = "no_cpu")]
     NoCpu,
 }
 
@@ -86,12 +88,16 @@ pub struct StageRun {
     /// Wall time in [`PipeState::Running`].
     pub running_ns: Option<u64>,
     /// Wall time in [`PipeState::WaitingForInput`].
+    #[serde(rename = "waiting_for_input_ns", alias = "wait_input_ns")]
     pub wait_input_ns: Option<u64>,
     /// Wall time in [`PipeState::WaitingForReader`].
+    #[serde(rename = "waiting_for_reader_ns", alias = "wait_output_ns")]
     pub wait_output_ns: Option<u64>,
     /// Wall time in [`PipeState::OtherWait`] and in [`PipeState::NoCpu`].
+    #[serde(rename = "other_waits_ns", alias = "other_wait_ns")]
     pub other_wait_ns: Option<u64>,
     /// The part of that in [`PipeState::NoCpu`].
+    #[serde(rename = "waiting_for_cpu_ns", alias = "no_cpu_ns")]
     pub no_cpu_ns: Option<u64>,
     /// Bytes read from the stage before.
     pub bytes_in: Option<u64>,
@@ -150,14 +156,15 @@ pub struct PipeRound {
     pub left_behind: u32,
 }
 
-/// How the explaining rounds were done, and what they may be trusted for.
+/// How the observed rounds were done, and what they may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PipeExplaining {
     /// `kernel`, `perf`, `sample` or `accounts`.
     pub tier: String,
-    /// Median wall time of the explaining rounds divided by that of the timed rounds.
+    /// Median wall time of the observed rounds divided by that of the timed rounds.
     pub slowdown: f64,
     /// False when `slowdown` is over 1.1: then shares and counts hold, times do not.
+    #[serde(rename = "times_are_measured", alias = "times_are_quoted")]
     pub times_are_quoted: bool,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
@@ -200,7 +207,7 @@ pub struct AloneRuns {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PipeBytesFrom {
-    /// The explaining round, counted in the kernel.
+    /// The observed round, counted in the kernel.
     Trace,
     /// The staging round, in which Fathom stood between the stages.
     Staging,
@@ -254,13 +261,14 @@ pub struct WhatIf {
 /// What the pipeline would cost, modelled from the own times of its stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PipeModel {
-    /// `phases` (from an explaining round that saw first and last bytes) or `alone` (from the
+    /// `phases` (from an observed round in which first and last bytes are known) or `alone` (from the
     /// stages on their own).
     pub method: String,
     /// What the model gives for the pipeline as it is, in seconds: beside the measured wall time it
     /// says how good the model is.
     pub as_is_seconds: f64,
     /// One for each stage: never less than another stage takes on its own.
+    #[serde(rename = "if_stage_took_no_time", alias = "if_free")]
     pub if_free: Vec<WhatIf>,
 }
 
@@ -299,6 +307,7 @@ impl PipeModel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeNote {
     /// Stable identifier, such as `misleading_wall_time`.
+    #[serde(deserialize_with = "version1::text")]
     pub id: String,
     /// Index of the stage that it concerns; absent if it concerns the pipeline.
     pub stage: Option<usize>,
@@ -314,6 +323,7 @@ pub struct DelayedRounds {
     /// Timed, interleaved with the rounds without delay.
     pub rounds: Vec<PipeRound>,
     /// Observed.
+    #[serde(rename = "observed_rounds", alias = "explained")]
     pub explained: Vec<PipeRound>,
     /// The timed rounds in short.
     pub summary: PipeSummary,
@@ -338,9 +348,11 @@ pub struct PipeRecord {
     pub stages: Vec<PipeStage>,
     /// The timed rounds: never traced.
     pub rounds: Vec<PipeRound>,
-    /// The explaining rounds: their shares and counts explain, their times do not count.
+    /// The observed rounds: their shares and counts explain, their times do not count.
+    #[serde(rename = "observed_rounds", alias = "explained")]
     pub explained: Vec<PipeRound>,
     /// How those were done; absent if there are none.
+    #[serde(rename = "observation", alias = "explaining")]
     pub explaining: Option<PipeExplaining>,
     /// The inputs of the stages from the second on; empty under `--no-stage`.
     pub staged: Vec<StagedInput>,
@@ -348,9 +360,9 @@ pub struct PipeRecord {
     pub alone: Vec<AloneRuns>,
     /// The rounds in short.
     pub summary: PipeSummary,
-    /// Index of the stage without which the pipeline would gain most, of several that would win
-    /// about the same ([`PipeModel::best`]) the one with the most own time; absent where nothing
-    /// tells.
+    /// Index of the stage without which the pipeline would gain most, of several that would gain
+    /// about the same ([`PipeModel::best`]) the one with the most own time; absent where it
+    /// is not known.
     pub bottleneck: Option<usize>,
     /// What it would gain.
     pub model: Option<PipeModel>,

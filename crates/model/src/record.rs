@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Comparison, Environment, Estimate, Run, Summary};
+use crate::{Comparison, Environment, Estimate, Run, Summary, version1};
 
-/// Version of the JSON form. It rises when a key changes its meaning or goes away.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Version of the JSON form. It rises when a key changes its meaning or goes away. Records of
+/// version 1, which had other words for some keys and values, are read as well (each `alias`, and
+/// `version1`).
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Where a benchmark's standard input comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +110,7 @@ pub enum StopReason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
     /// Stable identifier, such as `two_modes`.
+    #[serde(deserialize_with = "version1::text")]
     pub id: String,
     /// The benchmark that it concerns, if it concerns one.
     pub benchmark: Option<usize>,

@@ -66,8 +66,10 @@ pub struct Run {
     pub run_queue_wait_ns: Option<u64>,
     /// Time between the program's exit and the moment that Fathom's own launcher got a CPU to see
     /// it.
+    #[serde(rename = "launcher_wait_ns", alias = "harness_wait_ns")]
     pub harness_wait_ns: Option<u64>,
     /// `wall_ns` less both waits. Present only where it is exact: one thread, no children.
+    #[serde(rename = "cpu_wait_free_ns", alias = "undisturbed_ns")]
     pub undisturbed_ns: Option<u64>,
     /// Largest resident memory of the process or of one of the children that it waited for.
     pub peak_memory_bytes: u64,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Exit, MoreRounds, StopReason, Verdict, Warning};
+use crate::{Environment, Estimate, Exit, MoreRounds, StopReason, Verdict, Warning, version1};
 
 /// Whether a program's files were left in memory or taken out before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -134,6 +134,7 @@ pub struct StartupRun {
     /// Bytes fetched from the storage device; absent where the kernel refuses to tell.
     pub read_bytes: Option<u64>,
     /// A cold run that read nothing: it was not cold and counts for nothing.
+    #[serde(rename = "not_cold", alias = "void")]
     pub void: bool,
     /// Processes that it left running; they were ended after the run.
     pub left_behind: u32,
@@ -162,8 +163,10 @@ pub struct StartupSummary {
     /// Number of runs that had a value.
     pub runs: usize,
     /// Cold runs that were left out because they read nothing.
+    #[serde(rename = "not_cold_runs", alias = "void_runs")]
     pub void_runs: usize,
     /// The smallest value.
+    #[serde(rename = "min", alias = "floor")]
     pub floor: f64,
     /// Median with its distribution-free interval.
     pub p50: Estimate,
@@ -269,6 +272,7 @@ pub struct StartupTrace {
     /// Index of the program.
     pub program: usize,
     /// How it was observed: `kernel` or `stops`.
+    #[serde(deserialize_with = "version1::text")]
     pub tier: String,
     /// Traced runs.
     pub runs: usize,
@@ -281,6 +285,7 @@ pub struct StartupTrace {
     /// Calls that asked for a path and did not get it.
     pub failed_lookups: u64,
     /// Which paths, most calls first, at most 50.
+    #[serde(rename = "failed_lookup_paths", alias = "missing")]
     pub missing: Vec<FailedLookup>,
     /// Bytes that read calls returned.
     pub bytes_read: u64,
@@ -333,6 +338,7 @@ pub struct ColdEvidence {
     pub program: usize,
     /// How the files were found: `kernel`, `stops`, or `none` for the program and its interpreter
     /// only.
+    #[serde(deserialize_with = "version1::text")]
     pub found_by: String,
     /// The files.
     pub files: Vec<EvictedFile>,
@@ -350,6 +356,7 @@ pub struct Budget {
     /// One for each program and cache state.
     pub results: Vec<BudgetResult>,
     /// All hold.
+    #[serde(rename = "met", alias = "held")]
     pub held: bool,
 }
 
@@ -365,6 +372,7 @@ pub struct BudgetResult {
     /// The quantile in seconds; absent where all runs were void.
     pub seconds: Option<f64>,
     /// It is within the budget.
+    #[serde(rename = "met", alias = "held")]
     pub held: bool,
 }
 

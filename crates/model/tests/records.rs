@@ -39,7 +39,7 @@ fn a_check_of_a_machine() {
     let valid = r#"{"items": [{"id": "swap", "state": "ok", "found": "none", "effect": null, "remedy": null}],
         "noise": {"gaps": {"seconds": 1.0, "count": 3, "lost": 0.002, "lost_by_half": [0.001, 0.003],
         "longest_ns": 9000.5, "by_decade": [2, 1, 0, 0, 0], "scheduler": 1, "steal_ns": 0,
-        "interrupts": 250}, "smallest_difference": 0.02, "told_by": {"rounds": 50, "clock": "wall",
+        "interrupts": 250}, "smallest_difference": 0.02, "self_comparison": {"rounds": 50, "clock": "wall",
         "program_seconds": 0.005}}, "fitness": "quiet"}"#;
     reads::<CheckReport>(valid, 2);
 }
@@ -55,11 +55,11 @@ fn an_environment_with_its_fingerprint() {
 
 #[test]
 fn an_account_and_a_finding() {
-    let account = r#"{"wall_ns": 1000, "parts": [{"spent": "user_code", "ns": 900},
-        {"spent": "disk", "ns": 100}]}"#;
+    let account = r#"{"wall_ns": 1000, "parts": [{"category": "user_code", "ns": 900},
+        {"category": "waiting_for_disk", "ns": 100}]}"#;
     reads::<TimeAccount>(account, 4);
     let finding = r#"{"id": "unbuffered-output", "statement": "s", "evidence": [{"name": "calls",
-        "value": 9.0, "unit": "calls"}], "share": 0.5, "could_win_ns": 5, "advice": "a",
+        "value": 9.0, "unit": "calls"}], "share": 0.5, "saving_ns": 5, "advice": "a",
         "confidence": "certain", "limit": null, "place": {"pid": 7, "tid": 7, "fd": 1,
         "path": "/tmp/a"}}"#;
     reads::<Finding>(finding, 5);

@@ -21,6 +21,7 @@ mod terminal;
 mod text;
 mod waits;
 mod why;
+mod words;
 
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
@@ -38,3 +39,4 @@ pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
 pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
+pub use words::{all_words, explain_word, similar_words};

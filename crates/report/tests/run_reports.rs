@@ -126,7 +126,7 @@ fn fits(schema: &str, bytes: &[u8]) {
 fn a_plan_and_a_list_fit_their_schemas() {
     let mut plan = Vec::new();
     let record = PlanRecord {
-        schema_version: 1,
+        schema_version: fathom_model::SCHEMA_VERSION,
         kind: "plan".to_string(),
         file: "experiment.toml".to_string(),
         title: "A title".to_string(),
@@ -143,7 +143,7 @@ fn a_plan_and_a_list_fit_their_schemas() {
     );
     let mut list = Vec::new();
     let record = CatalogueRecord {
-        schema_version: 1,
+        schema_version: fathom_model::SCHEMA_VERSION,
         kind: "catalogue".to_string(),
         experiments: vec![CatalogueRow {
             name: "a".to_string(),

@@ -57,7 +57,7 @@ fn every_explanation_fits_the_schema_and_nothing_in_the_schema_is_idle() {
 #[test]
 fn the_parts_of_the_schema_are_those_of_the_program() {
     let schema = schema();
-    let named: Vec<&Value> = schema["$defs"]["spent"]["oneOf"]
+    let named: Vec<&Value> = schema["$defs"]["category"]["oneOf"]
         .as_array()
         .expect("a list")
         .iter()

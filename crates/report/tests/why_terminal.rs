@@ -31,7 +31,7 @@ fn a_clean_program() {
 #[test]
 fn shares_only() {
     let mut explanation = findings();
-    explanation.explaining.tier = "stops".into();
+    explanation.explaining.tier = "ptrace".into();
     explanation.explaining.slowdown = 13.4;
     explanation.explaining.times_are_quoted = false;
     explanation.explaining.not_visible = [

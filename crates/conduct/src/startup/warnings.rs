@@ -91,7 +91,7 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
     let void = cold.iter().filter(|run| run.void).count();
     if void > 0 {
         say(
-            "void_cold_runs",
+            "not_cold_runs",
             format!(
                 "{void} of {} cold runs read nothing from the device: they were not cold, are void, and \
                  count for nothing",
@@ -248,6 +248,6 @@ mod tests {
             void: true,
             ..run(Some(500_000), 520_000)
         };
-        assert_eq!(ids(&[void]), ["void_cold_runs"]);
+        assert_eq!(ids(&[void]), ["not_cold_runs"]);
     }
 }

@@ -199,7 +199,7 @@ fn before_it_began(analysis: &Analysis<'_>) -> Option<Finding> {
     Some(
         FindingBuilder::new(FindingId::DynamicLinking, analysis, spent, statement)
             .evidence("libraries", many as f64, "files")
-            .evidence("places searched in vain", tried as f64, "calls")
+            .evidence("failed lookups", tried as f64, "calls")
             .advice(advice)
             .pid(Some(found[0].pid))
             .likely()

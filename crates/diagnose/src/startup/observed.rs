@@ -269,6 +269,7 @@ mod tests {
             run_queue_wait_ns: None,
             wait_is_exact: false,
             cpu_ns: 0,
+            throttled_ns: None,
             minor_faults: 0,
             major_faults: 0,
             cpu: None,

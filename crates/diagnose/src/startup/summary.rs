@@ -302,6 +302,7 @@ mod tests {
             run_queue_wait_ns: Some(0),
             wait_is_exact: true,
             cpu_ns: 0,
+            throttled_ns: None,
             minor_faults: 0,
             major_faults: 0,
             cpu: None,

@@ -96,7 +96,7 @@ pub fn why(
             .map(|row| pick(row) as f64)
             .sum()
     };
-    let counts_calls = matches!(explanation.explaining.tier.as_str(), "kernel" | "stops");
+    let counts_calls = matches!(explanation.explaining.tier.as_str(), "kernel" | "ptrace");
     if counts_calls {
         one("calls", "", sum(&|row| row.calls, None));
     }
@@ -146,7 +146,10 @@ pub fn of_load(record: &StartupRecord) -> Vec<String> {
 
 /// What a record of `pipe` says of it: a stage that had no CPU.
 pub fn of_pipe_load(record: &PipeRecord) -> Vec<String> {
-    let notes = record.notes.iter().filter(|note| note.id == "no_cpu");
+    let notes = record
+        .notes
+        .iter()
+        .filter(|note| note.id == "waiting_for_cpu");
     notes.map(|note| note.message.clone()).collect()
 }
 

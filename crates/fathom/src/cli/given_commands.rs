@@ -7,6 +7,7 @@ use clap::Args;
 use fathom_measure::MeasureError;
 
 use crate::cli::failure::Failure;
+use crate::cli::mistakes;
 use crate::cli::target::{Source, line};
 
 /// See the help texts.
@@ -48,18 +49,26 @@ impl GivenCommands {
     }
 
     /// Adds to an error what was probably meant: `./daemon 3` are two commands.
-    pub(super) fn explain(&self, failure: Failure) -> Failure {
-        let Failure::Measure(MeasureError::NoSuchProgram { name, hint: None }) = failure else {
-            return failure;
+    pub(super) fn explain(&self, verb: &str, failure: Failure) -> Failure {
+        let named = match &failure {
+            Failure::Measure(MeasureError::NoSuchProgram { name, .. }) => name.clone(),
+            Failure::Measure(MeasureError::NotExecutable { path, .. }) => {
+                path.display().to_string()
+            }
+            _ => return failure,
         };
-        let is_word = |command: &OsString| !command.to_string_lossy().contains(char::is_whitespace);
-        let later = self.commands.iter().skip(1);
-        let is_later = later.into_iter().any(|command| *command == *name);
-        let hint = (is_later && self.commands.iter().all(is_word)).then(|| {
-            let words = self.commands.iter().map(|word| word.to_string_lossy());
-            let words = words.collect::<Vec<_>>().join(" ");
-            format!("; each word is a command of its own: write -- {words} for one command with arguments")
-        });
-        Failure::Measure(MeasureError::NoSuchProgram { name, hint })
+        let words: Option<Vec<&str>> = self.commands.iter().map(|word| word.to_str()).collect();
+        let Some(words) = words else { return failure };
+        let is_word = |word: &&str| !word.contains(char::is_whitespace);
+        if !words.iter().all(is_word) || !words.iter().skip(1).any(|word| *word == named) {
+            return failure;
+        }
+        Failure::Measure(MeasureError::NoSuchProgram {
+            name: named,
+            hint: Some(format!(
+                "; for one command with arguments, {}",
+                mistakes::forms(verb, "", &words)
+            )),
+        })
     }
 }

@@ -1,10 +1,14 @@
 //! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
 
 mod bench;
+mod completions;
+mod explain;
 mod failure;
 mod given_commands;
 mod machine;
 mod machine_changed;
+mod man;
+mod mistakes;
 mod parameters;
 mod path_conflicts;
 mod pipe;
@@ -18,8 +22,10 @@ mod unused_input;
 mod why;
 mod write;
 
+use std::ffi::OsString;
+
 use clap::builder::StyledStr;
-use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 
 /// A performance laboratory for whole programs whose numbers are true, and which says why.
@@ -32,6 +38,7 @@ use failure::Failure;
   fathom startup --cold ./tool 'python3 tool.py'
   fathom machine --check
   fathom run --list
+  fathom explain unbuffered-output
 
 'fathom VERB --help' explains a verb, with examples of its own. Results go to standard output, progress and \
 warnings to standard error.
@@ -57,10 +64,16 @@ enum Verb {
     Pipe(Box<pipe::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
+    /// Explain a word that is printed: a finding, a metric, a warning, a tier
+    Explain(explain::Arguments),
+    /// Print what a shell needs to complete options
+    Completions(completions::Arguments),
+    /// Write manual pages
+    Man(man::Arguments),
 }
 
 /// `why` takes one command, so its help leaves out how options are shared out to several.
-fn parse() -> Cli {
+fn command() -> Command {
     const SEVERAL: &str = ". Once for all commands or once for each";
     let of_one = |arg: Arg| {
         let without = |text: &StyledStr| StyledStr::from(text.to_string().replace(SEVERAL, ""));
@@ -77,22 +90,40 @@ fn parse() -> Cli {
             None => arg,
         }
     };
-    let command = Cli::command().mut_subcommand("why", |why| why.mut_args(of_one));
-    let matches = command.get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    Cli::command().mut_subcommand("why", |why| why.mut_args(of_one))
+}
+
+/// What the command line asks for.
+///
+/// # Errors
+/// Only with what clap can't explain: it prints the rest itself, and ends.
+fn parse() -> Result<Cli, Failure> {
+    let mut command = command();
+    command.build();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.or_else(|error| {
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        match mistakes::explain(&command, error.kind(), &words) {
+            Some(text) => Err(Failure::Usage(text)),
+            None => error.exit(),
+        }
+    })
 }
 
 /// Does what the command line asks for; returns the exit code.
 pub(crate) fn run() -> i32 {
-    let cli = parse();
-    let outcome = match cli.verb {
+    let outcome = parse().and_then(|cli| match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
-    };
+        Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Completions(arguments) => completions::run(&arguments, command()),
+        Verb::Man(arguments) => man::run(&arguments, command()),
+    });
     unused_input::check();
     outcome.unwrap_or_else(|failure: Failure| failure.print())
 }

@@ -60,6 +60,24 @@ pub(super) fn scan(
     })
 }
 
+/// `-P n 1 'sleep {n}'` takes the command for the last value.
+///
+/// # Errors
+/// A sentence that says what to type: where the value has its own parameter in it.
+pub(super) fn holds_no_command(option: &str, name: &str, value: &str) -> Result<(), String> {
+    if !value.contains(&format!("{{{name}}}")) {
+        return Ok(());
+    }
+    let quoted = shell_words::quote(value);
+    Err(match option {
+        "-P" => format!(
+            "-P takes a first and a last value before the command; write: -P {name} 1 10 {quoted}, or -L {name} 1 \
+             {quoted} for one value"
+        ),
+        _ => format!("-L takes the values before the command; write: -L {name} 1,2,3 {quoted}"),
+    })
+}
+
 /// `-L NAME A,B,C`; `\,` is a comma in a value.
 ///
 /// # Errors

@@ -1,8 +1,11 @@
 //! Durations, shares and CPU lists as people type them.
 
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
 use std::time::Duration;
 
-/// `60s`, `500ms`, `2m`, `1.5h`; a bare number is seconds.
+/// `60s`, `500ms`, `2m`, `1.5h`. A bare number is refused: one rule for all options, as nobody means
+/// seconds by the 20 of a budget, nor milliseconds by that of a time limit.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -18,9 +21,13 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let factor = match unit.trim() {
         "us" | "µs" => 1e-6,
         "ms" => 1e-3,
-        "" | "s" => 1.0,
+        "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "" if number.parse::<f64>().is_ok_and(|number| number > 0.0) => {
+            return Err(format!("write its unit: {number}s, or {number}ms"));
+        }
+        "" => 1.0,
         _ => {
             return Err(format!(
                 "{unit:?} is no unit of time; write 500ms, 60s, 2m or 1h"
@@ -35,18 +42,6 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         return Err("the time must be more than zero".to_string());
     }
     Duration::try_from_secs_f64(seconds).map_err(|_| "that is too long a time".to_string())
-}
-
-/// The same with its unit: of a limit for something that takes milliseconds nobody means seconds by
-/// a bare number.
-///
-/// # Errors
-/// As [`duration`].
-pub(super) fn duration_with_unit(text: &str) -> Result<Duration, String> {
-    match text.trim().parse::<f64>() {
-        Ok(number) if number > 0.0 => Err(format!("write its unit: {number}ms or {number}s")),
-        _ => duration(text),
-    }
 }
 
 /// `1%` or `0.01`: between 0 and 1, both excluded.
@@ -68,15 +63,27 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     Err("the share must be more than 0 and less than 100 %; write it as 1% or 0.01".to_string())
 }
 
-/// A number of runs or rounds.
+/// A number of runs or rounds, or a seed.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
+    text.trim()
+        .parse()
+        .map_err(|error: ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => "the number is too large".to_owned(),
+            _ => "write a whole number such as 20".to_owned(),
+        })
+}
+
+/// The same without 0.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
 pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
-    match text.trim().parse() {
-        Ok(0) => Err("none measures nothing; give at least 1".to_owned()),
-        Ok(number) => Ok(number),
-        Err(_) => Err("write a whole number such as 20".to_owned()),
+    match whole(text)? {
+        0 => Err("none measures nothing; give at least 1".to_owned()),
+        number => Ok(number),
     }
 }
 
@@ -119,13 +126,30 @@ mod tests {
     #[test]
     fn times_are_read_with_their_unit() {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("60"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("60").unwrap_err(), "write its unit: 60s, or 60ms");
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert!(duration("0").is_err());
         assert!(duration("5 parsecs").unwrap_err().contains("parsecs"));
         assert!(duration("").is_err());
         assert!(duration("-3s").unwrap_err().contains("more than zero"));
         assert!(duration("1e300s").is_err());
+    }
+
+    #[test]
+    fn whole_numbers_say_what_is_wrong() {
+        assert_eq!(whole("20"), Ok(20u64));
+        for wrong in ["abc", "1.5", "-1", ""] {
+            assert_eq!(
+                whole::<u32>(wrong).unwrap_err(),
+                "write a whole number such as 20"
+            );
+        }
+        assert!(
+            whole::<u32>("99999999999")
+                .unwrap_err()
+                .contains("too large")
+        );
+        assert!(at_least_one("0").unwrap_err().contains("at least 1"));
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use fathom_conduct::{CommandPlan, Target, command_words};
-use fathom_measure::{CommandLine, Expectation, Hook};
+use fathom_measure::{CommandLine, Expectation, Hook, MeasureError};
 
 use crate::cli::failure::Failure;
+use crate::cli::mistakes;
 use crate::cli::parameters::{self, Assignment};
 use crate::cli::run_options::{self, RunOptions, for_command};
 use crate::cli::unused_input;
@@ -129,12 +130,25 @@ pub(super) fn target(
         expect,
         show_output: options.show_output,
     }
-    .find()?;
+    .find()
+    .map_err(|error| builtin(error.into()))?;
     target.hooks.prepare = match value("--prepare", &options.prepare)? {
         Some(text) => Some(hook("--prepare", text, &target.command, options)?),
         None => None,
     };
     Ok(target)
+}
+
+/// Says of a name that isn't found if it is one of the shell's own.
+fn builtin(failure: Failure) -> Failure {
+    match failure {
+        Failure::Measure(MeasureError::NoSuchProgram { name, hint }) => {
+            let of_shell = mistakes::shell_builtin(&name).map(str::to_owned);
+            let hint = of_shell.or(hint);
+            Failure::Measure(MeasureError::NoSuchProgram { name, hint })
+        }
+        other => other,
+    }
 }
 
 fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {

@@ -22,7 +22,7 @@ fn the_record_has_every_run_with_every_metric() {
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let record = json(&path);
-    assert_eq!(record["schema_version"], 1);
+    assert_eq!(record["schema_version"], 2);
     assert_eq!(record["complete"], true);
     assert_eq!(record["benchmarks"][1]["name"], "b");
     let runs = record["runs"].as_array().unwrap();

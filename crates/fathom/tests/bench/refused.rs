@@ -103,11 +103,69 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
             &["-r", "3", "--time", "5s", "true"],
             "error: the argument '--runs <N>' cannot be used",
         ),
+        (
+            &["-r", "abc", "true"],
+            "error: invalid value 'abc' for '--runs <N>': write a whole number such as 20",
+        ),
+        (
+            &["-r", "-3", "true"],
+            "error: invalid value '-3' for '--runs <N>': write a whole number such as 20",
+        ),
+        (
+            &["--timeout", "5", "true"],
+            "error: invalid value '5' for '--timeout <TIME>': write its unit: 5s, or 5ms",
+        ),
+        (
+            &["-P", "n", "1", "sleep {n}"],
+            "error: -P takes a first and a last value before the command; write: -P n 1 10 'sleep {n}', or -L n 1",
+        ),
+        (
+            &["-L", "n", "sleep {n}"],
+            "error: -L takes the values before the command; write: -L n 1,2,3 'sleep {n}'",
+        ),
     ];
     for (arguments, expected) in cases {
         let (code, message) = refusal(arguments);
         assert_eq!(code, 2, "{arguments:?}: {message}");
         assert!(message.starts_with(expected), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_command_without_quotes_is_answered_with_both_right_forms() {
+    let forms = "for one command with arguments, write: fathom bench -- gzip -k f, or: fathom bench 'gzip -k f'";
+    let (code, message) = refusal(&["gzip", "-k", "f"]);
+    let problem = "error: -k stands after \"gzip\", where the command begins; ";
+    assert_eq!((code, message), (2, format!("{problem}{forms}")));
+    let (code, message) = refusal(&["true", "no-such-word"]);
+    let forms = "write: fathom bench -- true no-such-word, or: fathom bench 'true no-such-word'";
+    let expected =
+        format!("error: no such program: no-such-word; for one command with arguments, {forms}");
+    assert_eq!((code, message), (2, expected));
+}
+
+#[test]
+fn words_of_a_shell_are_answered_with_the_option_that_runs_them() {
+    let cases = [
+        (
+            "cd /tmp",
+            "it is a built-in of the shell: use -S to run the command through sh",
+        ),
+        ("export A=1", "use -S to run the command through sh"),
+        (
+            "source env.sh",
+            "it is a built-in of bash: use --shell=bash",
+        ),
+    ];
+    for (command, expected) in cases {
+        let (code, message) = refusal(&[command]);
+        assert_eq!(code, 2, "{message}");
+        let name = command.split(' ').next().unwrap();
+        assert!(
+            message.starts_with(&format!("error: no such program: {name}; ")),
+            "{message}"
+        );
+        assert!(message.contains(expected), "{message}");
     }
 }
 

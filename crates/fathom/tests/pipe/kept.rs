@@ -221,7 +221,7 @@ fn kill_9_amid_observed_rounds_keeps_those_that_had_ended() {
     assert_eq!(record["rounds"].as_array().unwrap().len(), 2);
     // The first run and the two rounds are no observed ones; the last may have been ended.
     let made = lines(&count) - 3;
-    let recorded = record["explained"].as_array().unwrap().len() as u64;
+    let recorded = record["observed_rounds"].as_array().unwrap().len() as u64;
     assert!(
         (made - 1..=made).contains(&recorded),
         "{recorded} recorded, {made} made"

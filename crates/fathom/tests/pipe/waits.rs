@@ -11,15 +11,21 @@ fn a_reader_of_a_slow_writer_waits_for_it_in_every_tier() {
     for tier in tiers() {
         let record = record(&["--tier", tier, SLOW_WRITER, "cat"]);
         assert_eq!(record["kind"], "pipe");
-        assert_eq!(record["explaining"]["tier"], tier);
+        assert_eq!(record["observation"]["tier"], tier);
         assert_eq!(record["rounds"].as_array().unwrap().len(), 2);
-        let [writer, reader] = [0, 1].map(|stage| &record["explained"][0]["stages"][stage]);
+        let [writer, reader] = [0, 1].map(|stage| &record["observed_rounds"][0]["stages"][stage]);
         // A sleep is never shorter than asked for; 50 ms for a sampler that came late.
-        assert!(ns(&writer["other_wait_ns"]) >= 250 * MS, "{tier}: {writer}");
-        assert!(ns(&reader["wait_input_ns"]) >= 250 * MS, "{tier}: {reader}");
+        assert!(
+            ns(&writer["other_waits_ns"]) >= 250 * MS,
+            "{tier}: {writer}"
+        );
+        assert!(
+            ns(&reader["waiting_for_input_ns"]) >= 250 * MS,
+            "{tier}: {reader}"
+        );
         assert_eq!(record["bottleneck"], 0, "{tier}");
         let free = |stage: usize| {
-            record["model"]["if_free"][stage]["wall_seconds"]
+            record["model"]["if_stage_took_no_time"][stage]["wall_seconds"]
                 .as_f64()
                 .unwrap()
         };
@@ -43,7 +49,11 @@ fn the_model_knows_a_stage_that_reads_all_before_it_writes() {
     let record = record(&["--tier", "kernel", first, collects, "cat"]);
     let model = &record["model"];
     assert_eq!(model["method"], "phases");
-    let free = |stage: usize| model["if_free"][stage]["wall_seconds"].as_f64().unwrap();
+    let free = |stage: usize| {
+        model["if_stage_took_no_time"][stage]["wall_seconds"]
+            .as_f64()
+            .unwrap()
+    };
     assert!(model["as_is_seconds"].as_f64().unwrap() >= 0.58, "{model}");
     // A sleep is never shorter; a tenth off for what the scaling to the timed rounds may take.
     assert!(
@@ -64,12 +74,12 @@ fn the_parts_of_a_stages_time_add_up() {
             "gzip -1",
             "wc -c",
         ]);
-        for stage in record["explained"][0]["stages"].as_array().unwrap() {
+        for stage in record["observed_rounds"][0]["stages"].as_array().unwrap() {
             let parts = [
                 "running_ns",
-                "wait_input_ns",
-                "wait_output_ns",
-                "other_wait_ns",
+                "waiting_for_input_ns",
+                "waiting_for_reader_ns",
+                "other_waits_ns",
             ];
             // Or no figure, where nothing says what it waited for; what it ran is always known.
             if parts[1..].iter().all(|part| stage[*part].is_null()) {
@@ -140,7 +150,7 @@ fn bytes_are_counted_exactly_between_the_stages() {
     assert_eq!(record["staged"][0]["bytes_written"], 3_000_000);
     for round in record["rounds"].as_array().unwrap() {
         assert_eq!(
-            round["stages"][0]["wait_input_ns"],
+            round["stages"][0]["waiting_for_input_ns"],
             Value::Null,
             "never traced"
         );
@@ -176,9 +186,9 @@ fn a_full_pipe_makes_the_writer_of_a_late_reader_wait() {
             "head -c 1000000 /dev/zero",
             "wc -c",
         ]);
-        let writer = &record["delayed"]["explained"][0]["stages"][0];
+        let writer = &record["delayed"]["observed_rounds"][0]["stages"][0];
         assert!(
-            ns(&writer["wait_output_ns"]) >= 200 * MS,
+            ns(&writer["waiting_for_reader_ns"]) >= 200 * MS,
             "{tier}: {writer}"
         );
     }
@@ -187,8 +197,8 @@ fn a_full_pipe_makes_the_writer_of_a_late_reader_wait() {
 #[test]
 fn without_observing_what_is_not_known_is_null_and_said() {
     let record = record(&["--tier", "accounts", "seq 1000", "wc -l"]);
-    assert!(record["explained"].as_array().unwrap().is_empty());
-    assert_eq!(record["explaining"]["tier"], "accounts");
+    assert!(record["observed_rounds"].as_array().unwrap().is_empty());
+    assert_eq!(record["observation"]["tier"], "accounts");
     assert!(record["model"]["method"] == "alone");
     let output = pipe(&["--tier", "accounts", "--rounds", "2", "seq 1000", "wc -l"]);
     let shown = stdout(&output);

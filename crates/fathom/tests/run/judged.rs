@@ -17,7 +17,10 @@ fn an_experiment_is_prepared_measured_and_judged() {
     assert_eq!(verdict(&record, "absent"), "not_runnable_here");
     let claims = record["claims"].as_array().expect("claims");
     let flips = claims.iter().find(|claim| claim["id"] == "flips");
-    assert_eq!(flips.expect("it")["flips"][0], "step=2: not reproduced");
+    assert_eq!(
+        flips.expect("it")["verdict_changes"][0],
+        "step=2: not reproduced"
+    );
     let tools = record["tools"].as_array().expect("tools");
     assert!(tools.iter().any(|tool| tool["version"] == "a shell"));
     let text = stdout(&output);

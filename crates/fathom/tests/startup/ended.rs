@@ -15,14 +15,29 @@ fn what_cant_be_started_is_refused_with_the_way_out() {
     assert_eq!(code, 2);
     assert_eq!(
         said,
-        "error: no such program: 3; each word is a command of its own: write -- echo 3 for one command with \
-         arguments"
+        "error: no such program: 3; for one command with arguments, write: fathom startup -- echo 3, or: fathom \
+         startup 'echo 3'"
+    );
+    // A script that is there, but no program.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tool.py"), "").unwrap();
+    let output = fathom(&["sh", "tool.py"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(
+        stderr(&output),
+        "error: no such program: tool.py; for one command with arguments, write: fathom startup -- sh tool.py, or: \
+         fathom startup 'sh tool.py'\n"
     );
     assert_eq!(refusal(&[]).0, 2);
     let (code, said) = refusal(&["--output", "null", "echo x"]);
     assert_eq!(code, 2);
     assert!(said.contains("through a pipe"), "{said}");
     assert_eq!(refusal(&["--budget", "fast", "echo x"]).0, 2);
+    let (code, said) = refusal(&["--budget", "20", "echo x"]);
+    assert_eq!(code, 2);
+    assert!(said.ends_with("write its unit: 20s, or 20ms"), "{said}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn every_link_of_a_chain_of_interpreters_is_named_whoever_observes() {
     let here = std::fs::canonicalize(folder.path()).unwrap();
     let (first, second) = (here.join("outer"), here.join("wrapper"));
     let wanted = [first, second, shell.clone(), shell];
-    for tier in ["kernel", "stops"] {
+    for tier in ["kernel", "ptrace"] {
         if !is_allowed(tier) {
             continue;
         }
@@ -60,7 +60,7 @@ fn only_what_reaches_standard_output_is_a_first_write() {
         "sh -c 'echo err >&2'",
         "sh -c 'echo err >&2; sleep 0.2; echo out'",
     ];
-    for tier in ["kernel", "stops"] {
+    for tier in ["kernel", "ptrace"] {
         if !is_allowed(tier) {
             continue;
         }
@@ -106,7 +106,9 @@ fn libraries_and_failed_lookups_are_named() {
         "{libraries}"
     );
     assert!(
-        trace["missing"].to_string().contains("/no/such/file"),
+        trace["failed_lookup_paths"]
+            .to_string()
+            .contains("/no/such/file"),
         "{trace}"
     );
     if trace["tier"] == "kernel" {
@@ -125,7 +127,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
         fathom_test_log::skipped("only root can become another user");
         return;
     }
-    if !is_allowed("stops") {
+    if !is_allowed("ptrace") {
         return;
     }
     // On the disk that the build is on: elsewhere such bits may give no rights.
@@ -160,7 +162,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let trace = &record["traces"][0];
-    assert_eq!(trace["tier"], "stops");
+    assert_eq!(trace["tier"], "ptrace");
     assert_eq!(trace["phases"], Value::Array(Vec::new()));
     assert!(trace["slowdown"].is_null());
     let warnings = record["warnings"].to_string();
@@ -234,7 +236,7 @@ fn another_user_gets_files_and_phases_by_stops() {
         );
     }
     if let Some(trace) = record["traces"].as_array().unwrap().first() {
-        assert_eq!(trace["tier"], "stops");
+        assert_eq!(trace["tier"], "ptrace");
         let phases = trace["phases"].as_array().unwrap();
         let names: Vec<&str> = phases
             .iter()

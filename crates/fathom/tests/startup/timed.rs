@@ -48,7 +48,7 @@ fn programs_stand_side_by_side_with_their_distributions_and_verdicts() {
 fn every_run_is_in_the_record_and_output_comes_before_the_exit() {
     let record = record(&["echo one", "sh -c 'echo two; exec sleep 0.02'"]);
     assert_eq!(record["kind"], "startup");
-    assert_eq!(record["schema_version"], 1);
+    assert_eq!(record["schema_version"], 2);
     let runs = record["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 6);
     for run in runs {
@@ -180,7 +180,7 @@ fn cold_runs_show_what_they_read_or_are_void() {
     assert_eq!((runs.len(), cold.len()), (6, 3));
     for run in &cold {
         let read = run["read_bytes"].as_u64().unwrap() + run["major_faults"].as_u64().unwrap();
-        assert_eq!(run["void"], read == 0, "{run}");
+        assert_eq!(run["not_cold"], read == 0, "{run}");
     }
     let evidence = &record["cold"][0];
     let own = evidence["files"]
@@ -190,7 +190,10 @@ fn cold_runs_show_what_they_read_or_are_void() {
         .find(|file| file["path"].as_str().unwrap().ends_with("/echo"))
         .expect("the program itself is evicted");
     let gone = own["pages_left"] == 0;
-    assert!(gone || cold.iter().all(|run| run["void"] == true), "{own}");
+    assert!(
+        gone || cold.iter().all(|run| run["not_cold"] == true),
+        "{own}"
+    );
 }
 
 #[test]

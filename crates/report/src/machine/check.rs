@@ -139,7 +139,7 @@ fn smallest_difference(out: &mut String, smallest: Option<f64>, by: &SelfCompari
     );
     let clock = match by.clock.as_str() {
         "wall" => "wall time",
-        "undisturbed" => "CPU-wait-free time",
+        "cpu_wait_free" => "CPU-wait-free time",
         other => other,
     };
     let text = match smallest {
@@ -190,7 +190,7 @@ mod tests {
                 smallest_difference: Some(0.02),
                 against_itself: Some(SelfComparison {
                     rounds: 50,
-                    clock: "undisturbed".into(),
+                    clock: "cpu_wait_free".into(),
                     program_seconds: 0.005_21,
                 }),
             },
@@ -267,7 +267,7 @@ mod tests {
     fn the_smallest_difference_says_what_it_rests_on() {
         let by = SelfComparison {
             rounds: 50,
-            clock: "undisturbed".into(),
+            clock: "cpu_wait_free".into(),
             program_seconds: 0.005_21,
         };
         let mut detected = String::new();

@@ -233,7 +233,7 @@ fn shown_first<'a>(page: &Page, notes: &'a [PipeNote]) -> Vec<&'a PipeNote> {
         &["partial", "failures", "left_behind"],
         &["holds_output"],
         &["delay", "delay_writer", "delay_pipeline"],
-        &["no_cpu", "differs_alone", "skips_file_input"],
+        &["waiting_for_cpu", "differs_alone", "skips_file_input"],
         &["misleading_wall_time"],
     ];
     let rank = |note: &PipeNote| {
@@ -261,7 +261,7 @@ pub(super) fn tone(note: &PipeNote) -> Tone {
         "misleading_wall_time"
         | "differs_alone"
         | "skips_file_input"
-        | "model_off"
+        | "model_inaccurate"
         | "holds_output" => Tone::Notice,
         _ => Tone::Plain,
     }

@@ -199,7 +199,7 @@ pub(super) fn explained_by(tier: &str) -> String {
         "kernel" => "in the kernel".to_owned(),
         "perf" => "by switches and samples (tier perf)".to_owned(),
         "sample" => "by sampling (tier sample)".to_owned(),
-        "stops" | "ptrace" => "by stopping at each call (tier ptrace)".to_owned(),
+        "ptrace" => "by stopping at each call (tier ptrace)".to_owned(),
         other => format!("by tier {other}"),
     }
 }

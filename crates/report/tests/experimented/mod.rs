@@ -91,7 +91,7 @@ pub(crate) fn record() -> ExperimentRecord {
         ),
     ];
     ExperimentRecord {
-        schema_version: 1,
+        schema_version: fathom_model::SCHEMA_VERSION,
         kind: "run".to_string(),
         fathom_version: "0.1.0".to_string(),
         started_at: "2026-11-21T00:00:00Z".to_string(),

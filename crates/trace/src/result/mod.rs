@@ -29,7 +29,7 @@ pub enum Tier {
     /// Threads sampled about 1000 times a second through `/proc` (any user): shares, no counts.
     Sample,
     /// Every call stopped and read through `ptrace`, up to a budget (any user): exact and slow.
-    #[serde(rename = "stops")]
+    #[serde(rename = "ptrace", alias = "stops")]
     Ptrace,
 }
 
@@ -40,7 +40,7 @@ impl Tier {
             Tier::Kernel => "kernel",
             Tier::Perf => "perf",
             Tier::Sample => "sample",
-            Tier::Ptrace => "stops",
+            Tier::Ptrace => "ptrace",
         }
     }
 

@@ -203,7 +203,7 @@ fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
         share_text(share),
         counted(record.environment.cpus as u64, "CPU", "CPUs"),
     );
-    Some(say("no_cpu", Some(stage), text))
+    Some(say("waiting_for_cpu", Some(stage), text))
 }
 
 fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
@@ -217,7 +217,7 @@ fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
         time(model.as_is_seconds),
         time(record.summary.wall.value)
     );
-    Some(say("model_off", None, text))
+    Some(say("model_inaccurate", None, text))
 }
 
 /// Whether parts of this observed stage's time are such parts of its time in the timed rounds.

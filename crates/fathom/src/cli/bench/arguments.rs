@@ -27,22 +27,21 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Warm-up rounds, which do not count
+    /// Make this many warm-up rounds, which do not count
     #[arg(
         short,
         long,
         value_name = "N",
         default_value_t = 1,
-        help_heading = "How much is measured"
-    )]
+        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub warmup: u32,
 
     /// Make exactly this many rounds
-    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs", "precision", "time"], help_heading = "How much is measured")]
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs", "precision", "time"], help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
     /// Make at least this many rounds (default: 10, unless the time is up)
-    #[arg(short, long, value_name = "N", help_heading = "How much is measured")]
+    #[arg(short, long, value_name = "N", help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub min_runs: Option<u32>,
 
     /// Make at most this many rounds
@@ -50,8 +49,7 @@ pub(crate) struct Arguments {
         short = 'M',
         long,
         value_name = "N",
-        help_heading = "How much is measured"
-    )]
+        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub max_runs: Option<u32>,
 
     /// Measure at most this long (default: 5m for comparisons, 10s for one command)
@@ -62,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = quantities::share, help_heading = "How much is measured")]
     pub precision: Option<f64>,
 
-    /// Differences up to this share count as none
+    /// Call differences up to this share the same
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "1%", value_parser = quantities::share, help_heading = "How much is measured")]
     pub margin: f64,
 
@@ -74,8 +72,8 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = "How much is measured")]
     pub no_canaries: bool,
 
-    /// Seed of the random order, to repeat it
-    #[arg(long, value_name = "N", help_heading = "How much is measured")]
+    /// Repeat the random order of this seed
+    #[arg(long, value_name = "N", help_heading = "How much is measured", value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Compare with this command instead of with the first; it is run as well
@@ -132,8 +130,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
     pub ignore_failure: Option<String>,
 
-    /// Let processes that a command leaves running live until the end, such as the daemon of a
-    /// build tool that its next run talks to; otherwise they are ended before the next run
+    /// Keep processes that a command leaves running until the end, such as the daemon of a build tool
+    /// that its next run talks to; otherwise they are ended before the next run
     #[arg(long, help_heading = "What is run, and how")]
     pub keep_daemons: bool,
 
@@ -146,7 +144,7 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = "What is run, and how")]
     pub fixed_environment_size: bool,
 
-    /// Name of a command in all output; once for each, in order
+    /// Name a command in all output; once for each, in order
     #[arg(
         short = 'n',
         long,

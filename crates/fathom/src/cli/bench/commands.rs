@@ -24,7 +24,7 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<(Vec<Target>, usize), Fai
     for (index, source) in sources.iter().enumerate() {
         for assignment in &assignments {
             let one = one(arguments, source, index, sources.len(), assignment);
-            all.push(one.map_err(|failure| arguments.given.explain(failure))?);
+            all.push(one.map_err(|failure| arguments.given.explain("bench", failure))?);
         }
     }
     name_them(arguments, &mut all, sources.len())?;
@@ -64,9 +64,11 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
     let mut all = Vec::new();
     for (index, scan) in scans.enumerate() {
         let step = steps.get(index).map(String::as_str);
+        parameters::holds_no_command("-P", &scan[0], &scan[2]).map_err(Failure::Usage)?;
         all.push(parameters::scan(&scan[0], &scan[1], &scan[2], step).map_err(Failure::Usage)?);
     }
     for list in arguments.parameter_list.chunks(2) {
+        parameters::holds_no_command("-L", &list[0], &list[1]).map_err(Failure::Usage)?;
         all.push(parameters::list(&list[0], &list[1]).map_err(Failure::Usage)?);
     }
     Ok(all)

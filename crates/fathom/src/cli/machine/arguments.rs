@@ -19,12 +19,12 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["full", "check"])]
     pub quick: bool,
 
-    /// Try up to four times more what other programs disturbed (at most 90 s; default: under 30 s)
+    /// Try again, up to four times, what other programs disturbed (at most 90 s; default: under 30 s)
     #[arg(long, conflicts_with = "check")]
     pub full: bool,
 
-    /// Measure only these figures, by their ids of --json; those of their group come too, unseen.
-    /// 'list' lists them
+    /// Measure only these figures, by their ids in --json; the others of their group are measured as
+    /// well and not shown. 'list' lists them
     #[arg(long, value_name = "ID,...", value_delimiter = ',', conflicts_with_all = ["quick", "check", "fix", "restore"])]
     pub only: Vec<String>,
 
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["quick", "full", "check", "html"])]
     pub restore: bool,
 
-    /// Say how each figure was measured
+    /// Show how each figure was measured
     #[arg(long, conflicts_with_all = ["check", "fix", "restore"])]
     pub methods: bool,
 
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write a page with all figures and curves
+    /// Write an HTML page with all figures and curves
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub html: Option<PathBuf>,
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 
 /// See the help texts.
@@ -45,8 +46,7 @@ pub(crate) struct Arguments {
         long,
         visible_alias = "runs",
         value_name = "N",
-        help_heading = "How much is measured"
-    )]
+        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
     /// Make this many observed rounds; 0 for none (default: 3, or 1 if a round takes over 1 s)
@@ -54,11 +54,10 @@ pub(crate) struct Arguments {
         long,
         alias = "explain",
         value_name = "N",
-        help_heading = "How much is measured"
-    )]
+        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub traced: Option<u32>,
 
-    /// How to observe: the best that is allowed, unless you say
+    /// How to observe (default: the best that is allowed here)
     #[arg(long, value_enum, help_heading = "How much is measured")]
     pub tier: Option<Tier>,
 
@@ -83,8 +82,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How much is measured")]
     pub stage_limit: Option<u64>,
 
-    /// Seed of the random order, to repeat it
-    #[arg(long, value_name = "N", help_heading = "How much is measured")]
+    /// Repeat the random order of this seed
+    #[arg(long, value_name = "N", help_heading = "How much is measured", value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Count failing stages instead of ending
@@ -95,7 +94,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, help_heading = "What is shown and written")]
     pub verbose: bool,
 
-    /// Write a page with the chart and all tables
+    /// Write an HTML page with the chart and all tables
     #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
     pub html: Option<PathBuf>,
 
@@ -114,7 +113,7 @@ pub(crate) enum Tier {
     Perf,
     /// Threads sampled 1,000 times a second (any user)
     Sample,
-    /// Not observed: only what the kernel says of ended processes
+    /// Not observed: only what the kernel reports of ended processes
     Accounts,
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub export_markdown: Option<PathBuf>,
 
-    /// Write a report as one page
+    /// Write a report as an HTML page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub html: Option<PathBuf>,
 

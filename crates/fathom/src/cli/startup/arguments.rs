@@ -38,29 +38,28 @@ pub(crate) struct Arguments {
     pub run_options: RunOptions,
 
     /// Make exactly this many rounds (default: as many as fit into --time, 20 to 200)
-    #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = quantities::at_least_one, help_heading = MEASURED)]
+    #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = quantities::at_least_one, help_heading = MEASURED, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
     /// Begin no further round after this time (default: 10s), but make 20
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = MEASURED)]
     pub time: Option<Duration>,
 
-    /// Warm-up rounds, which do not count
+    /// Make this many warm-up rounds, which do not count
     #[arg(
         short,
         long,
         value_name = "N",
         default_value_t = fathom_conduct::startup::WARMUP_ROUNDS,
-        help_heading = MEASURED
-    )]
+        help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub warmup: u32,
 
-    /// Differences up to this share count as none
+    /// Call differences up to this share the same
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED)]
     pub margin: f64,
 
-    /// Seed of the random order, to repeat it
-    #[arg(long, value_name = "N", help_heading = MEASURED)]
+    /// Repeat the random order of this seed
+    #[arg(long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Go on when a run fails: all failures, or only these exit codes
@@ -76,19 +75,19 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = MEASURED)]
     pub drop_caches: bool,
 
-    /// Runs of each program that are observed for phases and files; 0 for none
-    #[arg(long, alias = "explain", value_name = "N", default_value_t = fathom_conduct::startup::OBSERVED_RUNS, help_heading = MEASURED)]
+    /// Observe this many runs of each program for phases and files; 0 for none
+    #[arg(long, alias = "explain", value_name = "N", default_value_t = fathom_conduct::startup::OBSERVED_RUNS, help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub traced: u32,
 
-    /// How to observe: the best that is allowed, unless you say
+    /// How to observe (default: the best that is allowed here)
     #[arg(long, value_enum, help_heading = MEASURED)]
     pub tier: Option<Tier>,
 
     /// Exit with 1 if a program takes longer than this to its first byte (such as 16.7ms)
-    #[arg(long, value_name = "TIME", value_parser = quantities::duration_with_unit, allow_hyphen_values = true, help_heading = SHOWN)]
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration, allow_hyphen_values = true, help_heading = SHOWN)]
     pub budget: Option<Duration>,
 
-    /// The quantile that the budget holds for
+    /// The quantile that must be within the budget
     #[arg(long, value_name = "QUANTILE", value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
     pub budget_quantile: Quantile,
 
@@ -96,7 +95,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 
-    /// Write a picture: one page with the phases as stacked bars
+    /// Write an HTML page with the phases as stacked bars
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
@@ -111,8 +110,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Tier {
     /// In the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
-    /// By ptrace (any user): files in one run with every call stopped, phases in runs with two
-    /// stops
+    /// By ptrace (any user): files in one run that stops at every call, phases in runs that stop twice
     #[value(name = "ptrace", alias = "stops")]
     Ptrace,
 }

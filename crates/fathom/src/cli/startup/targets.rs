@@ -28,7 +28,7 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
     sources
         .map(|(index, source)| {
             let mut target = target(options, None, source, index, count, &Vec::new())
-                .map_err(|failure| arguments.given.explain(failure))?;
+                .map_err(|failure| arguments.given.explain("startup", failure))?;
             target.command.output = Output::Pipe;
             Ok(target)
         })

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     pub run_options: RunOptions,
 
     /// Time exactly this many runs (default: until the median is known well, 3 to 30)
-    #[arg(short, long, value_name = "N", value_parser = crate::cli::quantities::at_least_one)]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::quantities::at_least_one, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
     /// Go on when a timed run fails, and count it: all failures, or only these exit codes. A run
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true)]
     pub ignore_failure: Option<String>,
 
-    /// How to observe: the best that is allowed, unless you say
+    /// How to observe (default: the best that is allowed here)
     #[arg(long, value_enum)]
     pub tier: Option<Tier>,
 
@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub tiers: bool,
 
-    /// Measure what this machine can do at best, to hold findings against it: 3 s, once after each
-    /// start of the machine; what is known is used in any case
+    /// Measure what this machine can do at best, to compare findings with it (3 s, once after each
+    /// start of the machine); what is known already is always used
     #[arg(long)]
     pub limits: bool,
 
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub syscalls: bool,
 
-    /// Add the table of functions that the program's own code is in
+    /// Add the table of functions of the program's own code
     #[arg(long)]
     pub functions: bool,
 
@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub processes: bool,
 
-    /// Write a picture: one page with the account, the timeline and the findings
+    /// Write an HTML page with the account, the timeline and the findings
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -100,7 +100,7 @@ pub enum Tier {
     Perf,
     /// Threads sampled 1,000 times a second (any user)
     Sample,
-    /// Every call stopped at (ptrace), for a while (any user)
+    /// Stopped at every call by ptrace, for a while (any user)
     #[value(name = "ptrace", alias = "stops")]
     Ptrace,
 }

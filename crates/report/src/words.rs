@@ -1,0 +1,298 @@
+//! What is meant by a word that is printed: the entries of `docs/words.md` and `docs/findings.md`.
+
+use fathom_model::FindingId;
+
+use crate::text::wrap;
+
+const WORDS: &str = include_str!("../../../docs/words.md");
+const FINDINGS: &str = include_str!("../../../docs/findings.md");
+
+/// A word with its meaning.
+struct Entry<'a> {
+    /// The heading that it stands under.
+    group: &'a str,
+    /// The word and its other forms, the word first.
+    names: Vec<String>,
+    /// What it means, in Markdown.
+    text: String,
+}
+
+/// All entries of the page, in its order, and then the findings.
+fn entries() -> Vec<Entry<'static>> {
+    let mut all: Vec<Entry<'static>> = Vec::new();
+    let mut group = "";
+    for line in WORDS.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            group = heading;
+        } else if let Some((names, text)) = line
+            .strip_prefix("- **")
+            .and_then(|line| line.split_once(": "))
+        {
+            let names = names.replace("**", "");
+            all.push(Entry {
+                group,
+                names: names.split(", ").map(str::to_owned).collect(),
+                text: text.to_owned(),
+            });
+        } else if let (Some(more), Some(entry)) = (line.strip_prefix("  "), all.last_mut()) {
+            entry.text.push(' ');
+            entry.text.push_str(more);
+        }
+    }
+    all.extend(FindingId::ALL.iter().map(|id| Entry {
+        group: "Findings of why",
+        names: vec![id.to_string()],
+        text: section(*id).unwrap_or_default().to_owned(),
+    }));
+    all
+}
+
+/// What `docs/findings.md` says of a finding.
+fn section(id: FindingId) -> Option<&'static str> {
+    let (_, rest) = FINDINGS.split_once(&format!("\n### `{id}`\n"))?;
+    let end = rest.find("\n## ").unwrap_or(rest.len());
+    let end = rest.find("\n### ").map_or(end, |next| next.min(end));
+    Some(rest[..end].trim())
+}
+
+/// As people type it: `run-queue wait` is `run_queue_wait`.
+fn plain(word: &str) -> String {
+    word.trim().to_lowercase().replace(['-', '_'], " ")
+}
+
+/// The entries of a word; `None` for a word that has none.
+pub fn explain_word(word: &str, width: usize) -> Option<String> {
+    let wanted = plain(word);
+    let is_it = |entry: &Entry<'_>| entry.names.iter().any(|name| plain(name) == wanted);
+    let found: Vec<String> = entries()
+        .iter()
+        .filter(|entry| is_it(entry))
+        .map(|entry| {
+            let names = entry.names.join(", ");
+            format!(
+                "{names}  ({})\n{}",
+                entry.group,
+                paragraphs(&entry.text, width)
+            )
+        })
+        .collect();
+    (!found.is_empty()).then(|| found.join("\n"))
+}
+
+/// Words that were probably meant, the most similar first, at most three.
+pub fn similar_words(word: &str) -> Vec<String> {
+    const ENOUGH: f64 = 0.7;
+    let wanted = plain(word);
+    let mut all: Vec<(f64, String)> = Vec::new();
+    for name in entries().into_iter().flat_map(|entry| entry.names) {
+        let other = plain(&name);
+        let alike = match wanted.len() > 2 && other.contains(&wanted) {
+            true => ENOUGH.max(strsim::normalized_damerau_levenshtein(&wanted, &other)),
+            false => strsim::normalized_damerau_levenshtein(&wanted, &other),
+        };
+        if alike >= ENOUGH && !all.iter().any(|(_, known)| *known == name) {
+            all.push((alike, name));
+        }
+    }
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// All words, by their groups.
+pub fn all_words(width: usize) -> String {
+    let mut text = String::new();
+    let all = entries();
+    for group in all.chunk_by(|a, b| a.group == b.group) {
+        let words: Vec<&str> = group.iter().map(|entry| entry.names[0].as_str()).collect();
+        text.push_str(group[0].group);
+        text.push('\n');
+        for line in wrap(&words.join(", "), width.saturating_sub(2)) {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+    text
+}
+
+/// Markdown as a terminal shows it: paragraphs and lists, wrapped, without marks.
+fn paragraphs(markdown: &str, width: usize) -> String {
+    let mut blocks: Vec<String> = Vec::new();
+    let mut begins = true;
+    for line in markdown.lines() {
+        if line.trim().is_empty() {
+            begins = true;
+            continue;
+        }
+        match blocks.last_mut() {
+            Some(block) if !begins && !line.trim_start().starts_with("- ") => {
+                block.push(' ');
+                block.push_str(line.trim_start());
+            }
+            _ => blocks.push(line.to_owned()),
+        }
+        begins = false;
+    }
+    let mut text = String::new();
+    for block in blocks {
+        let block = block.replace("**", "").replace('`', "");
+        let inner = block.trim_start();
+        let indent = 2 + block.len() - inner.len();
+        let hang = match inner.starts_with("- ") {
+            true => "  ",
+            false => "",
+        };
+        let room = width.saturating_sub(indent + hang.len());
+        for (index, line) in wrap(inner, room).iter().enumerate() {
+            let hang = if index == 0 { "" } else { hang };
+            text.push_str(&format!("{:indent$}{hang}{line}\n", ""));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::{
+        CheckState, ClaimVerdict, Confidence, Fitness, Layer, Metric, PipeState, ProbeVerdict,
+        StartupMetric, StartupPhase, StopReason, TimeCategory, Verdict,
+    };
+    use serde::Serialize;
+
+    use super::*;
+
+    /// The words of these values in records.
+    fn words<T: Serialize>(values: impl IntoIterator<Item = T>) -> Vec<String> {
+        let word = |value| match serde_json::to_value(value) {
+            Ok(serde_json::Value::String(word)) => word,
+            other => panic!("{other:?} is no word"),
+        };
+        values.into_iter().map(word).collect()
+    }
+
+    #[test]
+    fn each_word_of_a_record_has_an_entry() {
+        let verdicts = [
+            Verdict::Faster,
+            Verdict::Slower,
+            Verdict::Same,
+            Verdict::Undecided,
+        ];
+        let stops = [
+            StopReason::RunCount,
+            StopReason::Decided,
+            StopReason::Precise,
+            StopReason::TimeBudget,
+            StopReason::MaximumRounds,
+            StopReason::Interrupted,
+            StopReason::Failed,
+        ];
+        let states = [
+            PipeState::Running,
+            PipeState::WaitingForInput,
+            PipeState::WaitingForReader,
+            PipeState::OtherWait,
+            PipeState::NoCpu,
+        ];
+        let phases = [
+            StartupPhase::Wrappers,
+            StartupPhase::Exec,
+            StartupPhase::Loader,
+            StartupPhase::Entry,
+            StartupPhase::RuntimeAndMain,
+            StartupPhase::LoaderToMain,
+            StartupPhase::FirstWrite,
+            StartupPhase::Exit,
+            StartupPhase::WaitingForCpu,
+        ];
+        let figures = [
+            ProbeVerdict::Ok,
+            ProbeVerdict::Disturbed,
+            ProbeVerdict::NoAnswer,
+            ProbeVerdict::NotMeasurable,
+        ];
+        let checks = [
+            CheckState::Ok,
+            CheckState::Unknown,
+            CheckState::Warning,
+            CheckState::Bad,
+        ];
+        let all = [
+            words(FindingId::ALL.iter().copied()),
+            words(Metric::ALL),
+            words(TimeCategory::ALL),
+            words(verdicts),
+            words(stops),
+            words(ClaimVerdict::ALL),
+            words([Layer::Arithmetic, Layer::Mechanism, Layer::Size]),
+            words([Confidence::Certain, Confidence::Likely]),
+            words([StartupMetric::FirstOutput, StartupMetric::Exit]),
+            words(states),
+            words(phases),
+            words(figures),
+            words(checks),
+            words([Fitness::Quiet, Fitness::Usable, Fitness::Unfit]),
+            words(["kernel", "perf", "sample", "ptrace", "accounts"]),
+        ];
+        for word in all.into_iter().flatten() {
+            let entry = explain_word(&word, 80);
+            assert!(
+                entry.is_some_and(|text| text.lines().count() > 1),
+                "docs/words.md lacks {word}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_is_found_however_it_is_typed_and_fits_the_width() {
+        let expected = "wall, wall_ns  (Metrics)\n  Time from just before the process is created to its exit as\n  \
+                        the parent sees it.\n";
+        assert_eq!(explain_word("Wall", 64).as_deref(), Some(expected));
+        assert_eq!(
+            explain_word("run-queue wait", 80),
+            explain_word("run_queue_wait", 80)
+        );
+        let finding = explain_word("unbuffered-output", 60).expect("it has a section");
+        assert!(
+            finding.contains("\n  - Change. Write through a buffer; flush at the end.\n"),
+            "{finding}"
+        );
+        assert!(
+            finding.lines().all(|line| line.chars().count() <= 60),
+            "{finding}"
+        );
+        assert!(!finding.contains("line-buffered-output\n"), "{finding}");
+        assert_eq!(explain_word("frobnicate", 80), None);
+    }
+
+    #[test]
+    fn near_misses_are_answered_with_what_was_meant() {
+        assert_eq!(
+            similar_words("unbufered-output")
+                .first()
+                .map(String::as_str),
+            Some("unbuffered-output")
+        );
+        assert_eq!(
+            similar_words("wal").first().map(String::as_str),
+            Some("wall")
+        );
+        assert_eq!(similar_words("frobnicate"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn all_words_are_listed_once_in_their_group() {
+        let list = all_words(80);
+        assert!(list.starts_with("Measuring\n  benchmark, run, "), "{list}");
+        assert!(
+            list.lines().all(|line| line.chars().count() <= 80),
+            "{list}"
+        );
+        let mut names: Vec<String> = entries()
+            .into_iter()
+            .map(|entry| format!("{}: {}", entry.group, entry.names[0]))
+            .collect();
+        let before = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), before);
+    }
+}
