@@ -26,12 +26,15 @@ fn render(record: &BenchRecord) -> String {
                     time_unit,
                     ..TerminalOptions::default()
                 };
-                let text = terminal(record, &options);
-                assert!(
-                    text.lines().all(|line| columns(line) <= width.max(32)),
-                    "{text}"
-                );
-                all.push_str(&text);
+                for verbose in [false, true] {
+                    let options = TerminalOptions { verbose, ..options };
+                    let text = terminal(record, &options);
+                    assert!(
+                        text.lines().all(|line| columns(line) <= width.max(32)),
+                        "{text}"
+                    );
+                    all.push_str(&text);
+                }
             }
         }
     }
@@ -70,7 +73,7 @@ fn indices_that_lead_nowhere() {
     outcome.comparisons[0].subject = usize::MAX;
     outcome.comparisons[0].reference = 77;
     outcome.results[0].benchmark = 12;
-    assert!(render(&record).contains("Against 78"));
+    assert!(render(&record).contains("against 78"));
 }
 
 #[test]
@@ -129,8 +132,12 @@ fn a_metric_that_fewer_runs_have() {
         outcome_of(&mut record).results[0].summaries[1].metric,
         Metric::Undisturbed
     );
-    let text = terminal(&record, &TerminalOptions::default());
-    let note = "undisturbed  known for 4 of 12 runs, where one thread did all the work and its\n               waits could be measured exactly, its interval has 87.5 %";
+    let options = TerminalOptions {
+        verbose: true,
+        ..TerminalOptions::default()
+    };
+    let text = terminal(&record, &options);
+    let note = "wait-free    known for 4 of 12 runs, where one thread did all the work and its\n               waits could be measured exactly, its interval has 87.5 %";
     assert!(text.contains(note), "{text}");
 }
 

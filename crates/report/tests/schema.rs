@@ -44,7 +44,11 @@ fn records() -> Vec<BenchRecord> {
     full.runs[0].io = None;
     full.runs[0].throttled_ns = Some(5_000_000);
     full.environment.fingerprint = Some(fingerprint());
-    outcome_of(&mut full).warnings = vec![warning(Some(0), "two_modes", "two modes")];
+    let warmup = full.runs[1].clone();
+    let outcome = outcome_of(&mut full);
+    outcome.warnings = vec![warning(Some(0), "two_modes", "two modes")];
+    outcome.notes = vec![warning(Some(1), "steal", "CPU steal in 1 run")];
+    outcome.warmups = vec![warmup];
     let mut records = Vec::new();
     for verdict in [
         Verdict::Faster,

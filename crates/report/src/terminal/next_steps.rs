@@ -31,7 +31,10 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
         1 => counted(subjects[0].runs.len() as u64, "run", "runs"),
         _ => counted(rounds(record), "round", "rounds") + " in random order",
     };
-    let ends = record.runs.iter().map(|run| run.started_ns + run.wall_ns);
+    let ends = record
+        .runs
+        .iter()
+        .map(|run| run.started_ns.saturating_add(run.wall_ns));
     let starts = record.runs.iter().map(|run| run.started_ns);
     let took = match (starts.min(), ends.max()) {
         (Some(start), Some(end)) => {
