@@ -1,6 +1,7 @@
 //! Records of version 1, written by the last Fathom that wrote them, are read: what is written again
 //! is a record of today with the same values.
 
+#[allow(dead_code, reason = "the schemas are held by other tests")]
 mod walker;
 
 use fathom_model::{
