@@ -95,7 +95,7 @@ fn assert_adds_up(case: &Case) {
 }
 
 /// Waits and costs of which a part of the account is made: a finding has no more than its part.
-const PARTS: [(FindingId, &[TimeCategory]); 9] = {
+const PARTS: [(FindingId, &[TimeCategory]); 8] = {
     use TimeCategory as Part;
     [
         (FindingId::Sleeping, &[Part::Sleeping]),
@@ -103,7 +103,6 @@ const PARTS: [(FindingId, &[TimeCategory]); 9] = {
         (FindingId::WaitingForOutput, &[Part::WaitingForOutput]),
         (FindingId::WaitingForNetwork, &[Part::Network]),
         (FindingId::PageFaultHeavy, &[Part::PageFaults]),
-        (FindingId::KernelBound, &Part::IN_KERNEL),
         (FindingId::UnbufferedOutput, OF_BYTES),
         (FindingId::UnbufferedInput, OF_BYTES),
         (FindingId::LineBufferedOutput, OF_BYTES),

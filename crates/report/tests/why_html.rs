@@ -146,6 +146,7 @@ fn stretches_are_drawn_without_a_gap() {
     let mut explanation = findings();
     let whole = explanation.explaining.wall_ns;
     explanation.threads.clear();
+    explanation.processes.clear();
     explanation.timeline = vec![
         stretch(
             4120,
@@ -202,6 +203,7 @@ fn where_times_may_not_be_quoted_the_page_is_given_none() {
 fn a_long_history_stays_small_and_says_what_was_merged() {
     let mut explanation = findings();
     explanation.threads.clear();
+    explanation.processes.clear();
     explanation.timeline = (0..300_000u64)
         .map(|at| {
             let spent = [TimeCategory::UserCode, TimeCategory::KernelIo][at as usize % 2];
@@ -274,6 +276,7 @@ fn an_explanation_of_nothing_is_still_a_page() {
 fn stretches_may_overlap_or_lie_backwards() {
     let mut explanation = clean();
     explanation.threads.clear();
+    explanation.processes.clear();
     explanation.timeline = vec![
         stretch(4120, 5 * MS, 9 * MS, TimeCategory::UserCode, None),
         stretch(4120, 7 * MS, 8 * MS, TimeCategory::KernelIo, None),

@@ -1,8 +1,7 @@
 //! Much memory is touched for the first time.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::{Finding, FindingId, TimeCategory};
 
-use super::parts;
 use super::process_spawning::faults_are_of_copies;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, percent};
@@ -12,7 +11,11 @@ use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let all = analysis.fault_cost();
-    let most = parts::most_ns(&analysis.account, FindingId::PageFaultHeavy) as f64;
+    // Timed ones are a part of the account: 88 % were found where it had 79.
+    let most = match all.measured {
+        true => analysis.spent_ns(TimeCategory::PageFaults),
+        false => 0.97 * analysis.cpu_ns,
+    };
     let cost = analysis.within_kernel(all.ns).min(most);
     let faults = all.count;
     let many = faults.max(analysis.trace.accounts.minor_faults) >= t::MANY_FAULTS;

@@ -24,15 +24,18 @@ fn parts(id: Id) -> Option<&'static [Part]> {
         | Id::SyncWrites => OF_BYTES,
         Id::WaitingForInput => &[Part::WaitingForInput],
         Id::WaitingForOutput => &[Part::WaitingForOutput],
-        Id::WaitingForDisk | Id::ColdFiles => &[Part::Disk, Part::KernelIo, Part::PageFaults],
+        // The CPU time of fetching is where the fault was.
+        Id::WaitingForDisk | Id::ColdFiles => OF_BYTES,
         Id::WaitingForNetwork | Id::DelayedAckStall => &[Part::Network],
         Id::Sleeping => &[Part::Sleeping],
-        Id::PageFaultHeavy => &[Part::PageFaults],
+        // Faults that nobody timed are in the own code.
+        Id::PageFaultHeavy => &[Part::PageFaults, Part::KernelMemory, Part::UserCode],
         Id::AllocatorChurn => &[Part::KernelMemory, Part::PageFaults, Part::UserCode],
         Id::MissingFileLookups => &[Part::KernelFiles, Part::KernelIo, Part::UserCode],
         Id::ClockCalls => &[Part::KernelWaiting, Part::KernelOther, Part::UserCode],
-        Id::KernelBound => &Part::IN_KERNEL,
-        Id::LockContention
+        // What is around its calls is own code.
+        Id::KernelBound
+        | Id::LockContention
         | Id::WakeupStorm
         | Id::IdleCores
         | Id::CpuStarved
@@ -47,20 +50,15 @@ fn parts(id: Id) -> Option<&'static [Part]> {
 
 /// What the account has of the parts that a finding can come from, ns. Where the kernel's time
 /// isn't split, all of it.
-pub(super) fn most_ns(account: &TimeAccount, id: Id) -> u64 {
+fn most_ns(account: &TimeAccount, id: Id) -> u64 {
     let Some(parts) = parts(id) else {
         return account.wall_ns;
     };
     let own = parts.iter().map(|part| account.ns(*part)).sum::<u64>();
     let any_in_kernel = parts.iter().any(|part| part.is_in_kernel());
-    let unsplit = if any_in_kernel {
-        account.ns(Part::Kernel)
-    } else {
-        0
-    };
-    match parts.contains(&Part::Kernel) {
-        true => own,
-        false => own + unsplit,
+    match any_in_kernel {
+        true => own + account.ns(Part::Kernel),
+        false => own,
     }
 }
 
