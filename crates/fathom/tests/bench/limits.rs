@@ -88,7 +88,7 @@ fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
     };
     // Some 10 ms of CPU time at least, of which 4 are allowed in 10.
     let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
-    let output = group.run(&fathom(&["-r", "3", "--json", "-", "-S", "sh", busy]));
+    let output = group.run(&fathom(&["-r", "3", "--json", "-", "-S", busy]));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let record: Value = serde_json::from_slice(&output.stdout).unwrap();
     let runs = record["runs"].as_array().unwrap();

@@ -15,10 +15,11 @@ use crate::cli::target::{self, Source, line, target};
 /// # Errors
 /// Usage errors, and errors for programs and inputs that aren't there.
 pub(super) fn prepare(arguments: &Arguments) -> Result<(Vec<Target>, usize), Failure> {
+    // First, or a command that was taken for a parameter's value is said to be missing.
+    let parameters = given_parameters(arguments)?;
     let (sources, reference) = sources(arguments)?;
     check_parameters_are_used(arguments)?;
-    let assignments =
-        parameters::combinations(&given_parameters(arguments)?).map_err(Failure::Usage)?;
+    let assignments = parameters::combinations(&parameters).map_err(Failure::Usage)?;
     let mut all = Vec::new();
     // All values of one command together, so that -n and the per-command options count commands.
     for (index, source) in sources.iter().enumerate() {
