@@ -54,7 +54,7 @@ fn row(
     package: &str,
     out: &mut Collector,
 ) {
-    let counts = record.iter().find_map(|cell| cell.split_once("n="));
+    let counts = record.iter().skip(1).find_map(|cell| cell.split_once("n="));
     let mut counts = counts
         .map_or("", |(_, counts)| counts)
         .split('+')

@@ -1,5 +1,7 @@
 //! oha's JSON: seconds, summaries only.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
@@ -67,7 +69,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         let quantiles = if metric == "first_byte" {
             quantiles(&document["firstBytePercentiles"])
         } else {
-            Default::default()
+            BTreeMap::new()
         };
         let (mean, min, max) = (
             number(value, "average"),
@@ -114,7 +116,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-fn quantiles(value: &Value) -> std::collections::BTreeMap<String, f64> {
+fn quantiles(value: &Value) -> BTreeMap<String, f64> {
     let entries = value.as_object().into_iter().flatten();
     entries
         .filter_map(|(key, value)| Some((key.strip_prefix('p')?.to_owned(), value.as_f64()?)))
