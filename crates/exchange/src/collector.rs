@@ -1,0 +1,336 @@
+//! Where readers put what they find: the same series again adds samples, and everything is bounded.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::error::Error;
+use crate::imported::{Benchmark, Direction, Imported, LeftOut, Source, Summary, Values};
+
+/// With names and parameters of usual length, so many take about 200 MB.
+const MOST_BENCHMARKS: usize = 200_000;
+/// Samples and iterations of all benchmarks: 200 MB.
+const MOST_VALUES: usize = 25_000_000;
+/// More reasons are of no use to a reader.
+const MOST_LEFT_OUT: usize = 1000;
+/// A name that is longer is cut.
+const LONGEST_NAME: usize = 4096;
+
+/// What a series is called; made with [`Measure::new`] and the methods.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Measure {
+    name: String,
+    parameters: BTreeMap<String, String>,
+    metric: String,
+    unit: String,
+    direction: Option<u8>,
+    threads: Option<u64>,
+}
+
+impl Measure {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        metric: impl Into<String>,
+        unit: impl Into<String>,
+    ) -> Measure {
+        let [name, metric, unit] = [name.into(), metric.into(), unit.into()].map(shortened);
+        let direction = match unit.as_str() {
+            "ns" | "us" | "µs" | "ms" | "s" | "B" | "ns/op" | "B/op" | "allocs/op" | "sec/op" => {
+                Some(0)
+            }
+            "MB/s" | "B/s" | "MiB/s" | "op/s" | "ops/s" | "1/s" => Some(1),
+            _ => None,
+        };
+        Measure {
+            name,
+            parameters: BTreeMap::new(),
+            metric,
+            unit,
+            direction,
+            threads: None,
+        }
+    }
+
+    pub(crate) fn lower(mut self) -> Measure {
+        self.direction = Some(0);
+        self
+    }
+
+    pub(crate) fn higher(mut self) -> Measure {
+        self.direction = Some(1);
+        self
+    }
+
+    pub(crate) fn threads(mut self, threads: Option<u64>) -> Measure {
+        self.threads = threads;
+        self
+    }
+
+    pub(crate) fn parameter(mut self, name: &str, value: &str) -> Measure {
+        if !value.is_empty() {
+            self.parameters
+                .insert(name.to_owned(), shortened(value.to_owned()));
+        }
+        self
+    }
+
+    pub(crate) fn with(mut self, parameters: &BTreeMap<String, String>) -> Measure {
+        self.parameters.clone_from(parameters);
+        self
+    }
+}
+
+fn shortened(mut text: String) -> String {
+    if text.len() > LONGEST_NAME {
+        let end = (0..=LONGEST_NAME)
+            .rev()
+            .find(|&at| text.is_char_boundary(at));
+        text.truncate(end.unwrap_or(0));
+        text.push('…');
+    }
+    text
+}
+
+pub(crate) struct Collector {
+    tool: &'static str,
+    version: Option<String>,
+    environment: BTreeMap<String, String>,
+    benchmarks: Vec<Benchmark>,
+    index: HashMap<Measure, usize>,
+    left_out: Vec<LeftOut>,
+    left_out_index: HashMap<(String, String), usize>,
+    values: usize,
+}
+
+impl Collector {
+    pub(crate) fn new(tool: &'static str) -> Collector {
+        Collector {
+            tool,
+            version: None,
+            environment: BTreeMap::new(),
+            benchmarks: Vec::new(),
+            index: HashMap::new(),
+            left_out: Vec::new(),
+            left_out_index: HashMap::new(),
+            values: 0,
+        }
+    }
+
+    pub(crate) fn version(&mut self, version: Option<&str>) {
+        self.version = version.map(|version| shortened(version.to_owned()));
+    }
+
+    /// The first value of a key stays; another one is counted.
+    pub(crate) fn environment(&mut self, key: &str, value: &str) {
+        match self.environment.get(key) {
+            Some(old) if old == value => {}
+            Some(_) => self.left_out(key, "the file names another one before"),
+            None if self.environment.len() < 100 => {
+                self.environment
+                    .insert(shortened(key.to_owned()), shortened(value.to_owned()));
+            }
+            None => self.left_out("environment", "more than 100 keys"),
+        }
+    }
+
+    pub(crate) fn left_out(&mut self, what: impl Into<String>, reason: impl Into<String>) {
+        self.left_out_times(what, reason, 1);
+    }
+
+    pub(crate) fn left_out_times(
+        &mut self,
+        what: impl Into<String>,
+        reason: impl Into<String>,
+        count: u64,
+    ) {
+        if count == 0 {
+            return;
+        }
+        let mut key = (shortened(what.into()), shortened(reason.into()));
+        if self.left_out.len() >= MOST_LEFT_OUT && !self.left_out_index.contains_key(&key) {
+            key = (
+                "others".to_owned(),
+                format!("more than {MOST_LEFT_OUT} entries here"),
+            );
+        }
+        if let Some(&at) = self.left_out_index.get(&key) {
+            self.left_out[at].count += count;
+            return;
+        }
+        let (what, reason) = key.clone();
+        self.left_out_index.insert(key, self.left_out.len());
+        self.left_out.push(LeftOut {
+            what,
+            reason,
+            count,
+        });
+    }
+
+    /// Adds samples to a series; it is made where it is new.
+    pub(crate) fn samples(
+        &mut self,
+        measure: Measure,
+        samples: impl IntoIterator<Item = f64>,
+        iterations: &[u64],
+    ) -> Option<usize> {
+        let at = match self.index.get(&measure) {
+            Some(&at) => at,
+            None => self.push(measure, Values::Samples(Vec::new()))?,
+        };
+        if iterations.len() == 1 && self.benchmarks[at].iterations.is_empty() {
+            self.benchmarks[at].iterations.push(iterations[0]);
+            for sample in samples {
+                self.sample_at(at, sample, None);
+            }
+            return Some(at);
+        }
+        for (number, sample) in samples.into_iter().enumerate() {
+            self.sample_at(at, sample, iterations.get(number).copied());
+        }
+        Some(at)
+    }
+
+    /// Adds a series that is no other one's, also where it is called the same.
+    pub(crate) fn separate(
+        &mut self,
+        measure: Measure,
+        samples: impl IntoIterator<Item = f64>,
+        iterations: &[u64],
+    ) {
+        self.index.remove(&measure);
+        self.samples(measure, samples, iterations);
+    }
+
+    /// What the file says of the machine: nested keys with a dot between.
+    pub(crate) fn environment_of(&mut self, prefix: &str, value: &serde_json::Value) {
+        match value {
+            serde_json::Value::Object(map) => {
+                for (key, value) in map {
+                    let dot = if prefix.is_empty() { "" } else { "." };
+                    self.environment_of(&format!("{prefix}{dot}{key}"), value);
+                }
+            }
+            serde_json::Value::Null => {}
+            value => self.environment(prefix, &crate::json::text(value)),
+        }
+    }
+
+    /// Adds a sample to the series that [`Collector::samples`] named.
+    pub(crate) fn sample_at(&mut self, at: usize, sample: f64, iterations: Option<u64>) {
+        if !sample.is_finite() {
+            let name = self.benchmarks[at].name.clone();
+            self.left_out(name, "no finite number");
+            return;
+        }
+        if self.values + 1 + usize::from(iterations.is_some()) > MOST_VALUES {
+            let name = self.benchmarks[at].name.clone();
+            self.left_out(name, "more samples than memory is spent on");
+            return;
+        }
+        let benchmark = &mut self.benchmarks[at];
+        if let Values::Samples(samples) = &mut benchmark.values {
+            samples.push(sample);
+            benchmark.iterations.extend(iterations);
+            self.values += 1 + usize::from(iterations.is_some());
+        }
+    }
+
+    pub(crate) fn summary(&mut self, measure: Measure, summary: Summary) {
+        self.summary_of(measure, summary, &[]);
+    }
+
+    /// A summary is never joined with another one.
+    pub(crate) fn summary_of(
+        &mut self,
+        measure: Measure,
+        mut summary: Summary,
+        iterations: &[u64],
+    ) {
+        let figures = [
+            &mut summary.value,
+            &mut summary.mean,
+            &mut summary.median,
+            &mut summary.standard_deviation,
+            &mut summary.min,
+            &mut summary.max,
+            &mut summary.low,
+            &mut summary.high,
+            &mut summary.level,
+        ];
+        let mut bad = 0;
+        for figure in figures {
+            if figure.is_some_and(|value| !value.is_finite()) {
+                *figure = None;
+                bad += 1;
+            }
+        }
+        for map in [&mut summary.quantiles, &mut summary.other] {
+            let before = map.len();
+            map.retain(|_, value| value.is_finite());
+            bad += (before - map.len()) as u64;
+        }
+        self.left_out_times(&measure.name, "no finite number", bad);
+        if (Summary {
+            count: None,
+            level: None,
+            ..summary.clone()
+        }) == Summary::default()
+        {
+            self.left_out(measure.name, "no figure in it");
+            return;
+        }
+        if let Some(at) = self.push(measure, Values::Summary(Box::new(summary))) {
+            self.benchmarks[at].iterations = iterations.to_vec();
+        }
+    }
+
+    fn push(&mut self, measure: Measure, values: Values) -> Option<usize> {
+        if self.benchmarks.len() >= MOST_BENCHMARKS {
+            self.left_out("benchmarks", format!("more than {MOST_BENCHMARKS}"));
+            return None;
+        }
+        let at = self.benchmarks.len();
+        if matches!(values, Values::Samples(_)) {
+            self.index.insert(measure.clone(), at);
+        }
+        self.benchmarks.push(Benchmark {
+            name: measure.name,
+            parameters: measure.parameters,
+            metric: measure.metric,
+            unit: measure.unit,
+            direction: measure.direction.map(|way| match way {
+                0 => Direction::LowerIsBetter,
+                _ => Direction::HigherIsBetter,
+            }),
+            values,
+            iterations: Vec::new(),
+            threads: measure.threads,
+        });
+        Some(at)
+    }
+
+    pub(crate) fn finish(mut self, file: &str) -> Result<Imported, Error> {
+        let empty = |benchmark: &Benchmark| matches!(&benchmark.values, Values::Samples(list) if list.is_empty());
+        for name in Vec::from_iter(
+            self.benchmarks
+                .iter()
+                .filter(|one| empty(one))
+                .map(|one| one.name.clone()),
+        ) {
+            self.left_out(name, "no samples");
+        }
+        self.benchmarks.retain(|benchmark| !empty(benchmark));
+        if self.benchmarks.is_empty() && self.left_out.is_empty() {
+            return Err(Error::Empty(self.tool));
+        }
+        Ok(Imported {
+            kind: "imported",
+            source: Source {
+                tool: self.tool,
+                version: self.version,
+                file: file.to_owned(),
+                environment: self.environment,
+            },
+            benchmarks: self.benchmarks,
+            left_out: self.left_out,
+        })
+    }
+}

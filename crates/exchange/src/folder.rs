@@ -1,0 +1,243 @@
+//! Folders: criterion's and asv's trees are one result each, other files one each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::ops::Bound;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::collector::{Collector, Measure};
+use crate::error::{Error, malformed};
+use crate::formats::{asv, cargo_criterion::per_iteration};
+use crate::imported::Imported;
+use crate::json::{document, list, name, text, word};
+use crate::read::{LARGEST_DOCUMENT, read};
+
+/// More files than a tree of results has.
+const MOST_FILES: usize = 100_000;
+/// All files of a folder together.
+const MOST_BYTES: u64 = 200 << 20;
+
+/// A file of a folder: its path below the folder, with `/`, and what is in it.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Path below the folder.
+    pub path: String,
+    /// Content.
+    pub bytes: Vec<u8>,
+}
+
+/// What the files of a folder hold.
+#[derive(Debug)]
+pub struct Folder {
+    /// Results.
+    pub imported: Vec<Imported>,
+    /// Files of no known format, and files that couldn't be read, with the reason.
+    pub refused: Vec<(String, Error)>,
+}
+
+/// The files below a folder, sorted. Links aren't followed. The only function here that touches the world.
+pub fn walk(folder: &Path) -> Result<Vec<Entry>, Error> {
+    let mut folders = vec![(folder.to_owned(), String::new())];
+    let (mut entries, mut total) = (Vec::new(), 0);
+    while let Some((folder, prefix)) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push((entry.path(), format!("{path}/")));
+            } else if kind.is_file() {
+                let mut bytes = Vec::new();
+                std::fs::File::open(entry.path())?
+                    .take(LARGEST_DOCUMENT + 1)
+                    .read_to_end(&mut bytes)?;
+                total += bytes.len() as u64;
+                entries.push(Entry { path, bytes });
+            }
+            if entries.len() + folders.len() > MOST_FILES || total > MOST_BYTES {
+                return Err(Error::TooLarge(format!(
+                    "the folder holds more than {MOST_FILES} files or 200 MB"
+                )));
+            }
+        }
+    }
+    entries.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(entries)
+}
+
+/// Reads the files of a folder; `folder` is its name for the records.
+pub fn read_folder(entries: &[Entry], folder: &str, format: Option<&str>) -> Folder {
+    let files: BTreeMap<&str, &[u8]> = entries
+        .iter()
+        .map(|entry| (entry.path.as_str(), &entry.bytes[..]))
+        .collect();
+    let mut used = BTreeSet::new();
+    let mut results = Vec::new();
+    if format.is_none() {
+        results.extend(criterion(&files, &mut used).map(|read| (folder.to_owned(), read)));
+        results.extend(asv_tree(&files, folder, &mut used));
+    }
+    for (path, bytes) in files.iter().filter(|(path, _)| !used.contains(*path)) {
+        let file = format!("{}/{path}", folder.trim_end_matches('/'));
+        results.push((file.clone(), Ok(Named::Read(read(*bytes, &file, format)))));
+    }
+    let mut all = Folder {
+        imported: Vec::new(),
+        refused: Vec::new(),
+    };
+    for (file, result) in results {
+        let read = result.and_then(|named| match named {
+            Named::Read(read) => read,
+            Named::Collected(collector) => collector.finish(&file),
+        });
+        match read {
+            Ok(imported) => all.imported.push(imported),
+            Err(error) => all.refused.push((file, error)),
+        }
+    }
+    all
+}
+
+enum Named {
+    Read(Result<Imported, Error>),
+    Collected(Box<Collector>),
+}
+
+type Files<'a> = BTreeMap<&'a str, &'a [u8]>;
+
+/// Criterion's tree: `BENCHMARK/BASELINE/{benchmark,sample,estimates,tukey}.json`.
+fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Result<Named, Error>> {
+    let mut runs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for path in files.keys() {
+        let Some(run) = path.strip_suffix("/sample.json") else {
+            continue;
+        };
+        if files.contains_key(format!("{run}/benchmark.json").as_str()) {
+            let (benchmark, baseline) = run.rsplit_once('/').unwrap_or(("", run));
+            runs.entry(benchmark).or_default().push(baseline);
+        }
+    }
+    if runs.is_empty() {
+        return None;
+    }
+    let mut out = Collector::new("criterion");
+    for (benchmark, baselines) in &runs {
+        let result = one(files, benchmark, baselines, &mut out);
+        if let Err(error) = result {
+            return Some(Err(malformed(format!("criterion: {benchmark}: {error}"))));
+        }
+        let below = if benchmark.is_empty() {
+            String::new()
+        } else {
+            format!("{benchmark}/")
+        };
+        let start = (Bound::Included(below.as_str()), Bound::Unbounded);
+        for path in files
+            .range::<str, _>(start)
+            .map(|(path, _)| *path)
+            .take_while(|path| path.starts_with(&below))
+        {
+            let Some((baseline, file)) = path[below.len()..].split_once('/') else {
+                continue;
+            };
+            let known = matches!(
+                file,
+                "benchmark.json" | "sample.json" | "estimates.json" | "tukey.json" | "raw.csv"
+            );
+            if known && (baselines.contains(&baseline) || baseline == "change") {
+                used.insert(path);
+                match (baseline, file) {
+                    ("change", _) => out.left_out("change", "a comparison, no measurement"),
+                    (_, "estimates.json" | "tukey.json") => {
+                        out.left_out(file, "computed from the samples, which are kept")
+                    }
+                    (_, "raw.csv") => out.left_out(file, "the samples again"),
+                    _ => {}
+                }
+            }
+        }
+    }
+    Some(Ok(Named::Collected(Box::new(out))))
+}
+
+/// `new` is always the last run; baselines beside it are earlier ones.
+fn one(
+    files: &Files,
+    benchmark: &str,
+    baselines: &[&str],
+    out: &mut Collector,
+) -> Result<(), Error> {
+    let last = baselines.contains(&"new");
+    for baseline in baselines {
+        let file = |name: &str| {
+            let path = [benchmark, baseline, name];
+            let path = Vec::from_iter(path.into_iter().filter(|part| !part.is_empty())).join("/");
+            document(files.get(path.as_str()).copied().unwrap_or_default())
+        };
+        let what = file("benchmark.json")?;
+        if last && *baseline != "new" {
+            out.left_out(
+                format!("{} / {baseline}", name(&what, "full_id")?),
+                "an earlier run; 'new' is the last",
+            );
+            continue;
+        }
+        let sample = file("sample.json")?;
+        let called = match word(&what, "function_id") {
+            Some(function) => format!("{}/{function}", name(&what, "group_id")?),
+            None => name(&what, "group_id")?.to_owned(),
+        };
+        let measure = Measure::new(called.as_str(), "wall", "ns");
+        let measure = measure.parameter("value", word(&what, "value_str").unwrap_or_default());
+        let measure = if last {
+            measure
+        } else {
+            measure.parameter("baseline", baseline)
+        };
+        per_iteration(out, measure, list(&sample, "times"), list(&sample, "iters"));
+        if !what["throughput"].is_null() {
+            out.left_out(
+                called,
+                format!(
+                    "throughput {}: a constant, no measurement",
+                    text(&what["throughput"])
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// asv's `results`: `benchmarks.json`, and a folder for each machine.
+fn asv_tree<'a>(
+    files: &Files<'a>,
+    folder: &str,
+    used: &mut BTreeSet<&'a str>,
+) -> Vec<(String, Result<Named, Error>)> {
+    let mut results = Vec::new();
+    for (path, bytes) in files {
+        if !asv::can_read(bytes) {
+            continue;
+        }
+        let mut parts = Vec::from_iter(path.split('/'));
+        let machine = parts
+            .len()
+            .checked_sub(2)
+            .map(|at| [&parts[..=at], &["machine.json"]].concat().join("/"));
+        parts.truncate(parts.len().saturating_sub(2));
+        parts.push("benchmarks.json");
+        let known = files.get_key_value(parts.join("/").as_str());
+        let machine = machine.and_then(|machine| files.get_key_value(machine.as_str()));
+        used.insert(path);
+        used.extend(known.map(|(path, _)| *path));
+        used.extend(machine.map(|(path, _)| *path));
+        let mut out = Collector::new("asv");
+        let read = known.map_or(Ok(Value::Null), |(_, bytes)| document(bytes));
+        let read = read.and_then(|known| asv::with(bytes, &known, &mut out));
+        let file = format!("{}/{path}", folder.trim_end_matches('/'));
+        results.push((file, read.map(|()| Named::Collected(Box::new(out)))));
+    }
+    results
+}

@@ -1,0 +1,144 @@
+//! A result file of asv; beside `benchmarks.json` it has units and the names of parameters.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::collector::{Collector, Measure};
+use crate::error::Error;
+use crate::imported::Summary;
+use crate::json::{document, entries, holds, list, opens, text, whole};
+
+pub(crate) fn can_read(head: &[u8]) -> bool {
+    opens(head, b"{")
+        && holds(
+            head,
+            &["\"commit_hash\"", "\"result_columns\"", "\"results\""],
+        )
+}
+
+pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
+    with(bytes, &Value::Null, out)
+}
+
+pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Result<(), Error> {
+    let document = document(bytes)?;
+    for (form, known) in [(&document["version"], 2), (&benchmarks["version"], 2)] {
+        if !form.is_null() && form.as_u64() != Some(known) {
+            return Err(Error::Version {
+                tool: "asv",
+                found: text(form),
+                known: "2",
+            });
+        }
+    }
+    out.version(Some("2"));
+    for key in [
+        "commit_hash",
+        "env_name",
+        "date",
+        "params",
+        "python",
+        "requirements",
+    ] {
+        out.environment_of(key, &document[key]);
+    }
+    out.left_out_times(
+        "durations",
+        "of building and setting up",
+        entries(&document, "durations").count() as u64,
+    );
+    let columns = BTreeMap::from_iter(
+        list(&document, "result_columns")
+            .iter()
+            .enumerate()
+            .filter_map(|(at, name)| Some((name.as_str()?, at))),
+    );
+    for (name, row) in entries(&document, "results") {
+        let cell = |column: &str| columns.get(column).map_or(&Value::Null, |at| &row[*at]);
+        benchmark(name, &cell, &benchmarks[name.as_str()], out);
+    }
+    Ok(())
+}
+
+fn benchmark<'a>(name: &str, cell: &dyn Fn(&str) -> &'a Value, known: &Value, out: &mut Collector) {
+    let Some(results) = cell("result").as_array() else {
+        out.left_out(name, "failed");
+        return;
+    };
+    let lists = Vec::from_iter(
+        cell("params")
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|list| list.as_array().map_or(&[][..], Vec::as_slice)),
+    );
+    let (metric, unit) = metric(name, known);
+    for (number, result) in results.iter().enumerate() {
+        let mut measure = Measure::new(name, metric, unit);
+        // Results are in the order of the product of all parameters, the last one fastest.
+        let mut rest = number;
+        for (at, list) in lists.iter().enumerate().rev() {
+            let value = list
+                .get(rest % list.len().max(1))
+                .map(text)
+                .unwrap_or_default();
+            let key = known["param_names"][at]
+                .as_str()
+                .map_or_else(|| (at + 1).to_string(), ToOwned::to_owned);
+            measure = measure.parameter(&key, &value);
+            rest /= list.len().max(1);
+        }
+        let figure = |column: &str| cell(column)[number].as_f64();
+        let samples = cell("samples")[number]
+            .as_array()
+            .filter(|samples| !samples.is_empty());
+        let iterations = Vec::from_iter(whole(&cell("stats_number")[number]));
+        if let Some(samples) = samples {
+            out.separate(measure, crate::json::numbers(samples), &iterations);
+            out.left_out(
+                "result and stats of a benchmark with samples",
+                "computed from the samples, which are kept",
+            );
+        } else if let Some(value) = result.as_f64() {
+            let interval = figure("stats_ci_99_a").zip(figure("stats_ci_99_b"));
+            let quartiles = [("25", "stats_q_25"), ("75", "stats_q_75")];
+            let summary = Summary {
+                count: whole(&cell("stats_repeat")[number]),
+                value: Some(value),
+                low: interval.map(|(low, _)| low),
+                high: interval.map(|(_, high)| high),
+                level: interval.map(|_| 0.99),
+                quantiles: quartiles
+                    .iter()
+                    .filter_map(|(percent, column)| Some(((*percent).to_owned(), figure(column)?)))
+                    .collect(),
+                ..Summary::default()
+            };
+            out.summary_of(measure, summary, &iterations);
+        } else {
+            out.left_out(name, "failed or skipped for these parameters");
+        }
+    }
+    out.left_out(
+        "version, started_at, duration, profile",
+        "of the benchmark's code and of asv",
+    );
+}
+
+/// What is measured, by asv's own rule for names where `benchmarks.json` isn't there.
+fn metric<'a>(name: &str, known: &'a Value) -> (&'static str, &'a str) {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let (metric, unit) = match last.split('_').next() {
+        Some("time" | "timeraw") => ("wall", "s"),
+        Some("mem") => ("memory", "B"),
+        Some("peakmem") => ("peak_memory", "B"),
+        _ => ("value", ""),
+    };
+    match known["unit"].as_str() {
+        None => (metric, unit),
+        Some("seconds") => (metric, "s"),
+        Some("bytes") => (metric, "B"),
+        Some(other) => (metric, other),
+    }
+}

@@ -1,0 +1,142 @@
+//! BenchmarkDotNet's full JSON: nanoseconds.
+
+use serde_json::Value;
+
+use crate::collector::{Collector, Measure};
+use crate::error::Error;
+use crate::imported::Summary;
+use crate::json::{count, document, entries, holds, list, number, opens, text, word};
+
+pub(crate) fn can_read(head: &[u8]) -> bool {
+    opens(head, b"{") && holds(head, &["\"HostEnvironmentInfo\"", "\"Benchmarks\""])
+}
+
+pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
+    let document = document(bytes)?;
+    let host = &document["HostEnvironmentInfo"];
+    out.version(word(host, "BenchmarkDotNetVersion"));
+    for (key, value) in host.as_object().into_iter().flatten() {
+        out.environment_of(key, value);
+    }
+    for benchmark in list(&document, "Benchmarks") {
+        one(benchmark, out);
+    }
+    Ok(())
+}
+
+fn one(benchmark: &Value, out: &mut Collector) {
+    let parts = ["Namespace", "Type", "Method"]
+        .iter()
+        .filter_map(|key| word(benchmark, key).filter(|part| !part.is_empty()));
+    let name = Vec::from_iter(parts).join(".");
+    let measure = |metric: &str, unit: &str| {
+        let parameters = word(benchmark, "Parameters").unwrap_or_default();
+        // `N=10, Text=a`; an old form has `&` between.
+        let pairs = parameters
+            .split([',', '&'])
+            .filter_map(|pair| pair.split_once('='));
+        pairs.fold(
+            Measure::new(name.as_str(), metric, unit),
+            |measure, (key, value)| measure.parameter(key.trim(), value.trim()),
+        )
+    };
+    let (results, others): (Vec<_>, Vec<_>) = list(benchmark, "Measurements")
+        .iter()
+        .partition(|row| result(row));
+    out.left_out_times(
+        "Measurements",
+        "warm-up, overhead, or before outliers and overhead are taken off",
+        others.len() as u64,
+    );
+    if results.is_empty() {
+        out.summary(measure("wall", "ns"), summary(&benchmark["Statistics"]));
+    } else {
+        let operations = Vec::from_iter(
+            results
+                .iter()
+                .map(|row| count(row, "Operations").unwrap_or(0)),
+        );
+        let samples = results.iter().zip(&operations).map(|(row, operations)| {
+            number(row, "Nanoseconds")
+                .filter(|_| *operations > 0)
+                .unwrap_or(f64::NAN)
+                / (*operations).max(1) as f64
+        });
+        out.separate(measure("wall", "ns"), samples, &operations);
+        out.left_out("Statistics", "computed from the samples, which are kept");
+    }
+    for (key, value) in entries(benchmark, "Memory") {
+        let measure = match key.as_str() {
+            "BytesAllocatedPerOperation" => measure("allocated", "B"),
+            "Gen0Collections" | "Gen1Collections" | "Gen2Collections" => measure(key, "").lower(),
+            _ => {
+                out.left_out(key, "operations in all");
+                continue;
+            }
+        };
+        out.summary(
+            measure,
+            Summary {
+                value: value.as_f64(),
+                ..Summary::default()
+            },
+        );
+    }
+    out.left_out_times(
+        "Metrics",
+        "diagnosers are not read",
+        list(benchmark, "Metrics").len() as u64,
+    );
+    out.left_out_times(
+        "Properties",
+        "settings of the job",
+        entries(benchmark, "Properties").count() as u64,
+    );
+}
+
+/// `Workload` and `Result`, or `Result` alone as versions before 0.11 have it.
+fn result(row: &Value) -> bool {
+    let stage = word(row, "IterationStage");
+    let mode = word(row, "IterationMode");
+    matches!(
+        (mode, stage),
+        (Some("Workload"), Some("Result")) | (Some("Result"), None)
+    )
+}
+
+fn summary(value: &Value) -> Summary {
+    let percentiles = entries(value, "Percentiles");
+    let other = [
+        "LowerFence",
+        "UpperFence",
+        "Variance",
+        "Skewness",
+        "Kurtosis",
+        "InterquartileRange",
+        "StandardError",
+    ];
+    let other = other
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), number(value, key)?)));
+    let interval = &value["ConfidenceInterval"];
+    let level = text(&interval["Level"]);
+    Summary {
+        count: count(value, "N"),
+        mean: number(value, "Mean"),
+        median: number(value, "Median"),
+        standard_deviation: number(value, "StandardDeviation"),
+        min: number(value, "Min"),
+        max: number(value, "Max"),
+        low: number(interval, "Lower"),
+        high: number(interval, "Upper"),
+        // `L999` in some versions, the number of an enumeration in others, which changed: not guessed.
+        level: level
+            .strip_prefix('L')
+            .and_then(|digits| format!("0.{digits}").parse().ok()),
+        quantiles: percentiles
+            .filter_map(|(key, value)| Some((key.strip_prefix('P')?.to_owned(), value.as_f64()?)))
+            .collect(),
+        other: other.collect(),
+        value: None,
+    }
+}

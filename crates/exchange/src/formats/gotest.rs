@@ -1,0 +1,148 @@
+//! Text of `go test -bench`: `BenchmarkName/key=value-THREADS  N  VALUE UNIT  VALUE UNIT ...`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufRead;
+
+use crate::collector::{Collector, Measure};
+use crate::error::Error;
+use crate::lines;
+
+pub(crate) fn can_read(head: &[u8]) -> bool {
+    lines::of(head).take(10_000).any(|line| {
+        let mut words = line
+            .split(|byte| byte.is_ascii_whitespace())
+            .filter(|word| !word.is_empty());
+        let name = words
+            .next()
+            .is_some_and(|name| name.starts_with(b"Benchmark"));
+        let count = words
+            .next()
+            .is_some_and(|word| word.iter().all(u8::is_ascii_digit));
+        name && count && words.count() >= 2
+    })
+}
+
+pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), Error> {
+    let mut results = Results::default();
+    lines::each(input, |line| {
+        results.line(line, out);
+        Ok(())
+    })
+}
+
+/// What a line means depends on the lines above: `pkg:` holds until the next one.
+#[derive(Default)]
+pub(crate) struct Results {
+    package: String,
+    /// Where samples of a name go: its units, in order, and their series.
+    known: HashMap<Vec<u8>, Vec<(String, usize)>>,
+}
+
+impl Results {
+    pub(crate) fn package(&mut self, package: &str) {
+        if self.package != package {
+            package.clone_into(&mut self.package);
+            self.known.clear();
+        }
+    }
+
+    pub(crate) fn line(&mut self, line: &[u8], out: &mut Collector) {
+        let line = line.trim_ascii();
+        if line.starts_with(b"Benchmark") {
+            if self.result(line, out).is_none() {
+                out.left_out("lines", "a benchmark's name without a result");
+            }
+        } else if let Some((key, value)) = header(line) {
+            match key {
+                "pkg" => self.package(value),
+                key => out.environment(key, value),
+            }
+        } else if let Some(rest) = line
+            .strip_prefix(b"--- ")
+            .filter(|rest| !rest.starts_with(b"BENCH"))
+        {
+            out.left_out(lines::shown(rest), "no result");
+        } else if !line.is_empty() {
+            out.left_out("lines", "no results (PASS, ok, or printed by a test)");
+        }
+    }
+
+    fn result(&mut self, line: &[u8], out: &mut Collector) -> Option<()> {
+        let text = std::str::from_utf8(line).ok()?;
+        let mut words = text.split_ascii_whitespace();
+        let written = words.next()?;
+        let iterations: u64 = words.next()?.parse().ok()?;
+        let known = self.known.get(written.as_bytes());
+        let mut places = Vec::new();
+        let mut number = 0;
+        while let Some(word) = words.next() {
+            let (value, unit) = (word.parse().unwrap_or(f64::NAN), words.next()?);
+            match known
+                .and_then(|known| known.get(number))
+                .filter(|(known, _)| known == unit)
+            {
+                Some((_, at)) => out.sample_at(*at, value, Some(iterations)),
+                None => {
+                    let measure = measure(written, unit, &self.package);
+                    let at = out.samples(measure, std::iter::empty(), &[]);
+                    if let Some(at) = at {
+                        out.sample_at(at, value, Some(iterations));
+                        places.push((unit.to_owned(), at));
+                    }
+                }
+            }
+            number += 1;
+        }
+        if known.is_none() && !places.is_empty() {
+            self.known.insert(written.as_bytes().to_vec(), places);
+        }
+        (number > 0).then_some(())
+    }
+}
+
+fn header(line: &[u8]) -> Option<(&str, &str)> {
+    let (key, value) = std::str::from_utf8(line).ok()?.split_once(": ")?;
+    let plain = key
+        .chars()
+        .all(|char| char.is_ascii_lowercase() || char == '-' || char == '_');
+    (plain && !key.is_empty()).then_some((key, value.trim()))
+}
+
+/// The series of a name as it is written, and a unit.
+pub(crate) fn measure(written: &str, unit: &str, package: &str) -> Measure {
+    let (path, threads) = match written.rsplit_once('-') {
+        Some((path, digits)) if digits.parse::<u64>().is_ok_and(|threads| threads > 0) => {
+            (path, digits.parse().ok())
+        }
+        _ => (written, Some(1)),
+    };
+    let mut name = String::new();
+    let mut parameters = BTreeMap::new();
+    for (number, part) in path.split('/').enumerate() {
+        match part
+            .split_once('=')
+            .filter(|(key, _)| number > 0 && !key.is_empty())
+        {
+            Some((key, value)) if !parameters.contains_key(key) => {
+                parameters.insert(key.to_owned(), value.to_owned());
+            }
+            _ => {
+                if number > 0 {
+                    name.push('/');
+                }
+                name.push_str(part);
+            }
+        }
+    }
+    if !package.is_empty() {
+        parameters.insert("pkg".to_owned(), package.to_owned());
+    }
+    let metric = if unit == "ns/op" || unit == "sec/op" {
+        "wall"
+    } else {
+        unit
+    };
+    Measure::new(name, metric, unit)
+        .with(&parameters)
+        .threads(threads)
+}

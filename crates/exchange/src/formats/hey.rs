@@ -1,0 +1,104 @@
+//! hey's text: seconds.
+
+use std::io::BufRead;
+
+use crate::collector::{Collector, Measure};
+use crate::error::Error;
+use crate::imported::Summary;
+use crate::json::holds;
+use crate::lines;
+
+pub(crate) fn can_read(head: &[u8]) -> bool {
+    let start = &head[..head.len().min(64 << 10)];
+    holds(
+        start,
+        &["Summary:", "Requests/sec:", "Response time histogram:"],
+    )
+}
+
+pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), Error> {
+    let mut response = Summary::default();
+    let mut section = String::new();
+    lines::each(input, |line| {
+        let text = lines::shown(line.trim_ascii());
+        if text.is_empty() {
+            return Ok(());
+        }
+        if text.ends_with(':') {
+            section = text;
+        } else if row(&section, &text, &mut response, out).is_none() {
+            out.left_out("lines", "no results");
+        }
+        Ok(())
+    })?;
+    out.summary(Measure::new("hey", "response", "s"), response);
+    Ok(())
+}
+
+fn row(section: &str, line: &str, response: &mut Summary, out: &mut Collector) -> Option<()> {
+    if section == "Response time histogram:" {
+        out.left_out("histogram", "quantiles are kept");
+        return Some(());
+    }
+    if section == "Latency distribution:" {
+        let (percent, rest) = line.split_once('%')?;
+        let time = rest.trim_start_matches('%').trim().strip_prefix("in ")?;
+        response
+            .quantiles
+            .insert(percent.to_owned(), lines::quantity(time)?.0);
+        return Some(());
+    }
+    if section == "Status code distribution:" {
+        let (code, count) = line.split_once(']')?;
+        let count: u64 = count.split_whitespace().next()?.parse().ok()?;
+        response.count = Some(response.count.unwrap_or(0).saturating_add(count));
+        out.left_out_times(
+            format!("status {}", code.trim_start_matches('[')),
+            "a count of responses",
+            count,
+        );
+        return Some(());
+    }
+    if section == "Error distribution:" {
+        let (count, error) = line.trim_start_matches('[').split_once(']')?;
+        out.left_out_times(
+            format!("error: {}", error.trim()),
+            "no response",
+            count.parse().ok()?,
+        );
+        return Some(());
+    }
+    let (key, value) = line.split_once(':')?;
+    if section.starts_with("Details") {
+        let figures = Vec::from_iter(
+            value
+                .split(',')
+                .map(|cell| lines::quantity(cell).map(|(value, _)| value)),
+        );
+        let at = |index: usize| figures.get(index).copied().flatten();
+        let summary = Summary {
+            mean: at(0),
+            min: at(1),
+            max: at(2),
+            ..Summary::default()
+        };
+        out.summary(Measure::new("hey", key, "s"), summary);
+        return Some(());
+    }
+    let (value, _) = lines::quantity(value)?;
+    let one = Summary {
+        value: Some(value),
+        ..Summary::default()
+    };
+    match key {
+        "Slowest" => response.max = Some(value),
+        "Fastest" => response.min = Some(value),
+        "Average" => response.mean = Some(value),
+        "Total" => out.summary(Measure::new("hey", "total", "s"), one),
+        "Requests/sec" => out.summary(Measure::new("hey", "requests_per_second", "1/s"), one),
+        "Total data" => out.summary(Measure::new("hey", "total_data", "bytes"), one),
+        "Size/request" => out.summary(Measure::new("hey", "size_per_request", "bytes"), one),
+        _ => return None,
+    }
+    Some(())
+}

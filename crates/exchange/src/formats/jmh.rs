@@ -1,0 +1,115 @@
+//! JMH's JSON. The mode says which way is better; iterations are samples, and so are the times of mode `sample`
+//! as long as they are few.
+
+use serde_json::Value;
+
+use crate::collector::{Collector, Measure};
+use crate::error::Error;
+use crate::imported::Summary;
+use crate::json::{
+    count, document, entries, holds, list, name, number, opens, parameters, text, whole, word,
+};
+
+/// A histogram with more samples comes as JMH's summary.
+const MOST_OF_HISTOGRAM: u64 = 100_000;
+
+pub(crate) fn can_read(head: &[u8]) -> bool {
+    opens(head, b"[") && holds(head, &["\"benchmark\"", "\"mode\"", "\"primaryMetric\""])
+}
+
+pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
+    let document = document(bytes)?;
+    for entry in document.as_array().into_iter().flatten() {
+        let called = name(entry, "benchmark")?;
+        let mode = name(entry, "mode")?;
+        let version = text(&entry["jmhVersion"]);
+        if !version.starts_with("1.") {
+            return Err(Error::Version {
+                tool: "JMH",
+                found: version,
+                known: "1.x",
+            });
+        }
+        out.version(Some(&version));
+        for (key, value) in entry.as_object().into_iter().flatten() {
+            match key.as_str() {
+                "benchmark" | "mode" | "params" | "threads" | "primaryMetric"
+                | "secondaryMetrics" | "jmhVersion" => {}
+                "jvm" | "jdkVersion" | "vmName" | "vmVersion" | "jvmArgs" => {
+                    out.environment(key, &text(value))
+                }
+                key => out.left_out(key, "a setting"),
+            }
+        }
+        let mut parameters = parameters(&entry["params"]);
+        parameters.insert("mode".to_owned(), mode.to_owned());
+        let measure = |metric: &str, value: &Value| {
+            let unit = word(value, "scoreUnit").unwrap_or_default();
+            Measure::new(called, metric, unit)
+                .with(&parameters)
+                .threads(count(entry, "threads"))
+        };
+        let primary = &entry["primaryMetric"];
+        let measure_primary = match mode {
+            "thrpt" => measure("throughput", primary).higher(),
+            _ => measure("wall", primary).lower(),
+        };
+        score(measure_primary, primary, out);
+        for (key, value) in entries(entry, "secondaryMetrics") {
+            score(measure(key, value), value, out);
+        }
+    }
+    Ok(())
+}
+
+fn score(measure: Measure, value: &Value, out: &mut Collector) {
+    let raw = list(value, "rawData")
+        .iter()
+        .flat_map(|fork| fork.as_array().into_iter().flatten());
+    let histogram = list(value, "rawDataHistogram")
+        .iter()
+        .flat_map(|fork| fork.as_array().into_iter().flatten());
+    let pairs = histogram.flat_map(|iteration| iteration.as_array().into_iter().flatten());
+    let total = pairs.clone().fold(0, |sum: u64, pair| {
+        sum.saturating_add(whole(&pair[1]).unwrap_or(0))
+    });
+    if raw.clone().next().is_some() {
+        out.separate(
+            measure,
+            raw.map(|sample| sample.as_f64().unwrap_or(f64::NAN)),
+            &[],
+        );
+    } else if total > 0 && total <= MOST_OF_HISTOGRAM {
+        let times = |pair: &Value| usize::try_from(whole(&pair[1]).unwrap_or(0)).unwrap_or(0);
+        let samples = pairs.flat_map(|pair| {
+            std::iter::repeat_n(pair[0].as_f64().unwrap_or(f64::NAN), times(pair))
+        });
+        out.separate(measure, samples, &[]);
+    } else {
+        let reason = "a histogram of more samples than are taken one by one: the summary is kept";
+        out.left_out_times("rawDataHistogram", reason, u64::from(total > 0));
+        out.summary(measure, summary(value, total));
+        return;
+    }
+    out.left_out(
+        "score, scoreError, scoreConfidence, scorePercentiles",
+        "computed from the samples, which are kept",
+    );
+}
+
+fn summary(value: &Value, count: u64) -> Summary {
+    let interval = list(value, "scoreConfidence");
+    let end = |at: usize| interval.get(at).and_then(Value::as_f64);
+    let percentiles = entries(value, "scorePercentiles");
+    Summary {
+        count: Some(count).filter(|count| *count > 0),
+        mean: number(value, "score"),
+        low: end(0),
+        high: end(1),
+        level: end(0).map(|_| 0.999),
+        quantiles: percentiles
+            .filter_map(|(percent, value)| Some((percent.clone(), value.as_f64()?)))
+            .collect(),
+        ..Summary::default()
+    }
+}

@@ -1,0 +1,37 @@
+//! The formats, one a file: `can_read` says whether the beginning of a file is of it, `read` reads it.
+
+pub(crate) mod asv;
+pub(crate) mod bencher;
+pub(crate) mod benchmark_js;
+pub(crate) mod benchmarkdotnet;
+pub(crate) mod benchstat;
+pub(crate) mod cargo_criterion;
+pub(crate) mod catch2;
+pub(crate) mod divan;
+pub(crate) mod google;
+pub(crate) mod google_csv;
+pub(crate) mod gotest;
+pub(crate) mod gotest_json;
+pub(crate) mod gungraun;
+pub(crate) mod hey;
+pub(crate) mod hey_csv;
+pub(crate) mod hyperfine;
+pub(crate) mod hyperfine_csv;
+pub(crate) mod iai;
+pub(crate) mod jmh;
+pub(crate) mod junit;
+pub(crate) mod k6;
+pub(crate) mod k6_points;
+pub(crate) mod libtest;
+pub(crate) mod libtest_json;
+pub(crate) mod mitata;
+pub(crate) mod nanobench;
+pub(crate) mod nanobench_csv;
+pub(crate) mod oha;
+pub(crate) mod plain;
+pub(crate) mod pyperf;
+pub(crate) mod pytest_benchmark;
+pub(crate) mod pytest_codspeed;
+pub(crate) mod tinybench;
+pub(crate) mod vitest;
+pub(crate) mod wrk;

@@ -1,0 +1,79 @@
+//! CSV with named columns: `name` or `benchmark`, and either `value` (with `metric`, `unit`, `direction`) or
+//! columns such as `wall (s)`. Rows are samples; other columns are parameters.
+
+use std::collections::BTreeMap;
+
+use crate::collector::{Collector, Measure};
+use crate::error::{Error, malformed};
+use crate::lines;
+use crate::rows;
+
+const MEANT: &[&str] = &[
+    "name",
+    "benchmark",
+    "value",
+    "metric",
+    "unit",
+    "direction",
+    "iterations",
+    "threads",
+];
+
+pub(crate) fn can_read(head: &[u8]) -> bool {
+    let header = rows::header(head, b',');
+    let has = |name: &str| header.iter().any(|column| column == name);
+    (has("name") || has("benchmark"))
+        && (has("value") || header.iter().any(|column| with_unit(column).is_some()))
+}
+
+/// `wall (s)`
+fn with_unit(column: &str) -> Option<(&str, &str)> {
+    column
+        .strip_suffix(')')?
+        .split_once(" (")
+        .filter(|(metric, unit)| !metric.is_empty() && !unit.is_empty())
+}
+
+pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
+    rows::each(bytes, b',', |row| {
+        let name = row.get("name").or_else(|| row.get("benchmark"));
+        let name = name.ok_or_else(|| malformed("a row has neither 'name' nor 'benchmark'"))?;
+        let others = row
+            .cells()
+            .filter(|(column, _)| !MEANT.contains(column) && with_unit(column).is_none());
+        let parameters = BTreeMap::from_iter(
+            others.map(|(column, cell)| (column.to_owned(), cell.into_owned())),
+        );
+        let measure = |metric: &str, unit: &str| {
+            let measure = Measure::new(name.as_ref(), metric, unit)
+                .with(&parameters)
+                .threads(row.count("threads"));
+            match row.get("direction").as_deref() {
+                Some("lower_is_better") => measure.lower(),
+                Some("higher_is_better") => measure.higher(),
+                _ => measure,
+            }
+        };
+        let mut sample = |measure: Measure, cell: &str| match lines::number(cell.trim()) {
+            Some(value) => {
+                if let Some(at) = out.samples(measure, [], &[]) {
+                    out.sample_at(at, value, row.count("iterations"));
+                }
+            }
+            None => out.left_out(name.as_ref(), format!("no number: {cell}")),
+        };
+        if let Some(value) = row.get("value") {
+            let metric = row.get("metric").unwrap_or("value".into());
+            sample(
+                measure(&metric, &row.get("unit").unwrap_or_default()),
+                &value,
+            );
+        }
+        for (column, cell) in row.cells() {
+            if let Some((metric, unit)) = with_unit(column) {
+                sample(measure(metric, unit), &cell);
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,84 @@
+//! pytest-benchmark's JSON: seconds; samples only with `--benchmark-save-data`.
+
+use serde_json::Value;
+
+use crate::collector::{Collector, Measure};
+use crate::error::Error;
+use crate::imported::Summary;
+use crate::json::{count, document, holds, list, name, number, numbers, opens, parameters, word};
+
+pub(crate) fn can_read(head: &[u8]) -> bool {
+    opens(head, b"{") && holds(head, &["\"machine_info\"", "\"commit_info\""])
+}
+
+pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
+    let document = document(bytes)?;
+    let version = word(&document, "version").unwrap_or_default();
+    if !matches!(version.split('.').next(), Some("3" | "4" | "5")) {
+        return Err(Error::Version {
+            tool: "pytest-benchmark",
+            found: version.to_owned(),
+            known: "3 to 5",
+        });
+    }
+    out.version(Some(version));
+    out.environment_of("machine", &document["machine_info"]);
+    out.environment_of("commit", &document["commit_info"]);
+    out.environment_of("datetime", &document["datetime"]);
+    for benchmark in list(&document, "benchmarks") {
+        let called = word(benchmark, "fullname").map_or_else(|| name(benchmark, "name"), Ok)?;
+        let measure = Measure::new(called, "wall", "s").with(&parameters(&benchmark["params"]));
+        let stats = &benchmark["stats"];
+        let data = list(stats, "data");
+        let iterations = Vec::from_iter(count(stats, "iterations"));
+        if data.is_empty() {
+            out.summary_of(measure, summary(stats), &iterations);
+        } else {
+            out.separate(measure, numbers(data), &iterations);
+            out.left_out("stats", "computed from the samples, which are kept");
+        }
+        for (key, reason) in [
+            ("extra_info", "the user's own, no measurement"),
+            ("options", "settings"),
+            ("group", "how it is shown"),
+        ] {
+            let empty = match &benchmark[key] {
+                Value::Null => true,
+                Value::Object(map) => map.is_empty(),
+                _ => false,
+            };
+            out.left_out_times(key, reason, u64::from(!empty));
+        }
+    }
+    Ok(())
+}
+
+fn summary(stats: &Value) -> Summary {
+    let quantiles = [("25", "q1"), ("75", "q3")];
+    let other = [
+        "iqr",
+        "ops",
+        "total",
+        "ld15iqr",
+        "hd15iqr",
+        "iqr_outliers",
+        "stddev_outliers",
+    ];
+    Summary {
+        count: count(stats, "rounds"),
+        mean: number(stats, "mean"),
+        median: number(stats, "median"),
+        standard_deviation: number(stats, "stddev"),
+        min: number(stats, "min"),
+        max: number(stats, "max"),
+        quantiles: quantiles
+            .iter()
+            .filter_map(|(percent, key)| Some(((*percent).to_owned(), number(stats, key)?)))
+            .collect(),
+        other: other
+            .iter()
+            .filter_map(|key| Some(((*key).to_owned(), number(stats, key)?)))
+            .collect(),
+        ..Summary::default()
+    }
+}

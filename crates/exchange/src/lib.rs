@@ -1,0 +1,22 @@
+//! Other tools' result files: what they hold, as records, and records in forms that they read.
+//!
+//! [`read`] takes one file, recognises it by content and gives an [`Imported`]; [`read_folder`] takes the
+//! files of a folder, as [`walk`] finds them. Each format is a file in `formats/` and a line in `table.rs`.
+//! No more than 400 MB of memory is taken, whatever the file holds.
+
+mod collector;
+mod error;
+mod folder;
+mod formats;
+mod imported;
+mod json;
+mod lines;
+mod read;
+mod rows;
+mod table;
+
+pub use error::Error;
+pub use folder::{Entry, Folder, read_folder, walk};
+pub use imported::{Benchmark, Direction, Imported, LeftOut, Source, Summary, Values};
+pub use read::{LARGEST_DOCUMENT, read};
+pub use table::{FORMATS, Format};

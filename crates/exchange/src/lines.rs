@@ -1,0 +1,81 @@
+//! Text, line by line, with lines that are bounded.
+
+use std::io::BufRead;
+
+use crate::error::{Error, malformed};
+
+/// A longer line is none of results.
+pub(crate) const LONGEST: usize = 1 << 20;
+
+/// Calls for each line, without its end. Lines of any length are read, those above 1 MB refused.
+pub(crate) fn each(
+    input: &mut dyn BufRead,
+    mut line: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut kept = Vec::new();
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return if kept.is_empty() {
+                Ok(())
+            } else {
+                line(trimmed(&kept))
+            };
+        }
+        let mut rest = buffer;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            if kept.is_empty() {
+                line(trimmed(&rest[..end]))?;
+            } else {
+                kept.extend_from_slice(&rest[..end]);
+                line(trimmed(&kept))?;
+                kept.clear();
+            }
+            rest = &rest[end + 1..];
+        }
+        if kept.len() + rest.len() > LONGEST {
+            return Err(malformed("a line is longer than 1 MB"));
+        }
+        kept.extend_from_slice(rest);
+        let used = buffer.len();
+        input.consume(used);
+    }
+}
+
+fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The lines of a document.
+pub(crate) fn of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n').map(trimmed)
+}
+
+pub(crate) fn find(text: &[u8], word: &[u8]) -> Option<usize> {
+    memchr::memmem::find(text, word)
+}
+
+/// A text that is shown; what is no UTF-8 is replaced.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A finite number with or without thousands separators.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let value: f64 = if text.contains(',') {
+        text.replace(',', "").parse()
+    } else {
+        text.parse()
+    }
+    .ok()?;
+    value.is_finite().then_some(value)
+}
+
+/// A number with its unit behind it: `1.53ms`, `1.35k`, `30.9 µs`.
+pub(crate) fn quantity(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text
+        .find(|char: char| !(char.is_ascii_digit() || ".,+-".contains(char)))
+        .unwrap_or(text.len());
+    Some((number(&text[..end])?, text[end..].trim()))
+}

@@ -1,0 +1,50 @@
+//! One file: recognise it, read it.
+
+use std::io::{BufRead, Read};
+
+use crate::collector::Collector;
+use crate::error::Error;
+use crate::imported::Imported;
+use crate::table::{FORMATS, Format, Reader};
+
+/// A larger document is refused; line formats may have any size.
+pub const LARGEST_DOCUMENT: u64 = 64 << 20;
+/// So much of a file is looked at to recognise it: what `pytest-codspeed` writes before its first result is 60 kB.
+const HEAD: u64 = 1 << 20;
+
+/// Reads one file; `file` is its name for the record, `format` is what `--format` says.
+pub fn read(input: impl BufRead, file: &str, format: Option<&str>) -> Result<Imported, Error> {
+    let mut input = input;
+    let mut head = Vec::new();
+    input.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let format = match format {
+        Some(name) => Format::named(name)?,
+        None => recognised(&head)?,
+    };
+    let mut collector = Collector::new(format.tool);
+    match format.reader {
+        Reader::Lines(lines) => lines(&mut head.chain(input), &mut collector)?,
+        Reader::Document(document) => {
+            input.take(LARGEST_DOCUMENT + 1).read_to_end(&mut head)?;
+            if head.len() as u64 > LARGEST_DOCUMENT {
+                let name = format.name;
+                return Err(Error::TooLarge(format!(
+                    "{name}: larger than 64 MB; it can't be read in parts"
+                )));
+            }
+            document(&head, &mut collector)?;
+        }
+    }
+    collector.finish(file)
+}
+
+fn recognised(head: &[u8]) -> Result<&'static Format, Error> {
+    let found = Vec::from_iter(FORMATS.iter().filter(|format| format.can_read(head)));
+    match found[..] {
+        [one] => Ok(one),
+        [] => Err(Error::Unknown(Format::names())),
+        _ => Err(Error::Ambiguous(
+            found.iter().map(|format| format.name).collect(),
+        )),
+    }
+}

@@ -1,0 +1,107 @@
+//! CSV with a header: cells by the names of their columns.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, malformed};
+
+/// A header with more columns is none of results.
+const MOST_COLUMNS: usize = 1000;
+
+pub(crate) struct Row<'a> {
+    pub(crate) header: &'a [String],
+    cells: &'a csv::ByteRecord,
+}
+
+impl Row<'_> {
+    pub(crate) fn at(&self, column: usize) -> Cow<'_, str> {
+        self.cells
+            .get(column)
+            .map_or(Cow::Borrowed(""), String::from_utf8_lossy)
+    }
+
+    /// A cell that isn't empty.
+    pub(crate) fn get(&self, name: &str) -> Option<Cow<'_, str>> {
+        let column = self.header.iter().position(|column| column == name)?;
+        Some(self.at(column)).filter(|cell| !cell.is_empty())
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        crate::lines::number(self.get(name)?.trim())
+    }
+
+    pub(crate) fn count(&self, name: &str) -> Option<u64> {
+        self.number(name)
+            .filter(|value| *value >= 0.0 && *value < 9e15)
+            .map(|value| value as u64)
+    }
+
+    /// Names and cells that aren't empty.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let all = self
+            .header
+            .iter()
+            .enumerate()
+            .map(|(column, name)| (name.as_str(), self.at(column)));
+        all.filter(|(_, cell)| !cell.is_empty())
+    }
+}
+
+/// Calls for each row below the header. Rows may be shorter.
+pub(crate) fn each(
+    bytes: &[u8],
+    delimiter: u8,
+    mut row: impl FnMut(&Row) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut reader = plain(bytes, delimiter);
+    let mut record = csv::ByteRecord::new();
+    let broken = |error: csv::Error| malformed(format!("not CSV: {error}"));
+    reader.read_byte_record(&mut record).map_err(broken)?;
+    if record.len() > MOST_COLUMNS {
+        return Err(malformed(format!("more than {MOST_COLUMNS} columns")));
+    }
+    let header = Vec::from_iter(
+        record
+            .iter()
+            .map(|cell| String::from_utf8_lossy(cell).trim().to_owned()),
+    );
+    while reader.read_byte_record(&mut record).map_err(broken)? {
+        row(&Row {
+            header: &header,
+            cells: &record,
+        })?;
+    }
+    Ok(())
+}
+
+/// A reader of ragged rows without a header.
+pub(crate) fn plain(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .from_reader(bytes)
+}
+
+/// Names in the first line.
+pub(crate) fn header(head: &[u8], delimiter: u8) -> Vec<String> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let line = crate::lines::of(head).next().unwrap_or_default();
+    let mut record = csv::ByteRecord::new();
+    match plain(line, delimiter).read_byte_record(&mut record) {
+        Ok(true) => record
+            .iter()
+            .take(MOST_COLUMNS)
+            .map(|cell| crate::lines::shown(cell.trim_ascii()))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the first line names all these columns.
+pub(crate) fn names(head: &[u8], delimiter: u8, columns: &[&str]) -> bool {
+    let header = header(head, delimiter);
+    columns
+        .iter()
+        .all(|column| header.iter().any(|name| name == column))
+}

@@ -1,0 +1,68 @@
+//! Real output of each tool is read, and no file whatsoever brings the reader down.
+
+mod hostile;
+mod samples;
+
+use std::path::{Path, PathBuf};
+
+use fathom_exchange::{Benchmark, Error, Imported, Values, read};
+
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples")
+}
+
+pub(crate) fn sample(file: &str) -> Vec<u8> {
+    std::fs::read(folder().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+pub(crate) fn text(text: &str) -> Result<Imported, Error> {
+    read(text.as_bytes(), "text", None)
+}
+
+pub(crate) fn imported(file: &str) -> Imported {
+    read(&sample(file)[..], file, None).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The only series of this name and metric whose parameters hold these.
+pub(crate) fn series<'a>(
+    from: &'a Imported,
+    name: &str,
+    metric: &str,
+    parameters: &[(&str, &str)],
+) -> &'a Benchmark {
+    let wanted = |one: &&Benchmark| {
+        let has =
+            |(key, value): &(&str, &str)| one.parameters.get(*key).is_some_and(|own| own == value);
+        one.name == name && one.metric == metric && parameters.iter().all(has)
+    };
+    let found = Vec::from_iter(from.benchmarks.iter().filter(wanted));
+    assert_eq!(
+        found.len(),
+        1,
+        "{name} {metric} {parameters:?} in {from:#?}"
+    );
+    found[0]
+}
+
+pub(crate) fn samples(of: &Benchmark) -> &[f64] {
+    match &of.values {
+        Values::Samples(samples) => samples,
+        Values::Summary(summary) => panic!("a summary: {summary:?}"),
+    }
+}
+
+pub(crate) fn summary(of: &Benchmark) -> &fathom_exchange::Summary {
+    match &of.values {
+        Values::Summary(summary) => summary,
+        Values::Samples(samples) => panic!("samples: {samples:?}"),
+    }
+}
+
+/// How often something was left out for a reason that holds these words.
+pub(crate) fn left_out(from: &Imported, what: &str, reason: &str) -> u64 {
+    let entries = from
+        .left_out
+        .iter()
+        .filter(|entry| entry.what == what && entry.reason.contains(reason));
+    entries.map(|entry| entry.count).sum()
+}
