@@ -79,7 +79,7 @@ fn counts_shares_and_findings_are_read_of_why() {
     assert_eq!(of("errors_read"), Some(vec![1.0]));
     assert_eq!(of("calls_openat"), Some(vec![0.0]));
     assert_eq!(of("share_user_code"), Some(vec![0.75]));
-    assert_eq!(of("share_locks"), Some(vec![0.0]));
+    assert_eq!(of("share_waiting_for_locks"), Some(vec![0.0]));
     for one in &samples {
         assert_eq!(
             one.is_share,
