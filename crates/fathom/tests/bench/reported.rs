@@ -190,9 +190,9 @@ fn who_does_less_for_dev_null_is_reported() {
     let (tar, cat) = (format!("tar cfP - {big}"), format!("cat {big}"));
     assert_eq!(warned(&["echo x", &tar, &cat]), [1]);
     // Without a pipe to hold it against nothing is claimed, and with one always all is done.
-    assert_eq!(warned(&["-w", "0", &tar]), [0_u64; 0]);
-    assert_eq!(warned(&["--output", "pipe", &tar]), [0_u64; 0]);
-    assert_eq!(warned(&["echo x", &cat, "true"]), [0_u64; 0]);
+    assert_eq!(warned(&["-w", "0", &tar]), [0; 0]);
+    assert_eq!(warned(&["--output", "pipe", &tar]), [0; 0]);
+    assert_eq!(warned(&["echo x", &cat, "true"]), [0; 0]);
 }
 
 #[test]
