@@ -32,7 +32,7 @@ pub(crate) fn run(program: usize, round: u32, cache: Cache) -> StartupRun {
         exit_corrected: true,
         output_bytes: 14,
         run_queue_wait_ns: Some(1000),
-        throttled_ns: None,
+        throttled_ns: Some(0),
         wait_is_exact: true,
         cpu_ns: 400_000,
         minor_faults: 97,
