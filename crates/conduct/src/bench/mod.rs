@@ -177,7 +177,8 @@ pub fn bench(
         null_output::warning(index, warmups, runs)
             .or_else(|| warm_up::warning(index, warmups, runs))
     });
-    outcome.warnings.extend(conditions);
+    // They come first: the other runs would not be what is thought of.
+    outcome.warnings.splice(0..0, conditions);
     outcome.warmups = session.warmups.into_iter().map(|one| one.run).collect();
     record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
     record.runs = session.runs;

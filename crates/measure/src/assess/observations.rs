@@ -100,7 +100,7 @@ pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observati
         let runs = if hit == 1 { "run" } else { "runs" };
         say(
             "steal",
-            steal as f64 >= MUCH_STEAL * 1e9 * wall.iter().sum::<f64>(),
+            !decided && steal as f64 >= MUCH_STEAL * 1e9 * wall.iter().sum::<f64>(),
             format!("CPU steal in {hit} {runs}: the hypervisor gave CPU time to others"),
         );
     }
@@ -224,5 +224,6 @@ mod tests {
         assert!(!of_one[0].changes_belief);
         runs[4].steal_ns = Some(800_000_000);
         assert!(of(&runs, 0, false)[0].changes_belief);
+        assert!(!of(&runs, 0, true)[0].changes_belief);
     }
 }

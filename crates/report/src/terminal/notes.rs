@@ -81,9 +81,9 @@ fn busy(subjects: &[Subject], clock: Metric) -> Option<String> {
     }
     let share = format_share(waits.share());
     Some(match clock {
-        Metric::Undisturbed => format!(
-            "machine busy: {share} of the wall time was waiting for a CPU, which is left out here"
-        ),
+        Metric::Undisturbed => {
+            format!("machine busy: waits for a CPU ({share} of the wall time) are left out")
+        }
         _ => format!(
             "machine busy: {share} of the {} was waiting for a CPU",
             verdict::clock_name(clock)
