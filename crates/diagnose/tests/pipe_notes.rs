@@ -230,7 +230,7 @@ fn a_stage_that_holds_its_bytes_until_its_input_ends_is_said_with_what_to_change
     assert!(
         text.starts_with(
             "grep holds back what it writes until its input ends: in the observed round its first byte came \
-             in after 3.00 ms, its first went out after 1.00 s, all 60 B at the end. wc had nothing to do \
+             in after 3.00 ms, its first went out after 1.00 s, all 60 B at the end. wc had none of it \
              until then, and took 400 ms more. `grep --line-buffered` writes each line at once."
         ),
         "{text}"

@@ -42,7 +42,7 @@ pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> 
     let change = change(record.stages.get(stage)?)?;
     let text = format!(
         "{} holds back what it writes until its input ends: in the observed round its first byte came in \
-         after {}, its first went out after {}, all {} at the end. {} had nothing to do until then, and took \
+         after {}, its first went out after {}, all {} at the end. {} had none of it until then, and took \
          {} more. {change}",
         name(record, stage),
         time(first_in as f64 / 1e9),
