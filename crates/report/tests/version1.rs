@@ -1,7 +1,7 @@
 //! Records of version 1, written by the last Fathom that wrote them, are read: what is written again
 //! is a record of today with the same values.
 
-#[allow(dead_code, reason = "the schemas are held by other tests")]
+#[allow(dead_code, reason = "the tests of the schemas use the rest")]
 mod walker;
 
 use fathom_model::{
