@@ -309,12 +309,13 @@ impl Collector {
 
     pub(crate) fn finish(mut self, file: &str) -> Result<Imported, Error> {
         let empty = |benchmark: &Benchmark| matches!(&benchmark.values, Values::Samples(list) if list.is_empty());
-        for name in Vec::from_iter(
-            self.benchmarks
-                .iter()
-                .filter(|one| empty(one))
-                .map(|one| one.name.clone()),
-        ) {
+        for name in self
+            .benchmarks
+            .iter()
+            .filter(|one| empty(one))
+            .map(|one| one.name.clone())
+            .collect::<Vec<_>>()
+        {
             self.left_out(name, "no samples");
         }
         self.benchmarks.retain(|benchmark| !empty(benchmark));

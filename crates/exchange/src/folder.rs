@@ -151,7 +151,7 @@ fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Resu
                 match (baseline, file) {
                     ("change", _) => out.left_out("change", "a comparison, no measurement"),
                     (_, "estimates.json" | "tukey.json") => {
-                        out.left_out(file, "computed from the samples, which are kept")
+                        out.left_out(file, "computed from the samples, which are kept");
                     }
                     (_, "raw.csv") => out.left_out(file, "the samples again"),
                     _ => {}
@@ -173,7 +173,11 @@ fn one(
     for baseline in baselines {
         let file = |name: &str| {
             let path = [benchmark, baseline, name];
-            let path = Vec::from_iter(path.into_iter().filter(|part| !part.is_empty())).join("/");
+            let path = path
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("/");
             document(files.get(path.as_str()).copied().unwrap_or_default())
         };
         let what = file("benchmark.json")?;
@@ -221,7 +225,7 @@ fn asv_tree<'a>(
         if !asv::can_read(bytes) {
             continue;
         }
-        let mut parts = Vec::from_iter(path.split('/'));
+        let mut parts = path.split('/').collect::<Vec<_>>();
         let machine = parts
             .len()
             .checked_sub(2)

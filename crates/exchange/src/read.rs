@@ -39,7 +39,10 @@ pub fn read(input: impl BufRead, file: &str, format: Option<&str>) -> Result<Imp
 }
 
 fn recognised(head: &[u8]) -> Result<&'static Format, Error> {
-    let found = Vec::from_iter(FORMATS.iter().filter(|format| format.can_read(head)));
+    let found = FORMATS
+        .iter()
+        .filter(|format| format.can_read(head))
+        .collect::<Vec<_>>();
     match found[..] {
         [one] => Ok(one),
         [] => Err(Error::Unknown(Format::names())),

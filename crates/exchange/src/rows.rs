@@ -60,11 +60,10 @@ pub(crate) fn each(
     if record.len() > MOST_COLUMNS {
         return Err(malformed(format!("more than {MOST_COLUMNS} columns")));
     }
-    let header = Vec::from_iter(
-        record
-            .iter()
-            .map(|cell| String::from_utf8_lossy(cell).trim().to_owned()),
-    );
+    let header = record
+        .iter()
+        .map(|cell| String::from_utf8_lossy(cell).trim().to_owned())
+        .collect::<Vec<_>>();
     while reader.read_byte_record(&mut record).map_err(broken)? {
         row(&Row {
             header: &header,

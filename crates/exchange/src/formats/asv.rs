@@ -48,12 +48,11 @@ pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Res
         "of building and setting up",
         entries(&document, "durations").count() as u64,
     );
-    let columns = BTreeMap::from_iter(
-        list(&document, "result_columns")
-            .iter()
-            .enumerate()
-            .filter_map(|(at, name)| Some((name.as_str()?, at))),
-    );
+    let columns = list(&document, "result_columns")
+        .iter()
+        .enumerate()
+        .filter_map(|(at, name)| Some((name.as_str()?, at)))
+        .collect::<BTreeMap<_, _>>();
     for (name, row) in entries(&document, "results") {
         let cell = |column: &str| columns.get(column).map_or(&Value::Null, |at| &row[*at]);
         benchmark(name, &cell, &benchmarks[name.as_str()], out);
@@ -66,13 +65,12 @@ fn benchmark<'a>(name: &str, cell: &dyn Fn(&str) -> &'a Value, known: &Value, ou
         out.left_out(name, "failed");
         return;
     };
-    let lists = Vec::from_iter(
-        cell("params")
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|list| list.as_array().map_or(&[][..], Vec::as_slice)),
-    );
+    let lists = cell("params")
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|list| list.as_array().map_or(&[][..], Vec::as_slice))
+        .collect::<Vec<_>>();
     let (metric, unit) = metric(name, known);
     for (number, result) in results.iter().enumerate() {
         let mut measure = Measure::new(name, metric, unit);
@@ -93,7 +91,9 @@ fn benchmark<'a>(name: &str, cell: &dyn Fn(&str) -> &'a Value, known: &Value, ou
         let samples = cell("samples")[number]
             .as_array()
             .filter(|samples| !samples.is_empty());
-        let iterations = Vec::from_iter(whole(&cell("stats_number")[number]));
+        let iterations = whole(&cell("stats_number")[number])
+            .into_iter()
+            .collect::<Vec<_>>();
         if let Some(samples) = samples {
             out.separate(measure, crate::json::numbers(samples), &iterations);
             out.left_out(

@@ -28,7 +28,7 @@ fn one(benchmark: &Value, out: &mut Collector) {
     let parts = ["Namespace", "Type", "Method"]
         .iter()
         .filter_map(|key| word(benchmark, key).filter(|part| !part.is_empty()));
-    let name = Vec::from_iter(parts).join(".");
+    let name = parts.collect::<Vec<_>>().join(".");
     let measure = |metric: &str, unit: &str| {
         let parameters = word(benchmark, "Parameters").unwrap_or_default();
         // `N=10, Text=a`; an old form has `&` between.
@@ -51,11 +51,10 @@ fn one(benchmark: &Value, out: &mut Collector) {
     if results.is_empty() {
         out.summary(measure("wall", "ns"), summary(&benchmark["Statistics"]));
     } else {
-        let operations = Vec::from_iter(
-            results
-                .iter()
-                .map(|row| count(row, "Operations").unwrap_or(0)),
-        );
+        let operations = results
+            .iter()
+            .map(|row| count(row, "Operations").unwrap_or(0))
+            .collect::<Vec<_>>();
         let samples = results.iter().zip(&operations).map(|(row, operations)| {
             number(row, "Nanoseconds")
                 .filter(|_| *operations > 0)

@@ -35,7 +35,10 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let benchmarks = document
         .descendants()
         .filter(|node| node.has_tag_name("BenchmarkResults"));
-    let measured = HashSet::<NodeId>::from_iter(benchmarks.flat_map(above).map(|node| node.id()));
+    let measured = benchmarks
+        .flat_map(above)
+        .map(|node| node.id())
+        .collect::<HashSet<NodeId>>();
     for node in document.descendants().filter(Node::is_element) {
         match node.tag_name().name() {
             "BenchmarkResults" => benchmark(node, out),
@@ -46,7 +49,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 );
             }
             "OverallResult" | "OverallResults" | "OverallResultsCases" => {
-                out.left_out("results of tests", "no times")
+                out.left_out("results of tests", "no times");
             }
             _ => {}
         }
@@ -72,7 +75,9 @@ fn above<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
 }
 
 fn benchmark<'a>(node: Node<'a, 'a>, out: &mut Collector) {
-    let mut path = Vec::from_iter(above(node).filter_map(|node| node.attribute("name")));
+    let mut path = above(node)
+        .filter_map(|node| node.attribute("name"))
+        .collect::<Vec<_>>();
     path.reverse();
     path.push(node.attribute("name").unwrap_or("benchmark"));
     let name = path.join(" / ");
@@ -117,7 +122,7 @@ fn benchmark<'a>(node: Node<'a, 'a>, out: &mut Collector) {
     out.summary_of(
         Measure::new(name, "wall", "ns"),
         summary,
-        &Vec::from_iter(whole("iterations")),
+        &whole("iterations").into_iter().collect::<Vec<_>>(),
     );
     out.left_out("resamples, clockResolution, estimatedDuration", "settings");
 }

@@ -66,7 +66,7 @@ impl Tree {
             .nth(self.width)
             .map_or(line.len(), |(at, _)| at);
         let (left, cells) = line.split_at(cut);
-        let cells = Vec::from_iter(cells.split('│').map(str::trim));
+        let cells = cells.split('│').map(str::trim).collect::<Vec<_>>();
         match left.char_indices().find(|(_, char)| "├╰".contains(*char)) {
             Some((at, _)) => {
                 let depth = left[..at].chars().count() / 3 + 1;
@@ -102,7 +102,11 @@ impl Tree {
         };
         self.count = count(4);
         let each = |(iterations, samples): (u64, u64)| iterations.checked_div(samples);
-        self.iterations = Vec::from_iter(count(5).zip(self.count).and_then(each));
+        self.iterations = count(5)
+            .zip(self.count)
+            .and_then(each)
+            .into_iter()
+            .collect::<Vec<_>>();
         let [min, max, median, mean] =
             [0, 1, 2, 3].map(|at| cells.get(at).and_then(|cell| based(cell)));
         let unit = median.map_or("", |(_, unit)| unit);

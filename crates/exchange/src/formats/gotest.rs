@@ -10,7 +10,7 @@ use crate::lines;
 pub(crate) fn can_read(head: &[u8]) -> bool {
     lines::of(head).take(10_000).any(|line| {
         let mut words = line
-            .split(|byte| byte.is_ascii_whitespace())
+            .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty());
         let name = words
             .next()

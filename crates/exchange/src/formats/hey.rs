@@ -70,11 +70,10 @@ fn row(section: &str, line: &str, response: &mut Summary, out: &mut Collector) -
     }
     let (key, value) = line.split_once(':')?;
     if section.starts_with("Details") {
-        let figures = Vec::from_iter(
-            value
-                .split(',')
-                .map(|cell| lines::quantity(cell).map(|(value, _)| value)),
-        );
+        let figures = value
+            .split(',')
+            .map(|cell| lines::quantity(cell).map(|(value, _)| value))
+            .collect::<Vec<_>>();
         let at = |index: usize| figures.get(index).copied().flatten();
         let summary = Summary {
             mean: at(0),

@@ -101,7 +101,7 @@ fn second(document: &Value, out: &mut Collector) -> Result<(), Error> {
         let names = measurements
             .iter()
             .flat_map(|one| one.as_object().into_iter().flatten().map(|(key, _)| key));
-        for metric in std::collections::BTreeSet::from_iter(names) {
+        for metric in names.collect::<std::collections::BTreeSet<_>>() {
             let values = measurements
                 .iter()
                 .map(|one| &one[metric.as_str()])

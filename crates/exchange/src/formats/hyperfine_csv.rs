@@ -23,8 +23,9 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         let named = row
             .cells()
             .filter_map(|(name, cell)| Some((name.strip_prefix("parameter_")?, cell)));
-        let parameters =
-            BTreeMap::from_iter(named.map(|(name, cell)| (name.to_owned(), cell.into_owned())));
+        let parameters = named
+            .map(|(name, cell)| (name.to_owned(), cell.into_owned()))
+            .collect::<BTreeMap<_, _>>();
         let command = row.get("command").unwrap_or_default().into_owned();
         let measure = |metric| Measure::new(command.as_str(), metric, "s").with(&parameters);
         let wall = Summary {

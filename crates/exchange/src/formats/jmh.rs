@@ -36,7 +36,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 "benchmark" | "mode" | "params" | "threads" | "primaryMetric"
                 | "secondaryMetrics" | "jmhVersion" => {}
                 "jvm" | "jdkVersion" | "vmName" | "vmVersion" | "jvmArgs" => {
-                    out.environment(key, &text(value))
+                    out.environment(key, &text(value));
                 }
                 key => out.left_out(key, "a setting"),
             }

@@ -30,11 +30,10 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 .parameter("batch", &format!("{batch} {unit_of}"))
         };
         let epochs = list(result, "measurements");
-        let iterations = Vec::from_iter(
-            epochs
-                .iter()
-                .map(|epoch| count(epoch, "iterations").unwrap_or(0)),
-        );
+        let iterations = epochs
+            .iter()
+            .map(|epoch| count(epoch, "iterations").unwrap_or(0))
+            .collect::<Vec<_>>();
         let samples = |key: &'static str| {
             epochs
                 .iter()

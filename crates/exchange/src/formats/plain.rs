@@ -41,9 +41,9 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         let others = row
             .cells()
             .filter(|(column, _)| !MEANT.contains(column) && with_unit(column).is_none());
-        let parameters = BTreeMap::from_iter(
-            others.map(|(column, cell)| (column.to_owned(), cell.into_owned())),
-        );
+        let parameters = others
+            .map(|(column, cell)| (column.to_owned(), cell.into_owned()))
+            .collect::<BTreeMap<_, _>>();
         let measure = |metric: &str, unit: &str| {
             let measure = Measure::new(name.as_ref(), metric, unit)
                 .with(&parameters)

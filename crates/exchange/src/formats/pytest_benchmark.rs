@@ -30,7 +30,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         let measure = Measure::new(called, "wall", "s").with(&parameters(&benchmark["params"]));
         let stats = &benchmark["stats"];
         let data = list(stats, "data");
-        let iterations = Vec::from_iter(count(stats, "iterations"));
+        let iterations = count(stats, "iterations").into_iter().collect::<Vec<_>>();
         if data.is_empty() {
             out.summary_of(measure, summary(stats), &iterations);
         } else {

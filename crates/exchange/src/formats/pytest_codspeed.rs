@@ -55,7 +55,9 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         out.summary_of(
             Measure::new(called, "wall", "ns"),
             summary,
-            &Vec::from_iter(count(stats, "iter_per_round")),
+            &count(stats, "iter_per_round")
+                .into_iter()
+                .collect::<Vec<_>>(),
         );
         out.left_out("config", "settings");
     }

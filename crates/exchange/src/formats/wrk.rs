@@ -52,7 +52,7 @@ impl Run {
     }
 
     fn line(&mut self, line: &str, out: &mut Collector) -> Option<()> {
-        let words = Vec::from_iter(line.split_whitespace());
+        let words = line.split_whitespace().collect::<Vec<_>>();
         match words[..] {
             ["Running", _, "test", "@", url] => {
                 self.latency(out);

@@ -35,7 +35,7 @@ pub(crate) fn series<'a>(
             |(key, value): &(&str, &str)| one.parameters.get(*key).is_some_and(|own| own == value);
         one.name == name && one.metric == metric && parameters.iter().all(has)
     };
-    let found = Vec::from_iter(from.benchmarks.iter().filter(wanted));
+    let found = from.benchmarks.iter().filter(wanted).collect::<Vec<_>>();
     assert_eq!(
         found.len(),
         1,

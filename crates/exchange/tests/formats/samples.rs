@@ -11,22 +11,20 @@ fn each_sample_is_of_one_format() {
         let entry = entry.unwrap();
         if entry.file_type().unwrap().is_file() {
             let bytes = std::fs::read(entry.path()).unwrap();
-            let found = Vec::from_iter(
-                FORMATS
-                    .iter()
-                    .filter(|one| one.can_read(&bytes))
-                    .map(|one| one.name),
-            );
+            let found = FORMATS
+                .iter()
+                .filter(|one| one.can_read(&bytes))
+                .map(|one| one.name)
+                .collect::<Vec<_>>();
             assert_eq!(found.len(), 1, "{:?}: {found:?}", entry.path());
             seen.insert(found[0]);
         }
     }
-    let missing = Vec::from_iter(
-        FORMATS
-            .iter()
-            .map(|one| one.name)
-            .filter(|name| !seen.contains(name)),
-    );
+    let missing = FORMATS
+        .iter()
+        .map(|one| one.name)
+        .filter(|name| !seen.contains(name))
+        .collect::<Vec<_>>();
     // asv's sample is in its folder; plain CSV has no tool.
     assert_eq!(missing, ["asv", "csv"]);
 }
