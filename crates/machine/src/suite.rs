@@ -89,7 +89,8 @@ pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
         // load 10), for figures that would then be disturbed.
         let has_cpu = affinity::share_had(CPU_SAMPLE) >= gate::LEAST_SHARE;
         let end = if has_cpu { until } else { Instant::now() };
-        let in_memory: [(Heading, fn(&Context) -> Prepared); 2] = [
+        type Track = fn(&Context) -> Prepared;
+        let in_memory: [(Heading, Track); 2] = [
             (read_bandwidth::HEADING, read_bandwidth::track),
             (load_latency::MEMORY, load_latency::memory),
         ];

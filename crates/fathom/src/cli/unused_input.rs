@@ -46,9 +46,10 @@ fn has_something(descriptor: libc::c_int) -> bool {
             let known = unsafe { libc::ioctl(descriptor, libc::FIONREAD, &raw mut waiting) } == 0;
             known && waiting > 0
         }
-        // SAFETY: asks for the position and moves nothing.
         Some((libc::S_IFREG, size)) => {
-            size > 0 && unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) } == 0
+            // SAFETY: asks for the position and moves nothing.
+            let position = unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) };
+            size > 0 && position == 0
         }
         _ => false,
     }

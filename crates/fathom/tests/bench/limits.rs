@@ -123,15 +123,17 @@ fn where_a_profile_is_remembered_bench_takes_no_memory_to_speak_of() {
     let cache = remembering();
     let mut command = fathom(&["-r", "3", "--json", "-", "true"]);
     command.env("XDG_CACHE_HOME", cache.path());
+    #[allow(
+        clippy::zombie_processes,
+        reason = "wait4 below reaps it, and has its peak"
+    )]
     let output = command.stdout(Stdio::piped()).spawn().unwrap();
     let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
     let pid = output.id() as i32;
     let record: Value = serde_json::from_reader(output.stdout.unwrap()).unwrap();
     // SAFETY: both places are valid; the child is ours and reaped by nobody else.
-    assert_eq!(
-        unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) },
-        pid
-    );
+    let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
+    assert_eq!(reaped, pid);
     // SAFETY: filled by the call, and zero is valid.
     let peak = unsafe { usage.assume_init() }.ru_maxrss as u64 * 1024;
     assert_eq!(std::process::ExitStatus::from_raw(status).code(), Some(0));

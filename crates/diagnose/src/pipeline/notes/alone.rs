@@ -38,7 +38,7 @@ pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
     Some(match staged {
         Some(StagedInput {
             file: Some(file), ..
-        }) => format!("Measure it with `fathom bench --input {}`.", file),
+        }) => format!("Measure it with `fathom bench --input {file}`."),
         Some(StagedInput { not_kept: None, .. }) => {
             "Measure it with `fathom bench --input FILE`; --keep-staged DIR keeps the FILE."
                 .to_owned()
