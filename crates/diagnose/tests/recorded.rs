@@ -60,7 +60,10 @@ fn ids_accounts_and_savings_are_as_recorded() {
     let mut beyond = Vec::new();
     for case in cases() {
         assert_adds_up(&case);
-        beyond.extend(beyond_parts(&case));
+        // Accounts of the other tiers don't divide the kernel's time, so their parts hold less.
+        if case.name.ends_with("kernel") {
+            beyond.extend(beyond_parts(&case));
+        }
         let text = texts.entry(case.finding).or_default();
         writeln!(text, "{}", case.name).unwrap();
         for finding in &case.diagnosis.findings {
