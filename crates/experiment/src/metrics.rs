@@ -166,7 +166,7 @@ fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
 }
 
 /// Names of the parts of an account, as `fathom_model::TimeCategory` is written in JSON.
-pub const PARTS: [&str; 23] = [
+pub const PARTS: [&str; 24] = [
     "user_code",
     "kernel_io",
     "kernel_files",
@@ -188,6 +188,7 @@ pub const PARTS: [&str; 23] = [
     "waiting_for_signal",
     "other_waits",
     "waiting_for_cpu",
+    "throttled",
     "cpu_steal",
     "unaccounted",
 ];
