@@ -138,7 +138,7 @@ pub fn end_in_words(end: &End) -> String {
 
 /// What was lost, in words.
 fn losses(lost: &Losses) -> Vec<String> {
-    let kinds = [
+    lost_in_words([
         (lost.calls, "calls found the table of calls full"),
         (lost.off_cpu, "waits found their table full"),
         (
@@ -148,7 +148,11 @@ fn losses(lost: &Losses) -> Vec<String> {
         (lost.threads, "threads could not be followed"),
         (lost.names, "file names are not kept"),
         (lost.intervals, "waits are not in the timeline"),
-    ];
+    ])
+}
+
+/// A sentence for each kind of which anything was lost.
+pub(crate) fn lost_in_words<const N: usize>(kinds: [(u64, &str); N]) -> Vec<String> {
     kinds
         .into_iter()
         .filter(|(count, _)| *count > 0)

@@ -33,15 +33,7 @@ pub(crate) fn bytes(number: f64) -> String {
 
 /// A count with its thousands separated.
 pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    fathom_model::quantity::format_count(n as f64)
 }
 
 #[cfg(test)]

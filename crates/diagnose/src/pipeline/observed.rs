@@ -9,6 +9,7 @@ use super::modelled::{Moment, Phases};
 use super::picture::stretches;
 use super::timeline::{self, Span};
 use crate::calls::is_poll;
+use crate::explanation::lost_in_words;
 
 /// An observed round.
 #[derive(Debug, Clone)]
@@ -212,18 +213,13 @@ fn exit(end: End) -> Exit {
 
 fn losses(trace: &Trace) -> Vec<String> {
     let lost = &trace.lost;
-    let kinds = [
+    lost_in_words([
         (lost.calls, "calls found the table of calls full"),
         (lost.off_cpu, "waits found their table full"),
         (lost.records, "waits, forks or exits found the ring full"),
         (lost.threads, "threads could not be followed"),
         (lost.intervals, "waits are counted but not in the picture"),
-    ];
-    kinds
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect()
+    ])
 }
 
 #[cfg(test)]

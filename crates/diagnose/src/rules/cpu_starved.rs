@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_command_that_its_groups_limit_stops_is_named_as_that() {
         let mut fake = Fake::new(1000);
-        fake.waits(None, None, Cause::Preempted, 10, 600_000);
+        fake.waits(None, None, Cause::Preempted, 60, 10_000);
         fake.trace.accounts.user_ns = 400 * MS;
         fake.cpu_limit = Some(0.4);
         let limited = Run {

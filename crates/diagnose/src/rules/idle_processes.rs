@@ -97,7 +97,7 @@ fn alone<'a>(
 }
 
 /// Whether the command waits for somebody of its own for as long as that, where nobody saw who
-/// ended the waits: by looks from outside a pool's results can come from any of its processes.
+/// ended the waits: by sampling from outside, a pool's results can come from any of its processes.
 fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     let waits = [
         TimeCategory::WaitingForChild,

@@ -1,5 +1,6 @@
 //! Is the machine as fast as when its profile was taken?
 
+use fathom_model::quantity::three_digits;
 use fathom_model::{CheckItem, CheckState};
 
 use crate::remembered::{self, Change, Profile};
@@ -26,8 +27,8 @@ fn item(changes: &[Change]) -> CheckItem {
     let moved: Vec<String> = changes
         .iter()
         .map(|change| {
-            let (before, now) = (change.before, change.now);
-            format!("{} {before:.3} to {now:.3} {}", change.id, change.unit)
+            let (before, now) = (three_digits(change.before), three_digits(change.now));
+            format!("{} {before} to {now} {}", change.id, change.unit)
         })
         .collect();
     CheckItem::new(ID, CheckState::Warning, moved.join(", "))
@@ -47,10 +48,10 @@ mod tests {
             title: "load, memory".into(),
             unit: "ns".into(),
             before: 118.0,
-            now: 190.5,
+            now: 190.7,
         }]);
         assert_eq!(moved.state, CheckState::Warning);
-        assert_eq!(moved.found, "memory_latency 118.000 to 190.500 ns");
+        assert_eq!(moved.found, "memory_latency 118 to 191 ns");
         assert_eq!(as_remembered(None).state, CheckState::Unknown);
     }
 }

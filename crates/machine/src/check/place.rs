@@ -189,7 +189,7 @@ mod tests {
                  41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
             ),
         ];
-        let (_root, system) = system(&[&own, files].concat());
+        let (_root, system) = system(&[&own[..], files].concat());
         item(&all(&system), "cpu_quota")
     }
 
