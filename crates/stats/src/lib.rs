@@ -4,6 +4,7 @@
 //! |---|---|
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
+//! | The same, where both were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
@@ -27,6 +28,7 @@ mod quantile;
 pub mod sequential;
 mod signed_rank;
 mod summary;
+mod unpaired;
 mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
@@ -42,3 +44,6 @@ pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::quantile;
 pub use summary::{median_interval, summarize};
+pub use unpaired::{
+    BetweenSessions, Measured, UnpairedRatio, between_sessions, judge_unpaired, unpaired_ratio,
+};
