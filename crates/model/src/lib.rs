@@ -11,6 +11,7 @@ mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod history;
 mod machine;
 mod metric;
 mod pipe;
@@ -35,6 +36,10 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use history::{
+    CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
+    HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
+};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,

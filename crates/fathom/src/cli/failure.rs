@@ -49,6 +49,7 @@ impl From<ConductError> for Failure {
         match error {
             ConductError::Measure(error) => Failure::Measure(error),
             ConductError::Trace(error) => Failure::Trace(error),
+            ConductError::Store(error) => Failure::Usage(error.to_string()),
             ConductError::Refused(text) => Failure::Usage(text),
             ConductError::Untrusted(text) => Failure::Untrusted(text),
             ConductError::NothingTimed => Failure::Interrupted(NOTHING_TIMED.to_string()),
