@@ -5,8 +5,9 @@ use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 use fathom_model::{SCHEMA_VERSION, StoreRecord};
+use fathom_store::git::{self, GitError};
 use fathom_store::location::{self, Location};
-use fathom_store::{Error, Head, Loaded, Options, Prune, Selector, Store, date, git, variables};
+use fathom_store::{Error, Head, Loaded, Options, Prune, Selector, Store, date, variables};
 
 use crate::ConductError;
 
@@ -68,8 +69,10 @@ pub fn find(store: &mut Store, here: &Path, asked: &str) -> Result<Vec<Head>, Er
         Err(error @ Error::NotFound { .. }) => error,
         found => return found,
     };
-    let Ok(revision) = git::resolve(here, asked) else {
-        return Err(not_found);
+    let revision = match git::resolve(here, asked) {
+        Ok(revision) => revision,
+        Err(shallow @ GitError::Shallow(_)) => return Err(Error::Git(shallow)),
+        Err(_) => return Err(not_found),
     };
     let found = store.records(&Selector::Revision(revision.clone()))?;
     match found.is_empty() {

@@ -156,6 +156,9 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// What git can't know.
+    #[error(transparent)]
+    Git(#[from] crate::git::GitError),
     /// The whole record was pruned.
     #[error(
         "the runs of record {id} were pruned; its points are kept, `fathom history` shows them"

@@ -5,4 +5,5 @@ mod compared;
 mod project;
 mod read;
 mod saved;
+mod troubles;
 mod world;
