@@ -11,6 +11,7 @@
 
 pub mod bench;
 mod cache;
+pub mod changes;
 pub mod command_words;
 pub mod compare;
 mod error;

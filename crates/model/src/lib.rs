@@ -5,6 +5,7 @@
 //! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
+mod changes;
 mod comparison;
 mod environment;
 mod experiment;
@@ -24,6 +25,10 @@ mod startup;
 mod version1;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
+pub use changes::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
+    SeriesChanges,
+};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{

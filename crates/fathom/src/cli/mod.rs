@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod changes;
 mod completions;
 mod explain;
 mod failure;
@@ -78,6 +79,8 @@ enum Verb {
     Compare(compare::Arguments),
     /// What is kept of measurements: its size, names, pruning, bundles
     Store(store::Arguments),
+    /// Find where series of measurements changed their level for good
+    Changes(changes::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Print what a shell needs to complete options
@@ -138,6 +141,7 @@ pub(crate) fn run() -> i32 {
         Verb::History(arguments) => history::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Store(arguments) => store::run(&arguments),
+        Verb::Changes(arguments) => changes::run(arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
         Verb::Man(arguments) => man::run(&arguments, command()),
