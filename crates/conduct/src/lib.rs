@@ -1,7 +1,7 @@
 //! Conducts: one function a verb, a plan in, a record out.
 //!
-//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and [`check()`] measure, trace
-//! and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
+//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and
+//! [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
 //! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
 //! makes it.
 //!
@@ -10,6 +10,7 @@
 //! there.
 
 pub mod bench;
+pub mod bisect;
 mod cache;
 pub mod command_words;
 mod error;
@@ -23,12 +24,16 @@ mod record_file;
 mod seed;
 pub mod startup;
 mod target;
+mod template;
 mod terms;
 mod throttling;
 pub mod tiers;
+pub mod versions;
 pub mod why;
+pub mod worktrees;
 
 pub use bench::{BenchPlan, bench};
+pub use bisect::{BisectPlan, bisect};
 pub use error::ConductError;
 pub use event::{Event, Observer};
 pub use machine::{CheckPlan, MachinePlan, check, machine};
@@ -37,7 +42,9 @@ pub use record_file::write_record;
 pub use seed::fresh_seed;
 pub use startup::{StartupPlan, startup};
 pub use target::{CommandPlan, Target};
+pub use template::{Builds, Template};
 pub use terms::RunTerms;
+pub use versions::{VersionsPlan, versions};
 pub use why::{Explained, WhyPlan, why};
 
 use fathom_measure::MeasureError;

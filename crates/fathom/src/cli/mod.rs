@@ -1,6 +1,7 @@
 //! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
 
 mod bench;
+mod bisect;
 mod completions;
 mod explain;
 mod failure;
@@ -13,12 +14,14 @@ mod parameters;
 mod path_conflicts;
 mod pipe;
 mod quantities;
+mod revision_progress;
 mod run;
 mod run_options;
 mod screen;
 mod startup;
 mod target;
 mod unused_input;
+mod versions;
 mod why;
 mod write;
 
@@ -36,6 +39,7 @@ use failure::Failure;
   fathom why -- ./my-program input.txt
   fathom pipe -- 'cat access.log | gzip -1 | wc -c'
   fathom startup --cold ./tool 'python3 tool.py'
+  fathom versions v1.0..v2.0 --build 'make' -- ./my-program input.txt
   fathom machine --check
   fathom run --list
   fathom explain unbuffered-output
@@ -62,6 +66,10 @@ enum Verb {
     Startup(Box<startup::Arguments>),
     /// Account for a pipeline: who waits for whom, and which stage is the bottleneck
     Pipe(Box<pipe::Arguments>),
+    /// Follow a command over the versions of a program
+    Versions(Box<versions::Arguments>),
+    /// Find the revision that changed the time of a command
+    Bisect(Box<bisect::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
@@ -119,6 +127,8 @@ pub(crate) fn run() -> i32 {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
+        Verb::Versions(arguments) => versions::run(&arguments),
+        Verb::Bisect(arguments) => bisect::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
