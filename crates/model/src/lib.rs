@@ -6,6 +6,7 @@
 
 mod account;
 mod changes;
+mod bisect;
 mod comparison;
 mod environment;
 mod experiment;
@@ -23,11 +24,15 @@ mod run;
 mod sample;
 mod startup;
 mod version1;
+mod versions;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
 pub use changes::{
     ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
     SeriesChanges,
+pub use bisect::{
+    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, TestedRevision,
+    TestedState,
 };
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};
@@ -67,3 +72,4 @@ pub use startup::{
     FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,
     StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };
+pub use versions::{ChosenBy, Version, VersionState, VersionStep, VersionsRecord};

@@ -1,5 +1,5 @@
-//! Everything that a person or a program reads: of `bench`, `why`, `pipe`, `startup`, `machine` and
-//! `run`.
+//! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
+//! `startup`, `machine` and `run`.
 //!
 //! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
 //! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
@@ -7,6 +7,7 @@
 
 mod axis;
 mod changes;
+mod bisect;
 mod distribution;
 mod experiment;
 mod export;
@@ -21,11 +22,13 @@ mod session;
 mod startup;
 mod terminal;
 mod text;
+mod versions;
 mod waits;
 mod why;
 mod words;
 
 pub use changes::{ChangesOptions, changes_json, changes_terminal};
+pub use bisect::{bisect_json, bisect_terminal};
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
     experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
@@ -45,5 +48,6 @@ pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
+pub use versions::{RevisionOptions, versions_json, versions_terminal};
 pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
 pub use words::{all_words, explain_word, similar_words};
