@@ -6,6 +6,7 @@
 //! on, opens a file or reads a clock. `docs/numbers.md` says what each printed number means.
 
 mod axis;
+mod bench;
 mod distribution;
 mod experiment;
 mod export;
@@ -23,6 +24,7 @@ mod waits;
 mod why;
 mod words;
 
+pub use bench::bench_html;
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
     experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
@@ -32,6 +34,7 @@ pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };
+pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
