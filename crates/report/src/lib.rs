@@ -8,6 +8,7 @@
 mod axis;
 mod changes;
 mod bisect;
+mod bench;
 mod distribution;
 mod experiment;
 mod export;
@@ -29,6 +30,7 @@ mod words;
 
 pub use changes::{ChangesOptions, changes_json, changes_terminal};
 pub use bisect::{bisect_json, bisect_terminal};
+pub use bench::bench_html;
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
     experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
@@ -42,6 +44,7 @@ pub use history::{
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };
+pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
