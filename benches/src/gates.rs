@@ -4,7 +4,9 @@
 //! rounds, all programs together, and which arms are base and which head is drawn anew for each block.
 //! All arms are the same command, so that nothing differs but what is put in.
 
-use fathom_stats::{BestOf, Gate, GateAnswer, GateQuestion, GateRound, GateRun, best_of, best_of_on_itself};
+use fathom_stats::{
+    BestOf, Gate, GateAnswer, GateQuestion, GateRound, GateRun, best_of, best_of_on_itself,
+};
 
 use crate::Result;
 use crate::options::Options;
@@ -24,7 +26,11 @@ const SCREENING: f64 = 0.6;
 /// Runs of either side for the tests beside it.
 const RUNS: usize = 40;
 const MARGIN: f64 = 0.03;
-const COMPATIBLE: BestOf = BestOf { max_regression: 0.08, max_geomean: 0.03, runs: 5 };
+const COMPATIBLE: BestOf = BestOf {
+    max_regression: 0.08,
+    max_geomean: 0.03,
+    runs: 5,
+};
 
 /// A drawn suite: an endless sequence of rounds.
 struct Drawn<'a> {
@@ -48,7 +54,11 @@ impl Drawn<'_> {
             self.rounds.extend(stretch);
         }
         let (round, arms) = self.rounds[number];
-        let factor = if self.slow.0 == program { self.slow.1 } else { 1.0 };
+        let factor = if self.slow.0 == program {
+            self.slow.1
+        } else {
+            1.0
+        };
         let program = &self.regime.programs[program];
         let run = |arm: usize, factor: f64| run(program, arm, round, factor);
         GateRound {
@@ -76,18 +86,34 @@ struct Ended {
 
 fn judge(drawn: &mut Drawn<'_>) -> Ended {
     let programs = drawn.regime.programs.len();
-    let mut gate = Gate::new((0..programs).map(|_| GateQuestion { margin: MARGIN, floor: None }));
+    let mut gate = Gate::new((0..programs).map(|_| GateQuestion {
+        margin: MARGIN,
+        floor: None,
+    }));
     let (mut seconds, mut number) = (0.0, 0);
     loop {
-        let limit = if gate.is_screening() { SCREENING * TIME } else { TIME };
+        let limit = if gate.is_screening() {
+            SCREENING * TIME
+        } else {
+            TIME
+        };
         let mut wanted = gate.wanted();
         if wanted.iter().all(|rounds| *rounds == 0) {
             break;
         }
         while seconds < limit && wanted.iter().any(|rounds| *rounds > 0) {
-            for (program, rounds) in wanted.iter_mut().enumerate().filter(|(_, rounds)| **rounds > 0) {
+            for (program, rounds) in wanted
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, rounds)| **rounds > 0)
+            {
                 let round = drawn.round(number, program);
-                seconds += round.base.iter().chain(&round.head).map(|run| run.wall).sum::<f64>();
+                seconds += round
+                    .base
+                    .iter()
+                    .chain(&round.head)
+                    .map(|run| run.wall)
+                    .sum::<f64>();
                 gate.add(program, &round);
                 *rounds -= 1;
             }
@@ -102,7 +128,11 @@ fn judge(drawn: &mut Drawn<'_>) -> Ended {
         }
     }
     Ended {
-        answers: gate.findings().iter().map(|finding| finding.answer).collect(),
+        answers: gate
+            .findings()
+            .iter()
+            .map(|finding| finding.answer)
+            .collect(),
         null_arm_failed: gate.null_arm_fails(),
         seconds,
     }
@@ -120,7 +150,12 @@ struct Counts {
     others_found: [usize; 4],
 }
 
-const OTHERS: [&str; 4] = ["best of 5, 8 % and 3 %", "> 5 % of medians", "Welch p < 0.05", "Mann-Whitney p < 0.05"];
+const OTHERS: [&str; 4] = [
+    "best of 5, 8 % and 3 %",
+    "> 5 % of medians",
+    "Welch p < 0.05",
+    "Mann-Whitney p < 0.05",
+];
 
 fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
     let mut counts = Counts::default();
@@ -129,7 +164,12 @@ fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
         let mut random = Random::new(seeds.next());
         let programs = regime.programs.len();
         let slow = (random.below(programs), 1.0 + effect);
-        let mut drawn = Drawn { regime, random, slow, rounds: Vec::new() };
+        let mut drawn = Drawn {
+            regime,
+            random,
+            slow,
+            rounds: Vec::new(),
+        };
         let ended = judge(&mut drawn);
         let worse = |place: usize| ended.answers[place] == GateAnswer::Worse;
         if ended.null_arm_failed {
@@ -138,14 +178,21 @@ fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
             counts.fathom += usize::from((0..programs).any(worse));
             counts.found += usize::from(worse(slow.0));
         }
-        counts.undecided += ended.answers.iter().filter(|one| **one == GateAnswer::CannotTell).count();
+        counts.undecided += ended
+            .answers
+            .iter()
+            .filter(|one| **one == GateAnswer::CannotTell)
+            .count();
         counts.seconds.push(ended.seconds);
         let runs: Vec<(Vec<f64>, Vec<f64>)> = (0..programs)
             .map(|program| {
                 let rounds = (0..RUNS / 2).map(|number| drawn.round(number, program));
                 let rounds: Vec<GateRound> = rounds.collect();
                 let walls = |runs: fn(&GateRound) -> [GateRun; 2]| {
-                    rounds.iter().flat_map(|round| runs(round).map(|run| run.wall)).collect()
+                    rounds
+                        .iter()
+                        .flat_map(|round| runs(round).map(|run| run.wall))
+                        .collect()
                 };
                 (walls(|round| round.base), walls(|round| round.head))
             })
@@ -161,7 +208,10 @@ fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
 
 /// Which of the other rules fail the suite, and which say that `slow` is slower.
 fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) {
-    let suite: Vec<(&[f64], &[f64])> = runs.iter().map(|(base, head)| (&base[..], &head[..])).collect();
+    let suite: Vec<(&[f64], &[f64])> = runs
+        .iter()
+        .map(|(base, head)| (&base[..], &head[..]))
+        .collect();
     let compatible = best_of(&COMPATIBLE, &suite, &vec![false; suite.len()]);
     let slower = |base: &[f64], head: &[f64]| median(head) > median(base);
     let rules: [&dyn Fn(&[f64], &[f64]) -> bool; 3] = [
@@ -169,7 +219,10 @@ fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) 
         &|base, head| slower(base, head) && welch(base, head) < 0.05,
         &|base, head| slower(base, head) && mann_whitney(base, head) < 0.05,
     ];
-    let (mut fails, mut finds) = ([compatible.fails(); 4], [compatible.worse.contains(&slow); 4]);
+    let (mut fails, mut finds) = (
+        [compatible.fails(); 4],
+        [compatible.worse.contains(&slow); 4],
+    );
     for (place, rule) in rules.iter().enumerate() {
         let worse: Vec<bool> = suite.iter().map(|(base, head)| rule(base, head)).collect();
         fails[place + 1] = worse.contains(&true);
@@ -180,7 +233,11 @@ fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) 
 
 /// What is asked of each regime: found at 5 % and at 10 %.
 fn asked(regime: &str) -> [f64; 2] {
-    if regime == "quiet" { [0.90, 0.98] } else { [0.80, 0.95] }
+    if regime == "quiet" {
+        [0.90, 0.98]
+    } else {
+        [0.80, 0.95]
+    }
 }
 
 /// The tables of `gates`.
@@ -189,7 +246,17 @@ fn asked(regime: &str) -> [f64; 2] {
 /// When the recorded runs are damaged.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
     let suites = options.scaled(SUITES);
-    let mut headers = vec!["regime", "in one of 13", "Fathom fails", "finds it", "asked", "result", "blames the machine", "undecided of 13", "median s"];
+    let mut headers = vec![
+        "regime",
+        "in one of 13",
+        "Fathom fails",
+        "finds it",
+        "asked",
+        "result",
+        "blames the machine",
+        "undecided of 13",
+        "median s",
+    ];
     headers.extend(OTHERS);
     let title = format!("Gates: {suites} suites drawn from recorded runs");
     let mut table = Table::new(&title, &headers);
@@ -203,14 +270,29 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
             let mut row = vec![
                 regime.name.to_string(),
                 format!("{:+.0} %", 100.0 * effect),
-                format!("{} ({:.2} to {:.2})", percent(counts.fathom), 100.0 * low, 100.0 * high),
-                if place > 0 { percent(counts.found) } else { String::new() },
+                format!(
+                    "{} ({:.2} to {:.2})",
+                    percent(counts.fathom),
+                    100.0 * low,
+                    100.0 * high
+                ),
+                if place > 0 {
+                    percent(counts.found)
+                } else {
+                    String::new()
+                },
             ];
             row.extend(match place {
-                0 => ["at most 0.5 %".to_string(), result(share(counts.fathom) <= 0.005)],
+                0 => [
+                    "at most 0.5 %".to_string(),
+                    result(share(counts.fathom) <= 0.005),
+                ],
                 _ => {
                     let asked = asked(regime.name)[place - 1];
-                    [format!("{:.0} % found", 100.0 * asked), result(share(counts.found) >= asked)]
+                    [
+                        format!("{:.0} % found", 100.0 * asked),
+                        result(share(counts.found) >= asked),
+                    ]
                 }
             });
             row.extend([
@@ -225,9 +307,14 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
             }));
             table.row(row);
         }
-        let null: Vec<(Vec<f64>, Vec<f64>)> =
-            regime.programs.iter().map(|program| (program.wall[0].clone(), program.wall[1].clone())).collect();
-        if let Some(chance) = best_of_on_itself(&COMPATIBLE, &null, &vec![false; null.len()], suites) {
+        let null: Vec<(Vec<f64>, Vec<f64>)> = regime
+            .programs
+            .iter()
+            .map(|program| (program.wall[0].clone(), program.wall[1].clone()))
+            .collect();
+        if let Some(chance) =
+            best_of_on_itself(&COMPATIBLE, &null, &vec![false; null.len()], suites)
+        {
             table.note(format!(
                 "{}: from the null arm, the rule 'best of 5, 8 % and 3 %' fails identical code in {} of suites.",
                 regime.name,

@@ -30,7 +30,9 @@ pub(crate) struct Regime {
 
 impl Regime {
     pub(crate) fn rounds(&self) -> usize {
-        self.programs.first().map_or(0, |program| program.wall[0].len())
+        self.programs
+            .first()
+            .map_or(0, |program| program.wall[0].len())
     }
 }
 
@@ -47,10 +49,16 @@ fn mostly_known(arms: &[Clock; ARMS]) -> bool {
 pub(crate) fn regimes() -> Result<Vec<Regime>> {
     let files: [(&'static str, &[u8]); 3] = [
         ("quiet", include_bytes!("../recorded/quiet.txt.gz")),
-        ("periodic load", include_bytes!("../recorded/periodic.txt.gz")),
+        (
+            "periodic load",
+            include_bytes!("../recorded/periodic.txt.gz"),
+        ),
         ("all CPUs busy", include_bytes!("../recorded/busy.txt.gz")),
     ];
-    files.into_iter().map(|(name, packed)| read(name, packed)).collect()
+    files
+        .into_iter()
+        .map(|(name, packed)| read(name, packed))
+        .collect()
 }
 
 fn read(name: &'static str, packed: &[u8]) -> Result<Regime> {
@@ -68,7 +76,9 @@ fn read(name: &'static str, packed: &[u8]) -> Result<Regime> {
         let values = words.map(|value| value.parse::<f64>().map(|micro| micro / 1e6));
         let values = values.collect::<std::result::Result<Clock, _>>();
         let arms = rows.entry((program, clock == "wall")).or_default();
-        *arms.get_mut(arm).ok_or_else(|| damaged("an arm too many"))? =
+        *arms
+            .get_mut(arm)
+            .ok_or_else(|| damaged("an arm too many"))? =
             values.map_err(|_| damaged("a value is no number"))?;
     }
     let mut programs = Vec::new();

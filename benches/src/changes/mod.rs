@@ -87,17 +87,40 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
     let series = all_series(options.scaled(REPETITIONS))?;
     let rules: [(&str, Rule); 5] = [
         ("Fathom", own),
-        ("rank-PELT in windows of 100 (Killick 2012, Lung-Yut-Fong 2015)", rivals::rank_pelt::change_points),
-        ("E-divisive (Matteson and James 2014)", rivals::e_divisive::change_points),
-        ("Hunter / Otava, defaults (Fleming 2023)", rivals::hunter::change_points),
-        ("more than 5 % from the previous point", rivals::previous_point),
+        (
+            "rank-PELT in windows of 100 (Killick 2012, Lung-Yut-Fong 2015)",
+            rivals::rank_pelt::change_points,
+        ),
+        (
+            "E-divisive (Matteson and James 2014)",
+            rivals::e_divisive::change_points,
+        ),
+        (
+            "Hunter / Otava, defaults (Fleming 2023)",
+            rivals::hunter::change_points,
+        ),
+        (
+            "more than 5 % from the previous point",
+            rivals::previous_point,
+        ),
     ];
-    let steps: Vec<&Labelled> = series.iter().filter(|one| one.content != Content::Drift).collect();
-    let mut headers = vec!["rule".to_string(), "F1".into(), "precision".into(), "recall".into()];
+    let steps: Vec<&Labelled> = series
+        .iter()
+        .filter(|one| one.content != Content::Drift)
+        .collect();
+    let mut headers = vec![
+        "rule".to_string(),
+        "F1".into(),
+        "precision".into(),
+        "recall".into(),
+    ];
     headers.extend(STEPS.map(|size| format!("{:.0} %", 100.0 * size)));
     headers.extend(["wrong without change".to_string(), "ms a series".into()]);
     let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
-    let title = format!("Change points in {} series, found within 5 points", steps.len());
+    let title = format!(
+        "Change points in {} series, found within 5 points",
+        steps.len()
+    );
     let mut table = Table::new(&title, &headers);
     let mut by_noise: Vec<(String, Vec<f64>)> = Vec::new();
     let mut scores = Vec::new();
@@ -106,7 +129,10 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
         let reported: Vec<Vec<usize>> = steps.iter().map(|one| rule(&one.values)).collect();
         let each = began.elapsed().as_secs_f64() * 1e3 / steps.len() as f64;
         let (score, sizes) = total(&steps, &reported);
-        let nothing = steps.iter().zip(&reported).filter(|(one, _)| one.content == Content::Nothing);
+        let nothing = steps
+            .iter()
+            .zip(&reported)
+            .filter(|(one, _)| one.content == Content::Nothing);
         let (wrong, points) = nothing.fold((0, 0), |(wrong, points), (one, reported)| {
             (wrong + reported.len(), points + one.values.len())
         });
@@ -138,9 +164,15 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
             cells.push(total(&own.0, &own.1).0.f1());
         }
     }
-    let best = scores[1..].iter().map(|(score, _)| score.f1()).fold(0.0, f64::max);
+    let best = scores[1..]
+        .iter()
+        .map(|(score, _)| score.f1())
+        .fold(0.0, f64::max);
     let ahead = scores[0].0.f1() - best;
-    table.note(format!("F1 {ahead:+.3} beside the best of the others; asked +0.01: {}.", result(ahead >= 0.01)));
+    table.note(format!(
+        "F1 {ahead:+.3} beside the best of the others; asked +0.01: {}.",
+        result(ahead >= 0.01)
+    ));
     table.note(format!(
         "Wrong points without change: {:.2} in 4,000; asked at most 1: {}.",
         scores[0].1 * 4000.0,
@@ -148,7 +180,14 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
     ));
     let mut noise_table = Table::new(
         "The same by noise: F1",
-        &["noise", "Fathom", "rank-PELT", "E-divisive", "Hunter", "previous"],
+        &[
+            "noise",
+            "Fathom",
+            "rank-PELT",
+            "E-divisive",
+            "Hunter",
+            "previous",
+        ],
     );
     for (noise, cells) in by_noise {
         let cells = cells.into_iter().map(|f1| format!("{f1:.3}"));
@@ -180,33 +219,66 @@ fn total(steps: &[&Labelled], reported: &[Vec<usize>]) -> (Score, [(usize, usize
 /// Drift and spikes, which only Fathom names.
 fn others(series: &[Labelled]) -> Table {
     let mut table = Table::new("Drift and spikes", &["what", "how many", "named so"]);
-    let drifts: Vec<_> = series.iter().filter_map(|one| Some((one, one.drift?))).collect();
+    let drifts: Vec<_> = series
+        .iter()
+        .filter_map(|one| Some((one, one.drift?)))
+        .collect();
     let (mut named, mut found) = (0, 0);
     for (one, (start, end)) in &drifts {
         let points = fathom_stats::change_points(&one.values).change_points;
         found += usize::from(!points.is_empty());
         let overlaps = |index: usize, until: usize| index <= *end && until >= *start;
-        named += usize::from(points.iter().any(|point| {
-            point.kind == ChangeKind::Drift && overlaps(point.index, point.until)
-        }));
+        named +=
+            usize::from(points.iter().any(|point| {
+                point.kind == ChangeKind::Drift && overlaps(point.index, point.until)
+            }));
     }
-    table.row(["slopes".into(), format!("{} ({found} found at all)", drifts.len()), named.to_string()]);
+    table.row([
+        "slopes".into(),
+        format!("{} ({found} found at all)", drifts.len()),
+        named.to_string(),
+    ]);
     let (mut spikes, mut named, mut as_change) = (0, 0, 0);
     let (mut stepped, mut as_drift) = (0, 0);
     for one in series {
         let found = fathom_stats::change_points(&one.values);
         spikes += one.spikes.len();
-        named += one.spikes.iter().filter(|at| found.spikes.contains(at)).count();
-        let near = |at: &&usize| found.change_points.iter().any(|point| point.index.abs_diff(**at) <= 1);
+        named += one
+            .spikes
+            .iter()
+            .filter(|at| found.spikes.contains(at))
+            .count();
+        let near = |at: &&usize| {
+            found
+                .change_points
+                .iter()
+                .any(|point| point.index.abs_diff(**at) <= 1)
+        };
         let true_step = |at: &&usize| one.steps.iter().any(|(step, _)| step.abs_diff(**at) <= 8);
-        as_change += one.spikes.iter().filter(|at| near(at) && !true_step(at)).count();
+        as_change += one
+            .spikes
+            .iter()
+            .filter(|at| near(at) && !true_step(at))
+            .count();
         if one.drift.is_none() {
             stepped += found.change_points.len();
-            as_drift += found.change_points.iter().filter(|point| point.kind == ChangeKind::Drift).count();
+            as_drift += found
+                .change_points
+                .iter()
+                .filter(|point| point.kind == ChangeKind::Drift)
+                .count();
         }
     }
-    table.row(["spikes".into(), format!("{spikes} ({as_change} taken for a change)"), named.to_string()]);
-    table.row(["steps taken for drift".into(), stepped.to_string(), as_drift.to_string()]);
+    table.row([
+        "spikes".into(),
+        format!("{spikes} ({as_change} taken for a change)"),
+        named.to_string(),
+    ]);
+    table.row([
+        "steps taken for drift".into(),
+        stepped.to_string(),
+        as_drift.to_string(),
+    ]);
     table
 }
 
@@ -233,9 +305,21 @@ fn speed() -> Table {
     };
     let before = fathom_stats::change_points(&values[..10_000]);
     let all = best_of(&|| drop(std::hint::black_box(fathom_stats::change_points(&values))));
-    let tail = best_of(&|| drop(std::hint::black_box(fathom_stats::follow(&before, 10_000, &values))));
-    for (what, ms, asked) in [("the whole series", all, 100.0), ("one new point", tail, 1.0)] {
-        table.row([what.into(), format!("{ms:.2}"), format!("under {asked}"), result(ms < asked)]);
+    let tail = best_of(&|| {
+        drop(std::hint::black_box(fathom_stats::follow(
+            &before, 10_000, &values,
+        )))
+    });
+    for (what, ms, asked) in [
+        ("the whole series", all, 100.0),
+        ("one new point", tail, 1.0),
+    ] {
+        table.row([
+            what.into(),
+            format!("{ms:.2}"),
+            format!("under {asked}"),
+            result(ms < asked),
+        ]);
     }
     table
 }

@@ -5,6 +5,7 @@
 //! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
+mod bisect;
 mod changes;
 mod comparison;
 mod environment;
@@ -12,6 +13,7 @@ mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod history;
 mod machine;
 mod metric;
 mod pipe;
@@ -22,8 +24,13 @@ mod run;
 mod sample;
 mod startup;
 mod version1;
+mod versions;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
+pub use bisect::{
+    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, TestedRevision,
+    TestedState,
+};
 pub use changes::{
     ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
     SeriesChanges,
@@ -40,6 +47,10 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use history::{
+    CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
+    HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
+};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,
@@ -62,3 +73,4 @@ pub use startup::{
     FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,
     StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };
+pub use versions::{ChosenBy, Version, VersionState, VersionStep, VersionsRecord};

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
+//! | The same, where both were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
 //! | Is a suite worse than before? | [`Gate`], [`best_of`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | Where did a series change its level? | [`change_points`], [`follow`] |
+//! | Which revision changed it? | [`Halving`], [`middle`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
@@ -21,6 +23,7 @@ mod digits;
 mod discovery;
 mod gate;
 mod geometric;
+mod halving;
 mod histogram;
 mod intervals;
 mod judge;
@@ -31,6 +34,7 @@ mod quantile;
 pub mod sequential;
 mod signed_rank;
 mod summary;
+mod unpaired;
 mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
@@ -43,6 +47,7 @@ pub use gate::{
     GateRun, best_of, best_of_on_itself,
 };
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
+pub use halving::{Halving, middle, steps};
 pub use histogram::{Histogram, histogram};
 pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
@@ -51,3 +56,6 @@ pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::quantile;
 pub use summary::{median_interval, summarize};
+pub use unpaired::{
+    BetweenSessions, Measured, UnpairedRatio, between_sessions, judge_unpaired, unpaired_ratio,
+};

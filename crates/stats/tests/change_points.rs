@@ -9,7 +9,12 @@ use rand::{RngExt, SeedableRng};
 /// Levels for so many points each, with noise of this share.
 fn series(levels: &[(f64, usize)], noise: f64, seed: u64) -> Vec<f64> {
     let mut random = SmallRng::seed_from_u64(seed);
-    let mut normal = || (0..12).map(|_| random.random_range(0.0..1.0f64)).sum::<f64>() - 6.0;
+    let mut normal = || {
+        (0..12)
+            .map(|_| random.random_range(0.0..1.0f64))
+            .sum::<f64>()
+            - 6.0
+    };
     let mut values = Vec::new();
     for (level, count) in levels {
         values.extend((0..*count).map(|_| level * (1.0 + noise * normal())));
@@ -18,13 +23,22 @@ fn series(levels: &[(f64, usize)], noise: f64, seed: u64) -> Vec<f64> {
 }
 
 fn indices(changes: &Changes) -> Vec<usize> {
-    changes.change_points.iter().map(|point| point.index).collect()
+    changes
+        .change_points
+        .iter()
+        .map(|point| point.index)
+        .collect()
 }
 
 #[test]
 fn a_series_without_change_has_no_change_point() {
-    let wrong: usize =
-        (0..20).map(|seed| change_points(&series(&[(3.0, 400)], 0.02, seed)).change_points.len()).sum();
+    let wrong: usize = (0..20)
+        .map(|seed| {
+            change_points(&series(&[(3.0, 400)], 0.02, seed))
+                .change_points
+                .len()
+        })
+        .sum();
     // 8,000 points; at most one wrong in 4,000 is promised.
     assert!(wrong <= 2, "{wrong}");
 }
@@ -34,13 +48,25 @@ fn steps_up_and_down_are_found_where_they_are() {
     let values = series(&[(10.0, 60), (10.8, 50), (9.9, 12), (10.8, 70)], 0.01, 1);
     let changes = change_points(&values);
     assert_eq!(indices(&changes), [60, 110, 122]);
-    let [up, down, _] = &changes.change_points[..] else { panic!("{changes:?}") };
-    assert_eq!((up.direction, up.kind), (ChangeDirection::Up, ChangeKind::Step));
+    let [up, down, _] = &changes.change_points[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(
+        (up.direction, up.kind),
+        (ChangeDirection::Up, ChangeKind::Step)
+    );
     assert_eq!(down.direction, ChangeDirection::Down);
     let ratio = up.ratio.expect("all values are positive");
-    assert!(ratio.low < 1.08 && 1.08 < ratio.high && ratio.high - ratio.low < 0.02, "{ratio:?}");
+    assert!(
+        ratio.low < 1.08 && 1.08 < ratio.high && ratio.high - ratio.low < 0.02,
+        "{ratio:?}"
+    );
     assert!(up.confidence > 0.999);
-    let bounds: Vec<(usize, usize)> = changes.segments.iter().map(|one| (one.start, one.end)).collect();
+    let bounds: Vec<(usize, usize)> = changes
+        .segments
+        .iter()
+        .map(|one| (one.start, one.end))
+        .collect();
     assert_eq!(bounds, [(0, 60), (60, 110), (110, 122), (122, 192)]);
 }
 
@@ -61,9 +87,17 @@ fn a_slow_slope_is_one_drift() {
     let noise = series(&[(1.0, 220)], 0.01, 3);
     let values: Vec<f64> = (0..220).map(|i| slope(i) * noise[i]).collect();
     let changes = change_points(&values);
-    let [drift] = &changes.change_points[..] else { panic!("{:?}", indices(&changes)) };
-    assert_eq!((drift.kind, drift.direction), (ChangeKind::Drift, ChangeDirection::Up));
-    assert!(drift.index.abs_diff(60) < 20 && drift.until.abs_diff(160) < 20, "{drift:?}");
+    let [drift] = &changes.change_points[..] else {
+        panic!("{:?}", indices(&changes))
+    };
+    assert_eq!(
+        (drift.kind, drift.direction),
+        (ChangeKind::Drift, ChangeDirection::Up)
+    );
+    assert!(
+        drift.index.abs_diff(60) < 20 && drift.until.abs_diff(160) < 20,
+        "{drift:?}"
+    );
     let ratio = drift.ratio.expect("all values are positive");
     assert!((ratio.value - 1.15).abs() < 0.02, "{ratio:?}");
 }
@@ -73,7 +107,13 @@ fn steps_are_not_taken_for_drift() {
     for seed in 0..20 {
         let values = series(&[(10.0, 40), (10.5, 40), (11.0, 40)], 0.01, seed);
         let changes = change_points(&values);
-        assert!(changes.change_points.iter().all(|point| point.kind == ChangeKind::Step), "{changes:?}");
+        assert!(
+            changes
+                .change_points
+                .iter()
+                .all(|point| point.kind == ChangeKind::Step),
+            "{changes:?}"
+        );
         assert_eq!(changes.change_points.len(), 2);
     }
 }
@@ -105,7 +145,9 @@ fn a_change_point_keeps_its_identity_while_points_arrive() {
             let before = changes.change_points.iter().find(|old| old.id == point.id);
             assert_eq!(
                 point.moved_from,
-                before.map(|old| old.index).filter(|old| *old != point.index)
+                before
+                    .map(|old| old.index)
+                    .filter(|old| *old != point.index)
             );
         }
         assert!(newer.withdrawn.is_empty());
@@ -121,29 +163,46 @@ fn a_change_point_keeps_its_identity_while_points_arrive() {
 #[test]
 fn what_newer_points_speak_against_is_withdrawn() {
     let mut earlier = change_points(&series(&[(10.0, 100)], 0.01, 6));
-    let step = change_points(&series(&[(10.0, 60), (12.0, 40)], 0.01, 6)).change_points.remove(0);
+    let step = change_points(&series(&[(10.0, 60), (12.0, 40)], 0.01, 6))
+        .change_points
+        .remove(0);
     earlier.change_points.push(step);
     let values = series(&[(10.0, 110)], 0.01, 6);
     let changes = follow(&earlier, 100, &values);
     assert!(changes.change_points.is_empty());
-    assert_eq!(changes.withdrawn.iter().map(|point| point.index).collect::<Vec<_>>(), [60]);
+    assert_eq!(
+        changes
+            .withdrawn
+            .iter()
+            .map(|point| point.index)
+            .collect::<Vec<_>>(),
+        [60]
+    );
 }
 
 #[test]
 fn degenerate_series_have_nothing_to_say() {
     for values in [vec![], vec![1.0], vec![1.0, 2.0], vec![4.0; 500]] {
         let changes = change_points(&values);
-        assert!(changes.change_points.is_empty() && changes.spikes.is_empty(), "{changes:?}");
+        assert!(
+            changes.change_points.is_empty() && changes.spikes.is_empty(),
+            "{changes:?}"
+        );
         assert!(changes.early_warning.is_none());
     }
     // Exact values that change once: nothing scatters.
-    let exact: Vec<f64> = (0..60).map(|i| if i < 30 { 100.0 } else { 101.0 }).collect();
+    let exact: Vec<f64> = (0..60)
+        .map(|i| if i < 30 { 100.0 } else { 101.0 })
+        .collect();
     assert_eq!(indices(&change_points(&exact)), [30]);
 }
 
 #[test]
 fn values_that_are_not_positive_have_no_ratio() {
-    let values: Vec<f64> = series(&[(10.0, 60), (12.0, 60)], 0.01, 7).iter().map(|v| v - 11.0).collect();
+    let values: Vec<f64> = series(&[(10.0, 60), (12.0, 60)], 0.01, 7)
+        .iter()
+        .map(|v| v - 11.0)
+        .collect();
     let changes = change_points(&values);
     assert_eq!(indices(&changes), [60]);
     let point = &changes.change_points[0];

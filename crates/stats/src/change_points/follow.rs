@@ -206,11 +206,21 @@ fn segments(
     bounds.dedup();
     let of = |bound: &[usize]| {
         let (start, end) = (bound[0], bound[1]);
-        let before = previous.iter().find(|segment| (segment.start, segment.end) == (start, end));
+        let before = previous
+            .iter()
+            .find(|segment| (segment.start, segment.end) == (start, end));
         let median = || median(&values[start..end]);
-        ChangeSegment { start, end, median: before.map_or_else(median, |segment| segment.median) }
+        ChangeSegment {
+            start,
+            end,
+            median: before.map_or_else(median, |segment| segment.median),
+        }
     };
-    bounds.windows(2).filter(|bound| bound[0] < bound[1]).map(of).collect()
+    bounds
+        .windows(2)
+        .filter(|bound| bound[0] < bound[1])
+        .map(of)
+        .collect()
 }
 
 fn warn(levels: &Levels, origin: usize, start: usize) -> Option<EarlyWarning> {

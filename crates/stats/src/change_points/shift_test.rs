@@ -21,7 +21,9 @@ const MOST: f64 = 0.95;
 pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     let (low, high) = (median(left), median(right));
     let sides = [(left, low), (right, high)];
-    let distances = sides.iter().flat_map(|(side, level)| side.iter().map(move |value| (value - level).abs()));
+    let distances = sides
+        .iter()
+        .flat_map(|(side, level)| side.iter().map(move |value| (value - level).abs()));
     let limit = CLIPPED * median(&distances.collect::<Vec<f64>>());
     let (mut square, mut lagged, mut count) = (0.0, 0.0, 0.0);
     for (side, level) in sides.into_iter().filter(|(side, _)| side.len() >= FEWEST) {

@@ -92,16 +92,25 @@ pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change>
 fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
     let count = values.len();
     let levels = stairs(values, cuts);
-    let residuals = values.iter().zip(&levels).map(|(value, level)| (value - level).abs());
+    let residuals = values
+        .iter()
+        .zip(&levels)
+        .map(|(value, level)| (value - level).abs());
     let limit = CLIPPED * median(&residuals.collect::<Vec<f64>>());
-    let clipped: Vec<f64> =
-        values.iter().zip(&levels).map(|(v, l)| v.clamp(l - limit, l + limit)).collect();
+    let clipped: Vec<f64> = values
+        .iter()
+        .zip(&levels)
+        .map(|(v, l)| v.clamp(l - limit, l + limit))
+        .collect();
     let mut start = 0;
     let mut of_stairs = 0.0;
     for end in cuts.iter().copied().chain([count]) {
         // Least squares here as for the slope: medians lost to it in noise with one long tail.
         let level = clipped[start..end].iter().sum::<f64>() / (end - start) as f64;
-        of_stairs += clipped[start..end].iter().map(|v| (v - level) * (v - level)).sum::<f64>();
+        of_stairs += clipped[start..end]
+            .iter()
+            .map(|v| (v - level) * (v - level))
+            .sum::<f64>();
         start = end;
     }
     let sums = Sums::of(&clipped);
@@ -149,7 +158,11 @@ impl Sums {
             moments.push(moments[place] + place as f64 * value);
             squares += value * value;
         }
-        Sums { values: sums, moments, squares }
+        Sums {
+            values: sums,
+            moments,
+            squares,
+        }
     }
 
     /// Sum of squares that is left by the best two levels with a slope from `start` to `end`: least
@@ -201,7 +214,11 @@ mod tests {
         let exact: Vec<f64> = (0..90).map(at).collect();
         assert!(Sums::of(&exact).residual(20, 60) < 1e-9);
         assert!(Sums::of(&exact).residual(10, 60) > 0.1);
-        let bumpy: Vec<f64> = exact.iter().enumerate().map(|(i, v)| v + f64::from(i as u32 % 2)).collect();
+        let bumpy: Vec<f64> = exact
+            .iter()
+            .enumerate()
+            .map(|(i, v)| v + f64::from(i as u32 % 2))
+            .collect();
         let left = Sums::of(&bumpy).residual(20, 60);
         assert!((left - 90.0 / 4.0).abs() < 0.5, "{left}");
     }

@@ -47,6 +47,10 @@ fn usual(segment: &[f64], logarithms: bool, start: usize, end: usize) -> Option<
     sorted.sort_unstable_by(f64::total_cmp);
     let middle = quantile(&sorted, 0.5);
     let spread = quantile(&sorted, 0.75) - quantile(&sorted, 0.25);
-    let smallest = if logarithms { SMALLEST } else { SMALLEST * middle.abs() };
+    let smallest = if logarithms {
+        SMALLEST
+    } else {
+        SMALLEST * middle.abs()
+    };
     Some((middle, (FAR * spread).max(smallest)))
 }

@@ -46,15 +46,28 @@ pub struct FalseFailures {
 /// Judges the first runs of each benchmark, base and head. Protected ones count in the geometric mean
 /// and can't fail alone.
 pub fn best_of(rule: &BestOf, suite: &[(&[f64], &[f64])], protected: &[bool]) -> BestOfVerdict {
-    let fastest = |runs: &[f64]| runs.iter().take(rule.runs).copied().fold(f64::INFINITY, f64::min);
-    let ratios: Vec<f64> = suite.iter().map(|(base, head)| fastest(head) / fastest(base)).collect();
+    let fastest = |runs: &[f64]| {
+        runs.iter()
+            .take(rule.runs)
+            .copied()
+            .fold(f64::INFINITY, f64::min)
+    };
+    let ratios: Vec<f64> = suite
+        .iter()
+        .map(|(base, head)| fastest(head) / fastest(base))
+        .collect();
     let worse = ratios.iter().zip(protected).enumerate();
     let worse = worse
         .filter(|(_, (ratio, protected))| !**protected && **ratio > 1.0 + rule.max_regression)
         .map(|(place, _)| place)
         .collect();
     let geomean = geometric_mean(&ratios).unwrap_or(1.0);
-    BestOfVerdict { ratios, worse, geomean, geomean_worse: geomean > 1.0 + rule.max_geomean }
+    BestOfVerdict {
+        ratios,
+        worse,
+        geomean,
+        geomean_worse: geomean > 1.0 + rule.max_geomean,
+    }
 }
 
 /// Draws suites from runs of the same program in the same rounds: for each benchmark a stretch of
@@ -101,7 +114,11 @@ pub fn best_of_on_itself(
 mod tests {
     use super::*;
 
-    const RULE: BestOf = BestOf { max_regression: 0.08, max_geomean: 0.03, runs: 5 };
+    const RULE: BestOf = BestOf {
+        max_regression: 0.08,
+        max_geomean: 0.03,
+        runs: 5,
+    };
 
     #[test]
     fn a_protected_benchmark_fails_only_by_the_geometric_mean() {
@@ -115,7 +132,10 @@ mod tests {
 
     #[test]
     fn only_the_best_of_the_first_runs_counts() {
-        let (base, head) = ([1.0, 1.1, 1.2, 1.3, 1.4, 0.1], [1.4, 1.05, 1.4, 1.4, 1.4, 0.5]);
+        let (base, head) = (
+            [1.0, 1.1, 1.2, 1.3, 1.4, 0.1],
+            [1.4, 1.05, 1.4, 1.4, 1.4, 0.5],
+        );
         let verdict = best_of(&RULE, &[(&base, &head)], &[false]);
         assert!((verdict.ratios[0] - 1.05).abs() < 1e-12);
         assert!(verdict.worse.is_empty() && verdict.fails());
@@ -126,12 +146,28 @@ mod tests {
         let alike = vec![(vec![1.0; 20], vec![1.0; 20]); 13];
         let protected = [false; 13];
         let none = best_of_on_itself(&RULE, &alike, &protected, 200);
-        assert_eq!(none, Some(FalseFailures { suites: 200, failed: 0 }));
-        let wild = |seed: u32| (0..40).map(|i| 1.0 + f64::from((i * 7919 + seed * 104_729) % 97) / 50.0).collect();
+        assert_eq!(
+            none,
+            Some(FalseFailures {
+                suites: 200,
+                failed: 0
+            })
+        );
+        let wild = |seed: u32| {
+            (0..40)
+                .map(|i| 1.0 + f64::from((i * 7919 + seed * 104_729) % 97) / 50.0)
+                .collect()
+        };
         let wild: Vec<(Vec<f64>, Vec<f64>)> = (0..13).map(|i| (wild(i), wild(i + 50))).collect();
         let failed = best_of_on_itself(&RULE, &wild, &protected, 200).map_or(0, |one| one.failed);
         assert!(failed > 100, "{failed}");
-        assert_eq!(best_of_on_itself(&RULE, &alike[..1], &[false], 0).map(|one| one.suites), Some(0));
-        assert_eq!(best_of_on_itself(&BestOf { runs: 21, ..RULE }, &alike, &protected, 9), None);
+        assert_eq!(
+            best_of_on_itself(&RULE, &alike[..1], &[false], 0).map(|one| one.suites),
+            Some(0)
+        );
+        assert_eq!(
+            best_of_on_itself(&BestOf { runs: 21, ..RULE }, &alike, &protected, 9),
+            None
+        );
     }
 }

@@ -19,9 +19,17 @@ pub(super) struct Beyond {
 
 /// Wilcoxon's signed-rank test on the ratios less the limit.
 pub(super) fn beyond(pairs: &Pairs, limit: f64) -> Beyond {
-    let scaled: Vec<f64> = pairs.reference.iter().map(|value| value * (1.0 + limit)).collect();
+    let scaled: Vec<f64> = pairs
+        .reference
+        .iter()
+        .map(|value| value * (1.0 + limit))
+        .collect();
     let Some(test) = paired::Pairs::new(&scaled, &pairs.subject) else {
-        return Beyond { more: 1.0, less: 1.0, ratio: None };
+        return Beyond {
+            more: 1.0,
+            less: 1.0,
+            ratio: None,
+        };
     };
     let (half, (paired, _)) = (test.p_value / 2.0, test.ratio(1.0 - LEVEL));
     let (more, less) = match paired.ratio.value > 1.0 {
@@ -35,7 +43,11 @@ pub(super) fn beyond(pairs: &Pairs, limit: f64) -> Beyond {
         high: unscaled(paired.ratio.high),
         level: paired.ratio.level,
     };
-    Beyond { more, less, ratio: Some(ratio) }
+    Beyond {
+        more,
+        less,
+        ratio: Some(ratio),
+    }
 }
 
 /// Half the interval of a program against itself, as a share: a smaller change can't be told from

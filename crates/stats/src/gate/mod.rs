@@ -21,8 +21,8 @@ mod samples;
 pub use best_of::{BestOf, BestOfVerdict, FalseFailures, best_of, best_of_on_itself};
 use evidence::{Beyond, beyond, half_interval, itself_differs};
 use fathom_model::{Estimate, Metric};
-pub use samples::{GateRound, GateRun};
 use samples::Samples;
+pub use samples::{GateRound, GateRun};
 
 use crate::discovery::benjamini_hochberg;
 
@@ -116,7 +116,9 @@ impl Gate {
             state: State::Screening,
             analyses: 0,
         };
-        Gate { suite: questions.into_iter().map(one).collect() }
+        Gate {
+            suite: questions.into_iter().map(one).collect(),
+        }
     }
 
     /// How many more rounds each benchmark needs before [`Gate::analyse`] may look at it again: 0
@@ -147,16 +149,22 @@ impl Gate {
 
     /// Looks at what has as many rounds as were wanted.
     pub fn analyse(&mut self) {
-        let ready: Vec<bool> =
-            self.suite.iter().map(|one| one.is_open() && one.measured() >= one.due()).collect();
+        let ready: Vec<bool> = self
+            .suite
+            .iter()
+            .map(|one| one.is_open() && one.measured() >= one.due())
+            .collect();
         self.look(&ready, false);
     }
 
     /// The last look of screening, with what is left of the allowance: the time for it is over.
     /// Candidates go on to confirmation.
     pub fn end_screening(&mut self) {
-        let ready: Vec<bool> =
-            self.suite.iter().map(|one| one.state == State::Screening).collect();
+        let ready: Vec<bool> = self
+            .suite
+            .iter()
+            .map(|one| one.state == State::Screening)
+            .collect();
         self.look(&ready, true);
         for one in &mut self.suite {
             if one.state == State::Screening {
@@ -167,7 +175,10 @@ impl Gate {
 
     fn look(&mut self, ready: &[bool], last: bool) {
         let candidates = self.screened(ready, last);
-        let confirming = self.suite.iter().filter(|one| matches!(one.state, State::Confirming(_)));
+        let confirming = self
+            .suite
+            .iter()
+            .filter(|one| matches!(one.state, State::Confirming(_)));
         let shared = CONFIRMATION / confirming.count().max(1) as f64;
         for (one, ready) in self.suite.iter_mut().zip(ready) {
             if *ready && matches!(one.state, State::Confirming(_)) {
@@ -229,7 +240,10 @@ impl Gate {
     /// All runs of the null arm by benchmark, for [`best_of_on_itself`]: pairs of runs of the same
     /// program in the same round, seconds of wall time.
     pub fn null_runs(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
-        self.suite.iter().map(|one| one.all().null_walls()).collect()
+        self.suite
+            .iter()
+            .map(|one| one.all().null_walls())
+            .collect()
     }
 }
 

@@ -85,13 +85,19 @@ impl Samples {
 
     /// Base and head of the same round.
     pub(super) fn pairs(&self) -> Pairs {
-        Pairs { reference: self.values(&self.base), subject: self.values(&self.head) }
+        Pairs {
+            reference: self.values(&self.base),
+            subject: self.values(&self.head),
+        }
     }
 
     /// Two runs of the same program in the same round, base's and head's.
     pub(super) fn null_pairs(&self) -> Pairs {
-        let all: Vec<f64> =
-            self.values(&self.base).into_iter().chain(self.values(&self.head)).collect();
+        let all: Vec<f64> = self
+            .values(&self.base)
+            .into_iter()
+            .chain(self.values(&self.head))
+            .collect();
         Pairs {
             reference: all.iter().step_by(2).copied().collect(),
             subject: all.iter().skip(1).step_by(2).copied().collect(),
@@ -101,6 +107,9 @@ impl Samples {
     /// The same in wall time, of base alone.
     pub(super) fn null_walls(&self) -> (Vec<f64>, Vec<f64>) {
         let walls = || self.base.iter().map(|run| run.wall);
-        (walls().step_by(2).collect(), walls().skip(1).step_by(2).collect())
+        (
+            walls().step_by(2).collect(),
+            walls().skip(1).step_by(2).collect(),
+        )
     }
 }
