@@ -50,6 +50,17 @@ pub enum Event<'e> {
     },
     /// The revision that is left of a search is compared with its parent.
     Confirms,
+    /// A gate has made some rounds.
+    Gates {
+        /// So many in all.
+        rounds: usize,
+        /// Benchmarks that aren't decided.
+        undecided: usize,
+        /// Benchmarks in all.
+        of: usize,
+        /// Some that looked worse are measured again.
+        confirms: bool,
+    },
     /// A probe of the machine begins.
     Probes(&'e str),
 }

@@ -18,6 +18,7 @@ pub mod compare;
 mod error;
 mod event;
 pub mod fingerprint;
+pub mod gate;
 pub mod history;
 pub mod init;
 pub mod keep;

@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod explain;
 mod failure;
+mod gate;
 mod given_commands;
 mod history;
 mod init;
@@ -87,6 +88,8 @@ enum Verb {
     Compare(compare::Arguments),
     /// What is kept of measurements: its size, names, pruning, bundles
     Store(store::Arguments),
+    /// Say whether a suite of benchmarks is worse than before, so that a merge can rest on it
+    Gate(Box<gate::Arguments>),
     /// Find where series of measurements changed their level for good
     Changes(changes::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
@@ -151,6 +154,7 @@ pub(crate) fn run() -> i32 {
         Verb::History(arguments) => history::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Store(arguments) => store::run(&arguments),
+        Verb::Gate(arguments) => gate::run(*arguments),
         Verb::Changes(arguments) => changes::run(arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
