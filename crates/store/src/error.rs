@@ -16,7 +16,7 @@ pub enum Error {
     },
     /// It is not there, and was not to be made.
     #[error(
-        "{store} does not exist yet: `fathom init` makes a project's, `--save` with a measurement yours"
+        "{store} does not exist yet: the first measurement in a project (`fathom init`) makes it, or one with --save"
     )]
     Missing {
         /// The store.
