@@ -5,6 +5,8 @@
 //! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
+mod bisect;
+mod changes;
 mod comparison;
 mod environment;
 mod experiment;
@@ -22,8 +24,17 @@ mod run;
 mod sample;
 mod startup;
 mod version1;
+mod versions;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
+pub use bisect::{
+    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, TestedRevision,
+    TestedState,
+};
+pub use changes::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
+    SeriesChanges,
+};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
@@ -62,3 +73,4 @@ pub use startup::{
     FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,
     StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };
+pub use versions::{ChosenBy, Version, VersionState, VersionStep, VersionsRecord};

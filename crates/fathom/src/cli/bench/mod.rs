@@ -8,9 +8,9 @@ mod progress;
 
 pub(super) use arguments::Arguments;
 use arguments::Style;
-use fathom_conduct::bench::Amount;
+use fathom_conduct::bench::{ALPHA, Amount};
 use fathom_conduct::{BenchPlan, Target, fresh_seed};
-use fathom_measure::{IgnoreFailure, Plan, StopRule, interrupt};
+use fathom_measure::{Against, IgnoreFailure, Plan, StopRule, interrupt};
 use fathom_model::{Outcome, StopReason};
 use progress::Line;
 
@@ -78,7 +78,9 @@ fn plan(
     let options = &arguments.run_options;
     Ok(BenchPlan {
         targets,
-        reference,
+        against: Against::One(reference),
+        metric: None,
+        alpha: ALPHA,
         amount: Amount {
             runs: arguments.runs,
             min_runs: arguments.min_runs,

@@ -111,7 +111,12 @@ fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     });
     screen::redraw(draws, "");
     if let Some(path) = &arguments.html {
-        let page = fathom_report::machine_html(&record.results, record.complete);
+        let origin = fathom_report::Origin {
+            environment: record.environment(),
+            started_at: record.written_at(),
+            fathom_version: record.fathom_version(),
+        };
+        let page = fathom_report::machine_html(&record.results, record.complete, origin);
         write::export(path, page)?;
     }
     let shown = fathom_report::MachineOptions {
