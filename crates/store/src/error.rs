@@ -43,7 +43,9 @@ pub enum Error {
         store: String,
     },
     /// No space.
-    #[error("{store} can't grow: its disk is full; free some space, or run `fathom store prune`")]
+    #[error(
+        "{store} can't grow: its disk is full, or a limit on the size of files (`ulimit -f`) is reached; free some space, or run `fathom store prune`"
+    )]
     Full {
         /// The store.
         store: String,
