@@ -76,7 +76,7 @@ fn made(record: &VersionsRecord) -> String {
         (ChosenBy::Named, _) => "installed versions".to_owned(),
         (ChosenBy::Tags, _) => "tags".to_owned(),
         (ChosenBy::Every, Some(1)) => "every revision".to_owned(),
-        (ChosenBy::Every, every) => format!("every {}. revision", every.unwrap_or(1)),
+        (ChosenBy::Every, every) => format!("one of {} revisions", every.unwrap_or(1)),
     };
     format!(
         "{} of {} ({chosen}), {} in random order: {}",
