@@ -15,6 +15,9 @@ pub enum ConductError {
     /// Observing failed.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// The store can't be used, or lacks what was asked for.
+    #[error(transparent)]
+    Store(#[from] fathom_store::Error),
     /// What was asked for is not possible here; the message says what is.
     #[error("{0}")]
     Refused(String),

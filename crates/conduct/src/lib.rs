@@ -3,7 +3,7 @@
 //! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and
 //! [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
 //! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
-//! makes it.
+//! makes it. What was measured goes into the store through [`keep`].
 //!
 //! Must be called on a thread that lives until they return: what measures ends with the thread that
 //! started it. [`fathom_measure::interrupt::catch`] first, where Ctrl-C is to end with what is
@@ -12,10 +12,15 @@
 pub mod bench;
 pub mod bisect;
 mod cache;
+pub mod changes;
 pub mod command_words;
+pub mod compare;
 mod error;
 mod event;
 pub mod fingerprint;
+pub mod history;
+pub mod init;
+pub mod keep;
 pub mod machine;
 mod null_output;
 pub mod pipe;
@@ -23,6 +28,7 @@ mod quiet;
 mod record_file;
 mod seed;
 pub mod startup;
+pub mod stores;
 mod target;
 mod template;
 mod terms;

@@ -31,6 +31,8 @@ pub mod pipeline;
 #[cfg(launcher)]
 mod process;
 #[cfg(launcher)]
+pub mod server;
+#[cfg(launcher)]
 pub mod startup;
 #[cfg(launcher)]
 mod steal;

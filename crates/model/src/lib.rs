@@ -5,6 +5,7 @@
 //! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
+mod changes;
 mod bisect;
 mod comparison;
 mod environment;
@@ -12,6 +13,7 @@ mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod history;
 mod machine;
 mod metric;
 mod pipe;
@@ -25,6 +27,9 @@ mod version1;
 mod versions;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
+pub use changes::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
+    SeriesChanges,
 pub use bisect::{
     BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, TestedRevision,
     TestedState,
@@ -41,6 +46,10 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use history::{
+    CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
+    HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
+};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,

@@ -6,10 +6,13 @@
 //! on, opens a file or reads a clock. `docs/numbers.md` says what each printed number means.
 
 mod axis;
+mod changes;
 mod bisect;
+mod bench;
 mod distribution;
 mod experiment;
 mod export;
+mod history;
 mod line;
 mod machine;
 mod page;
@@ -25,16 +28,23 @@ mod waits;
 mod why;
 mod words;
 
+pub use changes::{ChangesOptions, changes_json, changes_terminal};
 pub use bisect::{bisect_json, bisect_terminal};
+pub use bench::bench_html;
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
     experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
     plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use history::{
+    HistoryOptions, compare_json, compare_terminal, history_csv, history_json, history_list,
+    history_series, store_json, store_terminal,
+};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };
+pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};

@@ -52,6 +52,7 @@ impl From<ConductError> for Failure {
         match error {
             ConductError::Measure(error) => Failure::Measure(error),
             ConductError::Trace(error) => Failure::Trace(error),
+            ConductError::Store(error) => Failure::Usage(error.to_string()),
             ConductError::Refused(text) => Failure::Usage(text),
             ConductError::Failed(text) => Failure::Failed(text),
             ConductError::Untrusted(text) => Failure::Untrusted(text),

@@ -1,11 +1,15 @@
 //! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
 
 mod bench;
+mod compare;
+mod changes;
 mod bisect;
 mod completions;
 mod explain;
 mod failure;
 mod given_commands;
+mod history;
+mod init;
 mod machine;
 mod machine_changed;
 mod man;
@@ -17,8 +21,10 @@ mod quantities;
 mod revision_progress;
 mod run;
 mod run_options;
+mod saving;
 mod screen;
 mod startup;
+mod store;
 mod target;
 mod unused_input;
 mod versions;
@@ -42,6 +48,7 @@ use failure::Failure;
   fathom versions v1.0..v2.0 --build 'make' -- ./my-program input.txt
   fathom machine --check
   fathom run --list
+  fathom compare main HEAD
   fathom explain unbuffered-output
 
 'fathom VERB --help' explains a verb, with examples of its own. Results go to standard output, progress and \
@@ -72,6 +79,16 @@ enum Verb {
     Bisect(Box<bisect::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
+    /// Make this folder a project: a suite to run, and a place for what is measured
+    Init(init::Arguments),
+    /// What was measured, over time: values, changes, plots
+    History(history::Arguments),
+    /// Compare what was measured at different times
+    Compare(compare::Arguments),
+    /// What is kept of measurements: its size, names, pruning, bundles
+    Store(store::Arguments),
+    /// Find where series of measurements changed their level for good
+    Changes(changes::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Print what a shell needs to complete options
@@ -133,6 +150,11 @@ pub(crate) fn run() -> i32 {
         Verb::Versions(arguments) => versions::run(&arguments),
         Verb::Bisect(arguments) => bisect::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
+        Verb::Init(arguments) => init::run(&arguments),
+        Verb::History(arguments) => history::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
+        Verb::Store(arguments) => store::run(&arguments),
+        Verb::Changes(arguments) => changes::run(arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
         Verb::Man(arguments) => man::run(&arguments, command()),

@@ -29,6 +29,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         plan.targets.iter().map(|target| &target.command),
         output::targets(&arguments),
     )?;
+    let mut saver = (arguments.saving.saver()?).quiet(arguments.style == Style::None);
     interrupt::catch();
     let shows = output::Shows::new(&arguments);
     let rounds = plan.rounds();
@@ -47,7 +48,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if let Some(error) = measured.failure {
         return Err(error.into());
     }
-    output::write(&arguments, &measured.record, &shows)?;
+    let written = output::write(&arguments, &measured.record, &shows);
+    saver.save(&measured.record, measured.record.complete);
+    written?;
     Ok(exit_code(measured.record.outcome.as_ref()))
 }
 

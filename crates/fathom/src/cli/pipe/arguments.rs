@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -39,6 +40,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Make exactly this many timed rounds (default: 5 to 30, about 5 s)
     #[arg(
