@@ -29,6 +29,36 @@ fn tags_are_measured_in_the_order_of_the_history_and_the_step_is_found() {
 }
 
 #[test]
+fn each_version_is_saved_under_its_revision_and_its_name() {
+    let world = World::new();
+    world.release(100, "v1");
+    let second = world.release(200, "v2");
+    let store = world.path("store.sqlite");
+    let store = store.to_str().unwrap();
+    world.versions(&["v1..v2", "--store", store]);
+    let history = [
+        "history",
+        "--store",
+        store,
+        "--metric",
+        "written_bytes",
+        "--json",
+        "-",
+    ];
+    let output = world.fathom(&history);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let history: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let series = history["series"].as_array().unwrap();
+    assert_eq!(series.len(), 1, "{history}");
+    assert_eq!(series[0]["benchmark"], "sh tool");
+    let points = series[0]["points"].as_array().unwrap();
+    let labels: Vec<_> = points.iter().map(|point| &point["labels"][0]).collect();
+    assert_eq!(labels, ["v1", "v2"]);
+    assert_eq!(points[1]["revision"], second.as_str());
+    assert_eq!(points[1]["value"], 200.0);
+}
+
+#[test]
 fn without_tags_every_nth_revision_is_measured_with_both_ends() {
     let world = World::new();
     let first = world.commit(100, "first");

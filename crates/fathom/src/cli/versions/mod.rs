@@ -29,12 +29,15 @@ const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE"
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(arguments.json.as_deref())?;
     let plan = plan(arguments)?;
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let mut progress = RevisionProgress::new();
     let measured = fathom_conduct::versions(&plan, &mut progress);
     progress.clear();
     let measured = measured?;
-    show(arguments, &measured.record)?;
+    let shown = show(arguments, &measured.record);
+    saver.save_versions(&measured.record);
+    shown?;
     if let Some(error) = measured.failure {
         return Err(error.into());
     }
