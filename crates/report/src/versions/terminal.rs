@@ -2,7 +2,7 @@
 
 use fathom_model::{ChosenBy, VersionState, VersionsRecord};
 
-use super::answer::answer;
+use super::answer::{answer, rounds};
 use super::{steps, table};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
@@ -88,10 +88,6 @@ fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
 
 /// How it was measured, in a sentence.
 fn made(record: &VersionsRecord) -> String {
-    let rounds = record.measured.as_ref().map_or(0, |measured| {
-        let rounds = measured.runs.iter().map(|run| run.round + 1);
-        rounds.max().unwrap_or(0)
-    });
     let chosen = match (record.chosen_by, record.every) {
         (ChosenBy::Named, _) => "installed versions".to_owned(),
         (ChosenBy::Tags, _) => "tags".to_owned(),
@@ -102,7 +98,7 @@ fn made(record: &VersionsRecord) -> String {
         "{} of {} ({chosen}), {} in random order: {}",
         record.metric.name(),
         counted(record.versions.len() as u64, "version", "versions"),
-        counted(u64::from(rounds), "round", "rounds"),
+        counted(rounds(record), "round", "rounds"),
         record.command
     )
 }
