@@ -97,7 +97,7 @@ enum Verb {
     Man(man::Arguments),
 }
 
-/// `why` takes one command, so its help leaves out how options are shared out to several.
+/// These verbs take one command, so their help leaves out how options are shared out to several.
 fn command() -> Command {
     const SEVERAL: &str = ". Once for all commands or once for each";
     let of_one = |arg: Arg| {
@@ -115,7 +115,10 @@ fn command() -> Command {
             None => arg,
         }
     };
-    Cli::command().mut_subcommand("why", |why| why.mut_args(of_one))
+    let verbs = ["why", "versions", "bisect"].into_iter();
+    verbs.fold(Cli::command(), |command, name| {
+        command.mut_subcommand(name, |verb| verb.mut_args(of_one))
+    })
 }
 
 /// What the command line asks for.
