@@ -104,8 +104,7 @@ fn shown(arguments: &Arguments, found: &Found) -> String {
         [one] if asked => report::history_series(
             &found.record,
             one,
-            // Change points are not searched for yet.
-            &[],
+            &fathom_conduct::history::change_points(one),
             &found.other_metrics,
             &options,
         ),
