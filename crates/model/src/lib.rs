@@ -11,6 +11,7 @@ mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+pub mod imported;
 mod machine;
 mod metric;
 mod pipe;
@@ -35,6 +36,7 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use imported::{ImportedEnvironment, ImportedRecord, ImportedRevision};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,

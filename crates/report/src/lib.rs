@@ -9,6 +9,7 @@ mod axis;
 mod distribution;
 mod experiment;
 mod export;
+mod import;
 mod line;
 mod machine;
 mod page;
@@ -29,6 +30,7 @@ pub use experiment::{
     plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use import::{ImportOptions, import_json, import_terminal};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };

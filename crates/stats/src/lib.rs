@@ -8,6 +8,7 @@
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
+//! | What do another tool's figures say? | [`middle`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
@@ -18,6 +19,7 @@ mod digits;
 mod discovery;
 mod geometric;
 mod histogram;
+mod imported;
 mod intervals;
 mod judge;
 mod modes;
@@ -35,6 +37,7 @@ pub use digits::supported_decimals;
 pub use discovery::benjamini_hochberg;
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use histogram::{Histogram, histogram};
+pub use imported::{IntervalFrom, Middle, middle};
 pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};

@@ -3,8 +3,10 @@
 mod bench;
 mod completions;
 mod explain;
+mod export;
 mod failure;
 mod given_commands;
+mod import;
 mod machine;
 mod machine_changed;
 mod man;
@@ -64,6 +66,10 @@ enum Verb {
     Pipe(Box<pipe::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
+    /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
+    Import(import::Arguments),
+    /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
+    Export(export::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Print what a shell needs to complete options
@@ -120,6 +126,8 @@ pub(crate) fn run() -> i32 {
         Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
+        Verb::Import(arguments) => import::run(&arguments),
+        Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
         Verb::Man(arguments) => man::run(&arguments, command()),
