@@ -14,6 +14,7 @@ mod explanation;
 mod finding;
 mod finding_id;
 mod history;
+pub mod imported;
 mod machine;
 mod metric;
 mod pipe;
@@ -51,6 +52,7 @@ pub use history::{
     CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
 };
+pub use imported::{ImportedEnvironment, ImportedRecord, ImportedRevision};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,

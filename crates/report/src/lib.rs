@@ -13,6 +13,7 @@ mod distribution;
 mod experiment;
 mod export;
 mod history;
+mod import;
 mod line;
 mod machine;
 mod page;
@@ -41,6 +42,7 @@ pub use history::{
     HistoryOptions, compare_json, compare_terminal, history_csv, history_json, history_list,
     history_series, store_json, store_terminal,
 };
+pub use import::{ImportOptions, import_json, import_terminal};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };

@@ -6,9 +6,11 @@ mod changes;
 mod compare;
 mod completions;
 mod explain;
+mod export;
 mod failure;
 mod given_commands;
 mod history;
+mod import;
 mod init;
 mod machine;
 mod machine_changed;
@@ -89,6 +91,10 @@ enum Verb {
     Store(store::Arguments),
     /// Find where series of measurements changed their level for good
     Changes(changes::Arguments),
+    /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
+    Import(import::Arguments),
+    /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
+    Export(export::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Print what a shell needs to complete options
@@ -155,6 +161,8 @@ pub(crate) fn run() -> i32 {
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Store(arguments) => store::run(&arguments),
         Verb::Changes(arguments) => changes::run(arguments),
+        Verb::Import(arguments) => import::run(&arguments),
+        Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
         Verb::Man(arguments) => man::run(&arguments, command()),
