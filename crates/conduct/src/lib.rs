@@ -1,6 +1,6 @@
 //! Conducts: one function a verb, a plan in, a record out.
 //!
-//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and [`check()`] measure, trace
+//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`serve()`], [`machine()`] and [`check()`] measure, trace
 //! and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
 //! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
 //! makes it.
@@ -21,6 +21,7 @@ pub mod pipe;
 mod quiet;
 mod record_file;
 mod seed;
+pub mod serve;
 pub mod startup;
 mod target;
 mod terms;
@@ -35,6 +36,7 @@ pub use machine::{CheckPlan, MachinePlan, check, machine};
 pub use pipe::{PipePlan, pipe};
 pub use record_file::write_record;
 pub use seed::fresh_seed;
+pub use serve::{ServePlan, serve};
 pub use startup::{StartupPlan, startup};
 pub use target::{CommandPlan, Target};
 pub use terms::RunTerms;

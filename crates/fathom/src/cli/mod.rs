@@ -16,6 +16,7 @@ mod quantities;
 mod run;
 mod run_options;
 mod screen;
+mod serve;
 mod startup;
 mod target;
 mod unused_input;
@@ -36,6 +37,7 @@ use failure::Failure;
   fathom why -- ./my-program input.txt
   fathom pipe -- 'cat access.log | gzip -1 | wc -c'
   fathom startup --cold ./tool 'python3 tool.py'
+  fathom serve -- node server.js {port}
   fathom machine --check
   fathom run --list
   fathom explain unbuffered-output
@@ -60,6 +62,8 @@ enum Verb {
     Run(Box<run::Arguments>),
     /// Time programs from exec to their first byte of output, warm and cold
     Startup(Box<startup::Arguments>),
+    /// Measure servers: cold start, load, latency, and which side was the limit
+    Serve(Box<serve::Arguments>),
     /// Account for a pipeline: who waits for whom, and which stage is the bottleneck
     Pipe(Box<pipe::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
@@ -118,6 +122,7 @@ pub(crate) fn run() -> i32 {
         Verb::Why(arguments) => why::run(*arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Startup(arguments) => startup::run(*arguments),
+        Verb::Serve(arguments) => serve::run(&arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),

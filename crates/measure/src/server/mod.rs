@@ -280,9 +280,12 @@ impl Server {
         pids.flat_map(sockets::sockets_of).collect()
     }
 
-    /// A descriptor that is readable when the server says something: that it has ended, most of all.
-    pub fn wakes(&self) -> RawFd {
-        self.with(|watch| watch.reports.as_raw_fd())
+    /// Descriptors that are readable when [`Server::wait`] has something to do. Whoever waits for
+    /// something else meanwhile must look at them: a server that wants to listen waits for that.
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        let mut all = self.with(Watch::descriptors);
+        all.push(interrupt::descriptor());
+        all
     }
 
     /// The next that happens, until the moment `until`; `None` if nothing does. Only before
@@ -321,7 +324,9 @@ impl Server {
                 libc::write(control.as_raw_fd(), bytes, size_of::<Order>())
             };
         }
-        let until = begun.saturating_add(patience).saturating_add(KEEPER_ENDS_NS);
+        let until = begun
+            .saturating_add(patience)
+            .saturating_add(KEEPER_ENDS_NS);
         let gone = loop {
             let gone = self.with_mut(|watch| {
                 watch.empty();
@@ -381,7 +386,10 @@ impl Watch {
     fn descriptors(&self) -> Vec<RawFd> {
         let optional = [&self.calls, &self.output, &self.errors];
         let optional = optional.into_iter().flatten().map(AsRawFd::as_raw_fd);
-        [self.reports.as_raw_fd()].into_iter().chain(optional).collect()
+        [self.reports.as_raw_fd()]
+            .into_iter()
+            .chain(optional)
+            .collect()
     }
 
     fn wait(&mut self, until: u64) -> Option<ServerEvent> {
@@ -664,7 +672,11 @@ fn not_started(
             reason: error.to_string(),
         },
         step => MeasureError::Spawn {
-            name: format!("{} (to {})", command.program.display(), keeper::STEPS[step.min(4)]),
+            name: format!(
+                "{} (to {})",
+                command.program.display(),
+                keeper::STEPS[step.min(4)]
+            ),
             error,
         },
     }
