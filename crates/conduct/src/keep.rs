@@ -147,17 +147,17 @@ impl Keeper {
         &self.location
     }
 
-    /// The same for records of another source than the folder's: of a worktree, or of an installed
-    /// version, which has a label and no revision.
-    pub fn of(
-        &self,
-        revision: Option<Revision>,
-        labels: impl IntoIterator<Item = String>,
-    ) -> Keeper {
-        let mut other = self.clone();
-        other.revision = revision;
-        other.labels.extend(labels);
-        other
+    /// The same for what was measured of another revision than that of the files here, with one more
+    /// label. One that could never be asked for again is left out.
+    pub fn of(&self, revision: Option<Revision>, label: &str) -> Keeper {
+        let mut keeper = Keeper {
+            revision,
+            ..self.clone()
+        };
+        if check_label(label).is_ok() && !keeper.labels.iter().any(|known| known == label) {
+            keeper.labels.push(label.to_owned());
+        }
+        keeper
     }
 
     /// Saves a record: when this returns it is durable. What can't be saved is written beside.
