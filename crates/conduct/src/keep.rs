@@ -9,6 +9,9 @@
 //!    is lost.
 //! 3. It shows what came of it, [`Kept`] or [`NotSaved`], and exits as the measurement would.
 //!
+//! A verb that measures other sources than the folder it runs in takes [`Keeper::of`] for each. For
+//! figures of a new kind of record to go into series, `extract` of `fathom_store` needs a function.
+//!
 //! What was interrupted is not saved: its figures rest on fewer runs than were asked for.
 
 use std::path::{Path, PathBuf};
@@ -155,6 +158,17 @@ impl Keeper {
             keeper.labels.push(label.to_owned());
         }
         keeper
+    /// The same for records of another source than the folder's: of a worktree, or of an installed
+    /// version, which has a label and no revision.
+    pub fn of(
+        &self,
+        revision: Option<Revision>,
+        labels: impl IntoIterator<Item = String>,
+    ) -> Keeper {
+        let mut other = self.clone();
+        other.revision = revision;
+        other.labels.extend(labels);
+        other
     }
 
     /// Saves a record: when this returns it is durable. What can't be saved is written beside.
