@@ -22,9 +22,6 @@ use std::path::PathBuf;
 
 use fathom_store::git::GitError;
 
-/// How much room builds may take where nothing is said: 10 GiB.
-pub const CACHE_BYTES: u64 = 10 << 30;
-
 /// Why there is no worktree.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreesError {
