@@ -158,17 +158,6 @@ impl Keeper {
             keeper.labels.push(label.to_owned());
         }
         keeper
-    /// The same for records of another source than the folder's: of a worktree, or of an installed
-    /// version, which has a label and no revision.
-    pub fn of(
-        &self,
-        revision: Option<Revision>,
-        labels: impl IntoIterator<Item = String>,
-    ) -> Keeper {
-        let mut other = self.clone();
-        other.revision = revision;
-        other.labels.extend(labels);
-        other
     }
 
     /// Saves a record: when this returns it is durable. What can't be saved is written beside.
