@@ -10,7 +10,7 @@
 //! | Is a suite worse than before? | [`Gate`], [`best_of`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | Where did a series change its level? | [`change_points`], [`follow`] |
-//! | Which revision changed it? | [`Halving`], [`middle`] |
+//! | Which revision changed it? | [`Halving`], [`geometric_middle`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
 //! | What do another tool's figures say? | [`middle`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
@@ -49,7 +49,7 @@ pub use gate::{
     GateRun, best_of, best_of_on_itself,
 };
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
-pub use halving::{Halving, middle, steps};
+pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
 pub use imported::{IntervalFrom, Middle, middle};
 pub use intervals::{mean_interval, quantile_interval};

@@ -108,23 +108,6 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     })
 }
 
-/// Where a series took a new level for good: indices of points. Each stretch of one environment is
-/// searched by itself.
-pub fn change_points(series: &HistorySeries) -> Vec<usize> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    for stretch in series
-        .points
-        .chunk_by(|one, next| one.environment == next.environment)
-    {
-        let values: Vec<f64> = stretch.iter().map(|point| point.value).collect();
-        let changes = fathom_stats::change_points(&values);
-        found.extend(changes.change_points.iter().map(|one| from + one.index));
-        from += stretch.len();
-    }
-    found
-}
-
 /// Of the benchmarks that were named those metrics that were: all, or the main one of each.
 pub(crate) fn chosen(
     all: &[Series],

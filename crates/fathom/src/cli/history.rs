@@ -105,7 +105,6 @@ fn shown(arguments: &Arguments, found: &Found) -> String {
         [one] if asked => report::history_series(
             &found.record,
             one,
-            &fathom_conduct::history::change_points(one),
             &change_positions(one),
             &found.other_metrics,
             &options,
