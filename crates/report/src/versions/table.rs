@@ -171,8 +171,8 @@ fn absent(page: &mut Page, row: &Row<'_>, name: usize, verbose: bool) {
     );
 }
 
-/// Rows that are shown: all that fit a screen; else the ends, both sides of each real step, and what has
-/// no result.
+/// Rows that are shown: all that fit a screen; else the ends, both sides of each real step, and
+/// what has no result.
 fn shown(record: &VersionsRecord, verbose: bool) -> BTreeSet<usize> {
     let all = record.versions.len();
     if verbose || all <= MOST_ROWS {

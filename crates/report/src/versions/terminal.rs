@@ -35,8 +35,8 @@ impl Default for RevisionOptions {
 }
 
 /// The record as text: by how much the last version differs from the first, the versions as a table
-/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act on
-/// the terminal. Ends with a line end.
+/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act
+/// on the terminal. Ends with a line end.
 pub fn versions_terminal(record: &VersionsRecord, options: &RevisionOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
     let (tone, text) = answer(record);
