@@ -1,7 +1,5 @@
 //! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
-//! `startup`, `machine` and `run`.
-//! Everything that a person or a program reads: of `bench`, `why`, `pipe`, `startup`, `serve`, `machine`
-//! and `run`.
+//! `startup`, `serve`, `machine` and `run`.
 //!
 //! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
 //! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
