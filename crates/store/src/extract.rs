@@ -220,13 +220,9 @@ fn imported(record: &Value) -> Vec<NewPoint> {
             }
             IntervalFrom::Nothing => "summary without an interval",
         };
-        let mut parameters: Vec<_> = one.parameters.clone().into_iter().collect();
-        if let Some(threads) = one.threads.filter(|threads| *threads != 1) {
-            parameters.push(("threads".to_owned(), threads.to_string()));
-        }
         Some(NewPoint {
             benchmark: one.name.clone(),
-            parameters,
+            parameters: one.series_parameters(),
             metric: one.metric.clone(),
             unit: unit.to_owned(),
             direction: one.direction.map(direction),

@@ -169,6 +169,7 @@ fn keep(side: &mut Side, plan: &ComparePlan) {
 
 /// A benchmark of another tool, with times in seconds and sizes in bytes.
 fn of_tool(one: Benchmark) -> Option<SideSeries> {
+    let parameters = one.series_parameters();
     let (factor, unit) = match one.unit.as_str() {
         "s" | "sec" | "sec/op" | "seconds" => (1.0, "seconds"),
         "ms" => (1e-3, "seconds"),
@@ -218,7 +219,7 @@ fn of_tool(one: Benchmark) -> Option<SideSeries> {
     });
     Some(SideSeries {
         benchmark: one.name,
-        parameters: one.parameters.into_iter().collect(),
+        parameters,
         metric: one.metric,
         unit: unit.to_owned(),
         direction,
