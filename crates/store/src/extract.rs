@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use fathom_model::imported::{Benchmark, base_unit};
 use fathom_model::{Direction, ImportedRecord, Metric, Unit};
-use fathom_stats::{IntervalFrom, middle};
+use fathom_stats::{IntervalFrom, imported_middle};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -210,7 +210,7 @@ fn imported(record: &Value) -> Vec<NewPoint> {
         return Vec::new();
     };
     let one = |one: &Benchmark| {
-        let middle = middle(&one.values)?;
+        let middle = imported_middle(&one.values)?;
         let (factor, unit) = base_unit(&one.unit);
         let what = match middle.from {
             IntervalFrom::Samples => "median of samples",

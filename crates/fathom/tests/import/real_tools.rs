@@ -72,7 +72,9 @@ fn benchstat_reads_gobench() {
         .arg(sample("go-test-bench.txt")));
     let figures = |text: &str| -> Vec<String> {
         text.lines()
-            .filter(|line| !line.contains('/'))
+            .filter(|line| {
+                !line.contains(".txt") && !line.contains(".out") && !line.starts_with("cpu: ")
+            })
             .map(str::to_owned)
             .collect()
     };

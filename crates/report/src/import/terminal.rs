@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_model::ImportedRecord;
 use fathom_model::imported::{Benchmark, LeftOut, Values, base_unit};
 use fathom_model::quantity::{counted, format_bytes, format_count, short_time, three_digits};
-use fathom_stats::{IntervalFrom, Middle, middle};
+use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
 use crate::line::{Line, Page, Tone};
 use crate::text::columns;
@@ -213,7 +213,7 @@ fn cells(one: &Benchmark) -> (String, String, String) {
         high,
         runs,
         from,
-    }) = middle(&one.values)
+    }) = imported_middle(&one.values)
     else {
         return ("-".to_owned(), String::new(), String::new());
     };
@@ -297,7 +297,8 @@ fn assumptions(records: &[ImportedRecord]) -> Vec<String> {
     let mut said = Vec::new();
     let all = || records.iter().flat_map(|record| &record.benchmarks);
     let from = |wanted| {
-        let those = all().filter(|one| middle(&one.values).is_some_and(|one| one.from == wanted));
+        let those =
+            all().filter(|one| imported_middle(&one.values).is_some_and(|one| one.from == wanted));
         those.count() as u64
     };
     let mut say = |count: u64, what: &str| {
