@@ -2,6 +2,8 @@
 //!
 //! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and
 //! [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
+//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`serve()`], [`machine()`] and [`check()`] measure, trace
+//! and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
 //! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
 //! makes it. What was measured goes into the store through [`keep`].
 //!
@@ -29,6 +31,7 @@ pub mod pipe;
 mod quiet;
 mod record_file;
 mod seed;
+pub mod serve;
 pub mod startup;
 pub mod stores;
 mod target;
@@ -50,6 +53,7 @@ pub use machine::{CheckPlan, MachinePlan, check, machine};
 pub use pipe::{PipePlan, pipe};
 pub use record_file::write_record;
 pub use seed::fresh_seed;
+pub use serve::{ServePlan, serve};
 pub use startup::{StartupPlan, startup};
 pub use target::{CommandPlan, Target};
 pub use template::{Builds, Template};

@@ -23,6 +23,7 @@ pub mod quantity;
 mod record;
 mod run;
 mod sample;
+mod serve;
 mod startup;
 mod version1;
 mod versions;
@@ -70,6 +71,11 @@ pub use record::{
 };
 pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
+pub use serve::{
+    ColdStart, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, Percentiles,
+    ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord, ServedServer,
+    SlowLaunch, Spread, TriedRate,
+};
 pub use startup::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,
     FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,
