@@ -17,6 +17,7 @@ mod floor;
 mod gates;
 mod growth;
 mod hellos;
+mod import;
 mod large;
 mod machine;
 mod memory;
@@ -120,6 +121,7 @@ fn everything(options: &Options) -> Result<()> {
             "startup" => startup::measure(&tools, options, share)?,
             "machine" => vec![machine::measure(&tools, options, share)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
+            "import" => vec![import::measure(&tools, options)?],
             "store" => store::measure(options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],

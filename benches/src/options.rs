@@ -20,7 +20,7 @@ const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
 
 /// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] less 20 s for
 /// builds. Those whose share is the whole have no rounds to leave out.
-pub(crate) const FIGURES: [Figure; 17] = [
+pub(crate) const FIGURES: [Figure; 18] = [
     figure("floor", 30, 45),
     figure("own-cost", 30, 45),
     figure("growth", 90, 240),
@@ -38,6 +38,7 @@ pub(crate) const FIGURES: [Figure; 17] = [
     figure("store", 120, 120),
     figure("changes", 30, 30),
     figure("gates", 300, 300),
+    figure("import", 30, 30),
 ];
 
 /// What all figures together may take.
@@ -50,7 +51,7 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account tracing startup pipe ppbert power
-aa machine machine-stability store changes gates
+aa machine machine-stability store changes gates import
 
 Options:
   --minutes N             at most this long (default 23), parted among the figures: fewer figures get more

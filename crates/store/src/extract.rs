@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use fathom_model::imported::{Benchmark, base_unit};
 use fathom_model::{Direction, ImportedRecord, Metric, Unit};
-use fathom_stats::{IntervalFrom, middle};
+use fathom_stats::{IntervalFrom, imported_middle};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -210,7 +210,7 @@ fn imported(record: &Value) -> Vec<NewPoint> {
         return Vec::new();
     };
     let one = |one: &Benchmark| {
-        let middle = middle(&one.values)?;
+        let middle = imported_middle(&one.values)?;
         let (factor, unit) = base_unit(&one.unit);
         let what = match middle.from {
             IntervalFrom::Samples => "median of samples",
@@ -220,13 +220,9 @@ fn imported(record: &Value) -> Vec<NewPoint> {
             }
             IntervalFrom::Nothing => "summary without an interval",
         };
-        let mut parameters: Vec<_> = one.parameters.clone().into_iter().collect();
-        if let Some(threads) = one.threads.filter(|threads| *threads != 1) {
-            parameters.push(("threads".to_owned(), threads.to_string()));
-        }
         Some(NewPoint {
             benchmark: one.name.clone(),
-            parameters,
+            parameters: one.series_parameters(),
             metric: one.metric.clone(),
             unit: unit.to_owned(),
             direction: one.direction.map(direction),
