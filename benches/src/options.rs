@@ -42,7 +42,7 @@ pub(crate) const FIGURES: [Figure; 18] = [
 ];
 
 /// What all figures together may take.
-const MINUTES: u32 = 23;
+const MINUTES: u32 = 25;
 
 /// How to call it.
 pub(crate) const USAGE: &str = "\
@@ -54,7 +54,7 @@ Figures (default: all): floor own-cost growth memory large account tracing start
 aa machine machine-stability store changes gates import
 
 Options:
-  --minutes N             at most this long (default 23), parted among the figures: fewer figures get more
+  --minutes N             at most this long (default 25), parted among the figures: fewer figures get more
                           rounds, up to what each takes at the most
   --repetitions N         most comparisons of each kind for aa (default 40)
   --power-repetitions N   most comparisons of each kind for power (default 20)
