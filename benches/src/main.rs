@@ -25,6 +25,7 @@ mod pipe;
 mod power;
 mod ppbert;
 mod sample_tests;
+mod serve;
 mod share;
 mod startup;
 mod subjects;
@@ -111,6 +112,7 @@ fn everything(options: &Options) -> Result<()> {
             "ppbert" => vec![ppbert::measure(&tools, options)?],
             "pipe" => vec![pipe::measure(&tools, options, share)?],
             "startup" => startup::measure(&tools, options, share)?,
+            "serve" => serve::measure(&tools, options)?,
             "machine" => vec![machine::measure(&tools, options, share)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
             "power" => vec![power::measure(&tools, options, share, iterations)?],

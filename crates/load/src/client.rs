@@ -29,6 +29,20 @@ const REST: u64 = 1_000_000;
 const AT_ONCE: usize = 4;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
 
+/// Lets this process have as many descriptors as it may, if it can't have `wanted`. Programs that it
+/// starts later inherit that.
+pub fn allow_descriptors(wanted: u64) {
+    // SAFETY: reads and writes a live structure.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        let known = libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0;
+        if known && limit.rlim_cur < wanted {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
 /// What is asked, of whom, and what is a good answer.
 #[derive(Debug, Clone)]
 pub struct Task {
