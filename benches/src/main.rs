@@ -10,9 +10,11 @@
 
 mod aa;
 mod account;
+mod changes;
 mod compile;
 mod find;
 mod floor;
+mod gates;
 mod growth;
 mod hellos;
 mod large;
@@ -24,10 +26,13 @@ mod pairs;
 mod pipe;
 mod power;
 mod ppbert;
+mod random;
+mod recorded;
 mod sample_tests;
 mod serve;
 mod share;
 mod startup;
+mod store;
 mod subjects;
 mod table;
 mod tools;
@@ -106,6 +111,8 @@ fn everything(options: &Options) -> Result<()> {
             "own-cost" => vec![own_cost::measure(&tools, options, share)?],
             "growth" => vec![growth::measure(&tools, options, share)?],
             "memory" => vec![memory::measure(&tools, options)?],
+            "changes" => changes::measure(options)?,
+            "gates" => gates::measure(options)?,
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
             "tracing" => vec![tracing::measure(&tools, options, share)?],
@@ -115,6 +122,7 @@ fn everything(options: &Options) -> Result<()> {
             "serve" => serve::measure(&tools, options)?,
             "machine" => vec![machine::measure(&tools, options, share)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
+            "store" => store::measure(options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],
         };

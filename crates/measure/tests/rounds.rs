@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fathom_measure::simulated::{Event, Simulated, quiet_run};
 use fathom_measure::{
-    Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent, StopRule,
-    assess, conduct,
+    Against, Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent,
+    StopRule, assess, conduct,
 };
 use fathom_model::{Exit, Metric, Outcome, Run, StopReason, Verdict};
 
@@ -19,7 +19,8 @@ fn plan(benchmarks: usize, stop: StopRule) -> Plan {
         stop,
         question: Question {
             names: (0..benchmarks).map(|i| format!("command {i}")).collect(),
-            reference: 0,
+            against: Against::One(0),
+            metric: None,
             margin: 0.01,
             alpha: 0.05,
         },
@@ -231,6 +232,40 @@ fn identical_programs_end_as_the_same() {
     assert_eq!(session.stop, StopReason::Decided);
     let outcome = outcome_of(&plan, &session);
     assert_eq!(outcome.comparisons[0].verdict, Verdict::Same);
+}
+
+#[test]
+fn versions_are_compared_each_with_the_one_before() {
+    let mut plan = plan(3, StopRule::Runs(20));
+    plan.question.against = Against::Previous;
+    let walls = [10 * MS, 10 * MS, 15 * MS];
+    let mut executor = Simulated::new(move |a| noisy(a, walls[a.benchmark], 0.001));
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    let compared: Vec<_> = outcome_of(&plan, &session)
+        .comparisons
+        .iter()
+        .map(|one| (one.reference, one.subject, one.verdict))
+        .collect();
+    assert_eq!(compared, [(0, 1, Verdict::Same), (1, 2, Verdict::Slower)]);
+}
+
+#[test]
+fn the_middle_of_two_decides_to_which_of_them_a_third_is_nearer() {
+    let verdict = |third: u64| {
+        let mut plan = plan(3, until_decided());
+        plan.question.against = Against::Middle;
+        plan.question.metric = Some(Metric::Wall);
+        let walls = [100 * MS, 121 * MS, third];
+        let mut executor = Simulated::new(move |a| noisy(a, walls[a.benchmark], 0.05));
+        let session = conduct(&plan, &mut executor, &mut Silent);
+        let outcome = outcome_of(&plan, &session);
+        assert_eq!(outcome.comparisons.len(), 1);
+        assert!(outcome.cross_checks.is_empty());
+        outcome.comparisons[0].verdict
+    };
+    assert_eq!(verdict(100 * MS), Verdict::Faster);
+    assert_eq!(verdict(121 * MS), Verdict::Slower);
+    assert_eq!(verdict(110 * MS), Verdict::Same);
 }
 
 #[test]

@@ -5,12 +5,16 @@
 //! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
+mod bisect;
+mod changes;
 mod comparison;
 mod environment;
 mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod history;
+pub mod imported;
 mod machine;
 mod metric;
 mod pipe;
@@ -22,8 +26,17 @@ mod sample;
 mod serve;
 mod startup;
 mod version1;
+mod versions;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
+pub use bisect::{
+    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, TestedRevision,
+    TestedState,
+};
+pub use changes::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
+    SeriesChanges,
+};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
@@ -36,6 +49,11 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use history::{
+    CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
+    HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
+};
+pub use imported::{ImportedEnvironment, ImportedRecord, ImportedRevision};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,
@@ -63,3 +81,4 @@ pub use startup::{
     FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,
     StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };
+pub use versions::{ChosenBy, Version, VersionState, VersionStep, VersionsRecord};

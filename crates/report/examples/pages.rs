@@ -1,76 +1,76 @@
 //! Writes every page from the records of the tests, to look at.
 //!
-//! `cargo run -p fathom-report --example pages -- FOLDER`
+//! `cargo run -p fathom-report --example pages -- FOLDER` writes the pages;
+//! `cargo run -p fathom-report --example pages -- --screenshots FOLDER` takes a picture of each at 400
+//! and 1280 pixels, light and dark, with the Chromium that is installed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "an example prints"
 )]
 
-#[path = "../tests/experimented/mod.rs"]
-mod experimented;
-#[path = "../tests/explained/mod.rs"]
-mod explained;
-#[path = "../tests/fingerprinted/mod.rs"]
-mod fingerprinted;
-#[path = "../tests/piped/mod.rs"]
-mod piped;
-#[path = "../tests/probed/mod.rs"]
-mod probed;
-#[path = "../tests/started/mod.rs"]
-mod started;
+#[path = "../tests/browser/chromium.rs"]
+mod chromium;
+#[path = "../tests/every_page/mod.rs"]
+mod every_page;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use fathom_model::Explanation;
-use fathom_report::{experiment_html, explain_html, machine_html, pipe_html, startup_html};
+use chromium::Chromium;
 
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: pages FOLDER");
-        return ExitCode::from(2);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["--screenshots", folder] => screenshots(Path::new(folder), ""),
+        ["--screenshots", folder, only] => screenshots(Path::new(folder), only),
+        [folder] if !folder.starts_with('-') => pages(Path::new(folder)),
+        _ => Err("usage: pages FOLDER | pages --screenshots FOLDER [NAME]".to_owned()),
     };
-    for (name, page) in pages() {
-        let path = Path::new(&folder).join(format!("{name}.html"));
-        if let Err(error) = std::fs::write(&path, &page) {
-            eprintln!("{} can't be written: {error}", path.display());
-            return ExitCode::FAILURE;
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("{text}");
+            ExitCode::FAILURE
         }
-        println!("{}: {} bytes", path.display(), page.len());
     }
-    ExitCode::SUCCESS
 }
 
-fn pages() -> Vec<(&'static str, String)> {
-    vec![
-        ("why", explain_html(&explained::findings())),
-        ("why-clean", explain_html(&explained::clean())),
-        ("why-shares", explain_html(&shares_only())),
-        ("why-many", explain_html(&explained::tree::many(120))),
-        ("why-most", explain_html(&explained::tree::many(4000))),
-        ("why-hostile", explain_html(&hostile())),
-        ("pipe", pipe_html(&piped::delayed())),
-        ("startup", startup_html(&started::full())),
-        ("machine", machine_html(&probed::results(), false)),
-        (
-            "run",
-            experiment_html(&[experimented::record(), experimented::record()]),
-        ),
-    ]
+fn write(path: &Path, content: &[u8]) -> Result<(), String> {
+    std::fs::write(path, content)
+        .map_err(|error| format!("{} can't be written: {error}", path.display()))?;
+    println!("{}: {} bytes", path.display(), content.len());
+    Ok(())
 }
 
-/// Traced so slowly that only shares may be quoted.
-fn shares_only() -> Explanation {
-    let mut explanation = explained::tree::many(120);
-    explanation.explaining.times_are_quoted = false;
-    explanation.explaining.slowdown = 13.4;
-    explanation
+fn pages(folder: &Path) -> Result<(), String> {
+    for (name, page) in every_page::all() {
+        write(&folder.join(format!("{name}.html")), page.as_bytes())?;
+    }
+    Ok(())
 }
 
-/// Names that would be markup.
-fn hostile() -> Explanation {
-    let mut explanation = explained::tree::many(120);
-    explained::hostile::spoil(&mut explanation);
-    explanation
+fn screenshots(folder: &Path, only: &str) -> Result<(), String> {
+    let program = chromium::installed();
+    let program = program.ok_or("no Chromium is installed (Debian: apt-get install chromium)")?;
+    let work = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let mut browser = Chromium::start(&program, work.path());
+    for (name, page) in every_page::all()
+        .iter()
+        .filter(|page| page.0.starts_with(only))
+    {
+        browser.open(name, page);
+        for width in [400, 1280] {
+            for (dark, theme) in [(false, "light"), (true, "dark")] {
+                browser.show(width, dark);
+                let picture = browser.picture();
+                write(
+                    &folder.join(format!("{name}-{width}-{theme}.png")),
+                    &picture,
+                )?;
+            }
+        }
+    }
+    Ok(())
 }

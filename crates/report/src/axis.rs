@@ -1,4 +1,6 @@
-//! Where a number stands on an axis, and which numbers are written beside it.
+//! Where a number stands on an axis, and which round numbers are written beside it.
+
+use crate::quantity::TimeUnit;
 
 /// One axis of a picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +14,14 @@ pub(crate) struct Axis {
     from: f64,
     to: f64,
 }
+
+/// Numbers that are written beside an axis, with their text.
+pub(crate) type Ticks = Vec<(f64, String)>;
+
+/// At most so many: on a narrow page more would touch each other.
+const MOST_TICKS: usize = 7;
+/// Times that differ by more than this are shown in powers of ten.
+const FAR_APART: f64 = 20.0;
 
 impl Axis {
     /// From the least to the largest of `values`, in powers of two: for sizes and numbers of
@@ -31,11 +41,39 @@ impl Axis {
     /// From a little below the least to a little above the largest of positive `values`, in powers
     /// of ten: for figures of things that differ by much.
     pub(crate) fn decades(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
-        let (low, high) = range(values);
+        let (low, high) = range(values.filter(|value| *value > 0.0));
+        let low = if low.is_finite() { low } else { 1.0 };
         Axis {
             low: low / 1.15,
-            high: high * 1.15,
+            high: high.max(low) * 1.15,
             logarithmic: true,
+            whole: false,
+            from,
+            to,
+        }
+    }
+
+    /// From a little below the least to a little above the largest: for samples. In powers of ten
+    /// where they are far apart.
+    pub(crate) fn around(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
+        let (low, high) = range(values);
+        let low = if low.is_finite() { low } else { 0.0 };
+        if low > 0.0 && high > low * FAR_APART {
+            return Axis::decades([low, high].into_iter(), from, to);
+        }
+        let margin = match high > low {
+            true => 0.04 * (high - low),
+            // Something has to be to the left and to the right of a single value.
+            false => 0.05 * high.abs().max(f64::MIN_POSITIVE),
+        };
+        Axis {
+            low: if low >= 0.0 {
+                (low - margin).max(0.0)
+            } else {
+                low - margin
+            },
+            high: high + margin,
+            logarithmic: false,
             whole: false,
             from,
             to,
@@ -56,9 +94,22 @@ impl Axis {
         }
     }
 
+    /// From zero to the end of what is shown, which need not be round: for what ran when.
+    pub(crate) fn of_time(end: f64, from: f64, to: f64) -> Axis {
+        Axis {
+            low: 0.0,
+            high: end.max(f64::MIN_POSITIVE),
+            logarithmic: false,
+            whole: false,
+            from,
+            to,
+        }
+    }
+
     /// From the least to the largest, evenly: for numbers of things, which have no halves.
     pub(crate) fn even(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
+        let low = if low.is_finite() { low } else { 0.0 };
         Axis {
             low,
             high: if high > low { high } else { low + 1.0 },
@@ -79,41 +130,125 @@ impl Axis {
         self.from + part.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
+    /// Values at even distances in the picture, `count` of them (at least 2), both ends included.
+    pub(crate) fn steps(&self, count: usize) -> impl Iterator<Item = f64> + '_ {
+        let last = (count.max(2) - 1) as f64;
+        (0..count.max(2)).map(move |at| {
+            let part = at as f64 / last;
+            match self.logarithmic {
+                true => self.low * (self.high / self.low).powf(part),
+                false => self.low + part * (self.high - self.low),
+            }
+        })
+    }
+
+    /// Whether distances on it are ratios.
+    pub(crate) fn is_logarithmic(&self) -> bool {
+        self.logarithmic
+    }
+
     /// Whether `value` lies on the axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Numbers that are written: at most some eight; in decades 1, 2 and 5 times each power of ten.
+    /// Round numbers that are written, at most seven; in decades 1, 2 and 5 times each power of ten.
     pub(crate) fn ticks(&self) -> Vec<f64> {
-        if !self.logarithmic {
-            let step = match self.whole {
-                true => step(self.high - self.low).max(1.0),
-                false => step(self.high - self.low),
-            };
-            let first = (self.low / step).ceil() as i64;
-            let last = (self.high / step + 1e-9).floor() as i64;
-            return (first..=last).map(|i| i as f64 * step).collect();
+        match (self.logarithmic, self.whole) {
+            (false, _) => self.even_ticks(),
+            (true, false) => self.decade_ticks(),
+            (true, true) => {
+                let first = self.low.log2().ceil() as i32;
+                let last = self.high.log2().floor() as i32;
+                every_nth((first..=last).map(|power| f64::from(power).exp2()))
+            }
         }
-        if !self.whole {
-            let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
-            let all = decades.flat_map(|power| [1.0, 2.0, 5.0].map(|n| n * 10f64.powi(power)));
-            return all.filter(|tick| self.holds(*tick)).collect();
+    }
+
+    fn even_ticks(&self) -> Vec<f64> {
+        let step = match self.whole {
+            true => step(self.high - self.low).max(1.0),
+            false => step(self.high - self.low),
+        };
+        let first = (self.low / step - 1e-9).ceil() as i64;
+        let last = (self.high / step + 1e-9).floor() as i64;
+        (first..=last).map(|i| i as f64 * step).collect()
+    }
+
+    fn decade_ticks(&self) -> Vec<f64> {
+        let decades = || self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+        let fine = decades().flat_map(|power| [1.0, 2.0, 5.0].map(|n| n * 10f64.powi(power)));
+        let fine: Vec<f64> = fine.filter(|tick| self.holds(*tick)).collect();
+        match fine.len() {
+            0 | 1 => self.even_ticks(),
+            2..=MOST_TICKS => fine,
+            _ => every_nth(
+                decades()
+                    .map(|power| 10f64.powi(power))
+                    .filter(|t| self.holds(*t)),
+            ),
         }
-        let (first, last) = (
-            self.low.log2().ceil() as i32,
-            self.high.log2().floor() as i32,
-        );
-        let every = ((last - first) / 8 + 1) as usize;
-        (first..=last)
-            .step_by(every)
-            .map(|power| f64::from(power).exp2())
+    }
+
+    /// The ticks with their text.
+    pub(crate) fn written(&self, write: impl Fn(f64) -> String) -> Ticks {
+        let ticks = self.ticks().into_iter();
+        ticks.map(|tick| (tick, write(tick))).collect()
+    }
+
+    /// The ticks as plain numbers, each with `suffix`.
+    pub(crate) fn numbers(&self, suffix: &str) -> Ticks {
+        let ticks = self.ticks();
+        let step = ticks
+            .windows(2)
+            .map(|two| two[1] - two[0])
+            .fold(f64::INFINITY, f64::min);
+        let decimals = match step.is_finite() {
+            true => (-step.log10() - 1e-6).ceil().clamp(0.0, 9.0) as usize,
+            false => 2,
+        };
+        let ticks = ticks.into_iter();
+        ticks
+            .map(|tick| (tick, format!("{tick:.decimals$}{suffix}")))
             .collect()
+    }
+
+    /// The ticks of seconds: in one unit, or each in its own where they are far apart.
+    pub(crate) fn times(&self) -> Ticks {
+        let ticks = self.ticks();
+        let largest = ticks.iter().copied().fold(0.0, f64::max);
+        let step = ticks
+            .windows(2)
+            .map(|two| two[1] - two[0])
+            .fold(f64::INFINITY, f64::min);
+        let step = if step.is_finite() { step } else { largest };
+        let write = |tick: &f64| {
+            let (unit, step) = match self.logarithmic {
+                true => (TimeUnit::fitting(*tick), *tick),
+                false => (TimeUnit::fitting(largest), step),
+            };
+            if *tick == 0.0 {
+                return "0".to_owned();
+            }
+            // 0.1 less a rounding error has one decimal, not two.
+            let decimals = -(step / unit.seconds()).log10() - 1e-6;
+            let decimals = decimals.ceil().clamp(0.0, 9.0) as usize;
+            format!("{:.decimals$} {}", tick / unit.seconds(), unit.symbol())
+        };
+        ticks.iter().map(|tick| (*tick, write(tick))).collect()
     }
 }
 
+/// So many of `all` that there is room for them.
+fn every_nth(all: impl Iterator<Item = f64>) -> Vec<f64> {
+    let all: Vec<f64> = all.collect();
+    let every = all.len().div_ceil(MOST_TICKS).max(1);
+    all.into_iter().step_by(every).collect()
+}
+
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, 0.0), |(low, high), value| {
+    let finite = values.filter(|value| value.is_finite());
+    finite.fold((f64::INFINITY, 0.0), |(low, high), value| {
         (value.min(low), value.max(high))
     })
 }
@@ -172,14 +307,51 @@ mod tests {
     }
 
     #[test]
+    fn times_are_round_and_in_one_unit_unless_they_are_far_apart() {
+        let texts = |axis: Axis| -> Vec<String> {
+            axis.times().into_iter().map(|(_, text)| text).collect()
+        };
+        let near = Axis::around([0.1203, 0.1297].into_iter(), 0.0, 100.0);
+        assert_eq!(
+            texts(near),
+            ["120 ms", "122 ms", "124 ms", "126 ms", "128 ms", "130 ms"]
+        );
+        let small = Axis::around([0.984e-3, 1.18e-3].into_iter(), 0.0, 100.0);
+        assert_eq!(texts(small), ["1.00 ms", "1.05 ms", "1.10 ms", "1.15 ms"]);
+        let run = Axis::of_time(1.73, 0.0, 100.0);
+        assert_eq!(texts(run), ["0", "0.5 s", "1.0 s", "1.5 s"]);
+        let far = Axis::around([0.0004, 0.02].into_iter(), 0.0, 100.0);
+        assert_eq!(
+            texts(far),
+            ["500 µs", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms"]
+        );
+    }
+
+    #[test]
+    fn a_wide_range_has_no_more_ticks_than_a_narrow_one() {
+        for axis in [
+            Axis::decades([1e-6, 1e7].into_iter(), 0.0, 1.0),
+            Axis::powers([1.0, 1e12].into_iter(), 0.0, 1.0),
+            Axis::even([1.0, 1e5].into_iter(), 0.0, 1.0),
+        ] {
+            let count = axis.ticks().len();
+            assert!((2..=MOST_TICKS).contains(&count), "{count}: {axis:?}");
+        }
+    }
+
+    #[test]
     fn one_value_makes_an_axis() {
         for axis in [
             Axis::powers([1.0].into_iter(), 0.0, 1.0),
             Axis::even([1.0].into_iter(), 0.0, 1.0),
+            Axis::around([1.0].into_iter(), 0.0, 1.0),
+            Axis::around([].into_iter(), 0.0, 1.0),
+            Axis::decades([].into_iter(), 0.0, 1.0),
+            Axis::of_time(0.0, 0.0, 1.0),
             Axis::from_zero([0.0].into_iter(), 0.0, 1.0),
         ] {
             assert!(axis.place(1.0).is_finite());
-            assert!(axis.ticks().len() < 12);
+            assert!(axis.ticks().len() < 12, "{axis:?}");
         }
     }
 }

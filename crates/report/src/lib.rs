@@ -1,3 +1,5 @@
+//! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
+//! `startup`, `machine` and `run`.
 //! Everything that a person or a program reads: of `bench`, `why`, `pipe`, `startup`, `serve`, `machine`
 //! and `run`.
 //!
@@ -6,9 +8,14 @@
 //! on, opens a file or reads a clock. `docs/numbers.md` says what each printed number means.
 
 mod axis;
+mod bench;
+mod bisect;
+mod changes;
 mod distribution;
 mod experiment;
 mod export;
+mod history;
+mod import;
 mod line;
 mod machine;
 mod page;
@@ -20,19 +27,29 @@ mod session;
 mod startup;
 mod terminal;
 mod text;
+mod versions;
 mod waits;
 mod why;
 mod words;
 
+pub use bench::bench_html;
+pub use bisect::{bisect_json, bisect_terminal};
+pub use changes::{ChangesOptions, changes_json, changes_terminal};
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
     experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
     plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use history::{
+    HistoryOptions, compare_json, compare_terminal, history_csv, history_json, history_list,
+    history_series, store_json, store_terminal,
+};
+pub use import::{ImportOptions, import_json, import_terminal};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };
+pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
@@ -40,5 +57,6 @@ pub use serve::{ServeOptions, ServeProgress, serve_json, serve_progress, serve_t
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
+pub use versions::{RevisionOptions, versions_json, versions_terminal};
 pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
 pub use words::{all_words, explain_word, similar_words};

@@ -1,7 +1,7 @@
 //! The figures of `fathom machine` and its check: terminal and page.
 
 mod check;
-mod curve;
+mod curves;
 mod figure;
 mod html;
 mod terminal;

@@ -1,43 +1,79 @@
-//! What every page has: its head, its content security policy and its style.
+//! What every page has: its head, its content security policy, its style and its parts.
 //!
 //! A page is one file that needs no network. The policy admits the elements that stand here, by
 //! their hashes, and nothing else: a text from outside that became markup would still not run or
-//! load.
+//! load. Pictures are SVG of our own, drawn here: no library runs in the page.
 
+mod bars;
+mod density;
+mod distribution;
+mod header;
+mod ladder;
+mod lines;
 mod policy;
+mod svg;
+mod table;
 
 use policy::hash;
 
+pub(crate) use bars::{Bar, bars};
+pub(crate) use distribution::{Sample, distributions};
+pub(crate) use header::Head;
+pub use header::Origin;
+pub(crate) use ladder::{Rungs, ladder, ladder_axis};
+pub(crate) use lines::{BOTTOM, Lines, Mark, Point, Series, TOP, lines};
+pub(crate) use svg::{LEFT, RIGHT, Svg, colour, figure, legend};
+pub(crate) use table::{Cell, Kind, Table};
+
 const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = include_str!("page/page.js");
 
-/// A page without a script, around the elements of `main`. `kind` is the verb that it is of, by
-/// which the style knows it; `title` is escaped already.
-pub(crate) fn page(kind: &str, title: &str, main: &str) -> String {
-    let policy = format!("style-src '{}'", hash(STYLE));
-    with_head(kind, title, &policy, &format!("<main>\n{main}</main>"))
-}
-
-/// A page that draws itself with `script`, its only one, from the block `data`.
-pub(crate) fn drawn_by_script(kind: &str, title: &str, script: &str, data: &str) -> String {
-    let policy = format!("script-src '{}'; style-src '{}'", hash(script), hash(STYLE));
-    let body = format!(
-        "<noscript><main>This page draws itself with a script of its own, which is switched off. \
-         <code>fathom {kind}</code> on a terminal and <code>--json</code> say the same.</main></noscript>\n\
-         <main id=\"main\"></main>\n<div id=\"tip\" role=\"presentation\" hidden></div>\n\
-         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{script}</script>"
+/// A page: its header, and below it `parts`.
+pub(crate) fn page(head: &Head, parts: &str) -> String {
+    let main = format!(
+        "<main>\n{}{parts}</main>\n<script>{SCRIPT}</script>",
+        head.html()
     );
-    with_head(kind, title, &policy, &body)
+    document(head, SCRIPT, &main)
 }
 
-fn with_head(kind: &str, title: &str, policy: &str, body: &str) -> String {
+/// A page whose middle part draws itself with `script` from the block `data`, above `parts`.
+pub(crate) fn drawn_by_script(head: &Head, parts: &str, script: &str, data: &str) -> String {
+    let body = format!(
+        "<main>\n{}<noscript><p class=\"strip\">Account, findings and timeline draw themselves with a script of the page's own, \
+         which is switched off. <code>fathom {}</code> on a terminal and <code>--json</code> say the same.</p></noscript>\n\
+         <div id=\"drawn\"></div>\n{parts}</main>\n<div id=\"tip\" role=\"presentation\" hidden></div>\n\
+         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{script}</script>",
+        head.html(),
+        head.verb
+    );
+    document(head, script, &body)
+}
+
+/// A part of a page below its heading, which is Fathom's own or escaped; nothing if it is empty.
+pub(crate) fn section(heading: &str, content: &str) -> String {
+    match content {
+        "" => String::new(),
+        content => format!(
+            "<section>\n<h2>{}</h2>\n{content}</section>\n",
+            crate::text::words(heading)
+        ),
+    }
+}
+
+fn document(head: &Head, script: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {policy}; \
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '{}'; style-src '{}'; \
          base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body class=\"{kind}\">\n{body}\n</body>\n</html>\n"
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n\
+         <body class=\"{}\">\n{body}\n</body>\n</html>\n",
+        hash(script),
+        hash(STYLE),
+        head.window_title(),
+        head.verb
     )
 }

@@ -1,22 +1,22 @@
 //! What `fathom bench` prints at the end.
 
-mod answer;
+pub(crate) mod answer;
 mod benchmark;
 mod brief;
-mod causes;
-mod comparison;
-mod conditions;
-mod footer;
-mod metrics;
-mod next_steps;
-mod notes;
+pub(crate) mod causes;
+pub(crate) mod comparison;
+pub(crate) mod conditions;
+pub(crate) mod footer;
+pub(crate) mod metrics;
+pub(crate) mod next_steps;
+pub(crate) mod notes;
 mod options;
-mod overview;
+pub(crate) mod overview;
 mod picture;
-mod slow_runs;
+pub(crate) mod slow_runs;
 mod strips;
 mod table;
-mod verdict;
+pub(crate) mod verdict;
 
 use fathom_model::BenchRecord;
 

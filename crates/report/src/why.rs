@@ -10,6 +10,7 @@ mod lanes;
 mod markdown;
 mod own_code;
 mod page_data;
+mod page_tables;
 mod places;
 mod processes;
 mod quote;

@@ -34,7 +34,9 @@ fn a_hostile_program_adds_no_markup() {
     for tag in ["<script", "</script", "<img", "<!--", "onerror", "<"] {
         let outside = |page: &str| {
             let inside = between(page, DATA, "</script>").to_owned();
-            page.replace(&inside, "").matches(tag).count()
+            // A path may be broken after each of its parts.
+            let page = page.replace(&inside, "").replace("<wbr>", "");
+            page.matches(tag).count()
         };
         assert_eq!(outside(&page), outside(&plain), "{tag}");
     }
@@ -248,11 +250,8 @@ fn endless_names_and_crowds_stay_small() {
     let page = explain_html(&explanation);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     let data = data(&page);
-    let notes = data["notes"].to_string() + &data["timeline"]["notes"].to_string();
-    assert!(
-        notes.contains("more descriptors and paths are left out"),
-        "{notes}"
-    );
+    let notes = data["timeline"]["notes"].to_string();
+    assert!(page.contains("more descriptors and paths are left out"));
     assert!(notes.contains("more threads"), "{notes}");
 }
 

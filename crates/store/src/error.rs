@@ -16,7 +16,7 @@ pub enum Error {
     },
     /// It is not there, and was not to be made.
     #[error(
-        "{store} does not exist yet: `fathom init` makes a project's, `--save` with a measurement yours"
+        "{store} does not exist yet: the first measurement in a project (`fathom init`) makes it, or one with --save"
     )]
     Missing {
         /// The store.
@@ -43,7 +43,9 @@ pub enum Error {
         store: String,
     },
     /// No space.
-    #[error("{store} can't grow: its disk is full; free some space, or run `fathom store prune`")]
+    #[error(
+        "{store} can't grow: its disk is full, or a limit on the size of files (`ulimit -f`) is reached; free some space, or run `fathom store prune`"
+    )]
     Full {
         /// The store.
         store: String,
@@ -111,6 +113,14 @@ pub enum Error {
         "there is no place for a store: neither XDG_DATA_HOME nor HOME is set; name one with --store PATH"
     )]
     NoPlace,
+    /// A label that nothing could be found by.
+    #[error("--label {label:?}: {why}; write a name, such as --label v1.2")]
+    Label {
+        /// As it was written.
+        label: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A text that is no record.
     #[error("this is no record of Fathom: {0}")]
     NotARecord(String),
@@ -148,6 +158,9 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// What git can't know.
+    #[error(transparent)]
+    Git(#[from] crate::git::GitError),
     /// The whole record was pruned.
     #[error(
         "the runs of record {id} were pruned; its points are kept, `fathom history` shows them"

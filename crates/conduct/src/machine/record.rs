@@ -53,6 +53,21 @@ impl MachineRecord {
             results,
         }
     }
+
+    /// The machine.
+    pub fn environment(&self) -> &Environment {
+        &self.head.environment
+    }
+
+    /// RFC 3339, UTC.
+    pub fn written_at(&self) -> &str {
+        &self.head.written_at
+    }
+
+    /// The version of Fathom.
+    pub fn fathom_version(&self) -> &str {
+        self.head.fathom_version
+    }
 }
 
 /// A check.

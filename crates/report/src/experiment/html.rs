@@ -1,31 +1,51 @@
-//! The record as one page that needs no network and runs no script.
+//! The record as one page that needs no network.
 
 use std::fmt::Write;
 
 use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer};
 
 use super::pictures;
-use super::terminal::machine;
 use super::words;
-use crate::page::page;
-use crate::text::html as text;
+use crate::line::Tone;
+use crate::page::{Cell, Head, Kind, Origin, Table, page, section};
+use crate::text::{bounded, html as text, name};
 use crate::waits;
 
 /// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal
 /// or reorders a line becomes visible, and what is markup becomes text.
 pub fn experiment_html(records: &[ExperimentRecord]) -> String {
-    let title = match records {
-        [one] => text(&one.title),
-        many => format!("{} experiments", many.len()),
+    let Some(first) = records.first() else {
+        return String::new();
     };
+    let all: Vec<ClaimResult> = records.iter().flat_map(|r| r.claims.clone()).collect();
     let mut out = String::new();
     if records.len() > 1 {
-        overview(&mut out, records);
+        out.push_str(&section("Experiments", &overview(records)));
     }
     for (index, record) in records.iter().enumerate() {
         one(&mut out, record, index);
     }
-    page("run", &title, &out)
+    let complete = records.iter().all(|record| record.complete);
+    let head = Head {
+        verb: "run",
+        of: &first.title,
+        answer: match records {
+            [_] => words::tally(&all),
+            many => format!("{} experiments: {}", many.len(), words::tally(&all)),
+        },
+        tone: if complete { Tone::Strong } else { Tone::Notice },
+        basis: match records {
+            [one] => bounded(&one.title, 300),
+            _ => String::new(),
+        },
+        commands: Vec::new(),
+        origin: Origin {
+            environment: &first.environment,
+            started_at: &first.started_at,
+            fathom_version: &first.fathom_version,
+        },
+    };
+    page(&head, &out)
 }
 
 /// Writing to a String can't fail.
@@ -33,42 +53,44 @@ macro_rules! put {
     ($out:expr, $($argument:tt)*) => { let _ = write!($out, $($argument)*); };
 }
 
-fn overview(out: &mut String, records: &[ExperimentRecord]) {
-    let all: Vec<ClaimResult> = records.iter().flat_map(|r| r.claims.clone()).collect();
-    put!(
-        out,
-        "<h1>{} experiments</h1>\n<p>{}</p>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>Experiment</th><th>Verdicts</th></tr></thead>\n<tbody>\n",
-        records.len(),
-        text(&words::tally(&all))
-    );
+fn overview(records: &[ExperimentRecord]) -> String {
+    let mut table = Table::new("Experiments")
+        .column("experiment", Kind::Name)
+        .column("verdicts", Kind::Words);
     for (index, record) in records.iter().enumerate() {
-        put!(
-            out,
-            "<tr><td><a href=\"#e{index}\">{}</a></td><td>{}</td></tr>\n",
-            text(&record.title),
-            text(&words::tally(&record.claims))
+        let link = format!("<a href=\"#e{index}\">{}</a>", text(&record.title));
+        table.row(
+            "",
+            vec![
+                Cell::markup(link),
+                Cell::words(&words::tally(&record.claims)),
+            ],
         );
     }
-    out.push_str("</tbody>\n</table></div>\n");
+    table.html()
 }
 
 fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
     put!(
         out,
-        "<section id=\"e{index}\">\n<h1>{}</h1>\n",
+        "<section id=\"e{index}\" class=\"experiment\">\n<h2>{}</h2>\n",
         text(&record.title)
     );
     if let Some(question) = &record.question {
-        put!(out, "<p class=\"question\">{}</p>\n", text(question));
+        put!(out, "<p>{}</p>\n", text(question));
     }
     if let Some(source) = words::source(record) {
         put!(out, "<p class=\"soft\">published: {}</p>\n", text(&source));
     }
     if !record.complete {
-        out.push_str("<p class=\"bad\">Partial: not everything was measured; the notes at the end say what.</p>\n");
+        out.push_str("<p class=\"strip bad\">Partial: not everything was measured; the notes at the end say what.</p>\n");
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
-        put!(out, "<p class=\"warn\">{}</p>\n", waits);
+        put!(
+            out,
+            "<p class=\"strip warn\">{}</p>\n",
+            crate::text::words(&waits)
+        );
     }
     put!(
         out,
@@ -78,7 +100,12 @@ fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
     for layer in [Layer::Arithmetic, Layer::Mechanism, Layer::Size] {
         let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();
         if !claims.is_empty() {
-            table(out, layer, &claims);
+            put!(
+                out,
+                "<h3>{}</h3>\n{}",
+                words::layer(layer),
+                table(layer, &claims)
+            );
         }
     }
     pictures::html(out, record);
@@ -97,56 +124,58 @@ fn class(verdict: ClaimVerdict) -> &'static str {
     }
 }
 
-fn table(out: &mut String, layer: Layer, claims: &[&ClaimResult]) {
-    put!(
-        out,
-        "<h2>{}</h2>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>Claim</th><th>Published</th><th>{}</th><th>Verdict</th></tr></thead>\n<tbody>\n",
-        words::layer(layer),
-        words::here(layer)
-    );
+fn table(layer: Layer, claims: &[&ClaimResult]) -> String {
+    let mut table = Table::new("Claims")
+        .column("claim", Kind::Words)
+        .column("published", Kind::Words)
+        .column(words::here(layer), Kind::Words)
+        .column("verdict", Kind::Words);
     for claim in claims {
         let measured: Vec<String> = words::measured(claim).iter().map(|m| text(m)).collect();
+        let holds = claim.holds.as_deref().unwrap_or("");
+        let figures = claim.published.as_ref().and_then(|p| p.figures.as_deref());
+        table.row(
+            "",
+            vec![
+                Cell::markup(format!("{}<code>{}</code>", text(&claim.text), name(holds))),
+                Cell::markup(text(&words::published(claim.published.as_ref())))
+                    .with_title(figures.unwrap_or("")),
+                Cell::markup(measured.join("<br>")),
+                Cell::markup(verdict(claim)),
+            ],
+        );
+    }
+    table.html()
+}
+
+fn verdict(claim: &ClaimResult) -> String {
+    let mut out = format!(
+        "<strong class=\"{}\">{}</strong>{}",
+        class(claim.judged.verdict),
+        words::verdict(claim),
+        if claim.budget { " (budget)" } else { "" }
+    );
+    for remark in words::remarks(claim) {
+        put!(out, "<small>{}</small>", text(&remark));
+    }
+    for other in &claim.elsewhere {
         put!(
             out,
-            "<tr><td>{}<code>{}</code></td><td title=\"{}\">{}</td><td>{}</td><td><strong class=\"{}\">{}</strong>{}",
-            text(&claim.text),
-            text(claim.holds.as_deref().unwrap_or("")),
-            text(
-                claim
-                    .published
-                    .as_ref()
-                    .and_then(|p| p.figures.as_deref())
-                    .unwrap_or("")
-            ),
-            text(&words::published(claim.published.as_ref())),
-            measured.join("<br>"),
-            class(claim.judged.verdict),
-            words::verdict(claim),
-            if claim.budget { " (budget)" } else { "" }
+            "<small>{}: <span class=\"{}\">{}</span> {}</small>",
+            text(&words::parameters(&other.parameters)),
+            class(other.verdict),
+            other.verdict.name(),
+            text(&words::quantities(&other.measured).join("; "))
         );
-        for remark in words::remarks(claim) {
-            put!(out, "<small>{}</small>", text(&remark));
-        }
-        for other in &claim.elsewhere {
-            put!(
-                out,
-                "<small>{}: <span class=\"{}\">{}</span> {}</small>",
-                text(&words::parameters(&other.parameters)),
-                class(other.verdict),
-                other.verdict.name(),
-                text(&words::quantities(&other.measured).join("; "))
-            );
-        }
-        out.push_str("</td></tr>\n");
     }
-    out.push_str("</tbody>\n</table></div>\n");
+    out
 }
 
 fn answers(out: &mut String, record: &ExperimentRecord) {
     if record.answers.is_empty() {
         return;
     }
-    out.push_str("<h2>Open questions</h2>\n<dl>\n");
+    out.push_str("<h3>Open questions</h3>\n<dl>\n");
     for answer in &record.answers {
         put!(
             out,
@@ -183,26 +212,36 @@ fn results(out: &mut String, record: &ExperimentRecord) {
     if rows.is_empty() {
         return;
     }
-    put!(
-        out,
-        "<details><summary>All {} measured metrics</summary>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>Measure</th><th>Metric</th><th>Subject</th><th>Parameters</th><th>Runs</th><th>Median</th></tr></thead>\n<tbody>\n",
-        rows.len()
-    );
+    let mut table = Table::new("All measured metrics")
+        .column("measure", Kind::Name)
+        .column("metric", Kind::Name)
+        .column("subject", Kind::Name)
+        .column("parameters", Kind::Name)
+        .column("runs", Kind::Number)
+        .column("median", Kind::Number);
     for row in rows.iter().take(MOST_ROWS) {
-        let median = row.median.as_ref();
-        let median = median.map(|median| words::with_interval(median, &row.unit));
-        put!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            text(&row.measure),
-            text(&row.metric),
-            text(row.subject.as_deref().unwrap_or("")),
-            text(&words::parameters(&row.parameters)),
-            row.runs,
-            text(&median.unwrap_or_default())
+        let Some(median) = &row.median else { continue };
+        table.row(
+            "",
+            vec![
+                Cell::name(&row.measure),
+                Cell::name(&row.metric),
+                Cell::name(row.subject.as_deref().unwrap_or("")),
+                Cell::name(&words::parameters(&row.parameters)),
+                Cell::number(&row.runs.to_string(), row.runs as f64),
+                Cell::number(
+                    &crate::escape(&words::with_interval(median, &row.unit)),
+                    median.value,
+                ),
+            ],
         );
     }
-    out.push_str("</tbody>\n</table></div>\n");
+    put!(
+        out,
+        "<details><summary>All {} measured metrics</summary>\n{}",
+        rows.len(),
+        table.html()
+    );
     if rows.len() > MOST_ROWS {
         put!(
             out,
@@ -235,7 +274,7 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
         }
     }
     for warning in &record.warnings {
-        put!(out, "<p class=\"warn\">warning: {}</p>\n", text(warning));
+        put!(out, "<p class=\"warn\">{}</p>\n", text(warning));
     }
     for measure in &record.measures {
         for note in &measure.notes {
@@ -249,10 +288,8 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
     }
     put!(
         out,
-        "<p class=\"soft\">{}</p>\n<p class=\"soft\">{} set, {}, Fathom {}</p>\n</footer>\n",
-        text(&machine(record)),
+        "<p class=\"soft\">{} set, {}</p>\n</footer>\n",
         if record.quick { "quick" } else { "full" },
-        words::seconds(record.seconds),
-        text(&record.fathom_version)
+        words::seconds(record.seconds)
     );
 }

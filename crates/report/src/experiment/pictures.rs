@@ -5,9 +5,12 @@ use std::fmt::Write;
 use fathom_model::{Combination, Estimate, ExperimentRecord, Picture};
 
 use super::words;
-use crate::axis::Axis;
+use crate::axis::{Axis, Ticks};
 use crate::line::{Line, Page, Tone};
-use crate::text::html as text;
+use crate::page::{
+    BOTTOM, LEFT, Lines, Point, RIGHT, Series as Drawn, TOP, colour, figure, legend, lines, section,
+};
+use crate::text::bounded;
 
 /// One line of a picture: what was measured under one combination of parameters.
 #[derive(Debug, PartialEq)]
@@ -92,19 +95,12 @@ fn labels(subjects: &[String]) -> Vec<&str> {
     subjects.iter().map(|subject| &subject[cut..]).collect()
 }
 
-const WIDTH: f64 = 820.0;
-const HEIGHT: f64 = 340.0;
-const LEFT: f64 = 80.0;
-const RIGHT: f64 = 220.0;
-const TOP: f64 = 16.0;
-const BOTTOM: f64 = 70.0;
-
 /// The axis of all intervals; `None` where there is nothing to draw.
 fn axis(all: &[Series]) -> Option<Axis> {
     let points = all.iter().flat_map(|series| series.points.iter().flatten());
     let ends = points.flat_map(|p| [p.low, p.value, p.high]);
     let ends: Vec<f64> = ends.filter(|value| *value > 0.0).collect();
-    (!ends.is_empty()).then(|| Axis::decades(ends.into_iter(), HEIGHT - BOTTOM, TOP))
+    (!ends.is_empty()).then(|| Axis::decades(ends.into_iter(), BOTTOM, TOP))
 }
 
 /// Writing to a String can't fail.
@@ -112,104 +108,81 @@ macro_rules! put {
     ($out:expr, $($argument:tt)*) => { let _ = write!($out, $($argument)*); };
 }
 
-/// All pictures of the record as SVG: a line for each combination of parameters.
+/// All pictures of the record: a line for each combination of parameters.
 pub(super) fn html(out: &mut String, record: &ExperimentRecord) {
     for picture in &record.pictures {
         let all = series(record, picture);
         let Some(axis) = axis(&all) else {
             continue;
         };
-        put!(out, "<h2>{}</h2>\n<figure>\n", text(&picture.title));
-        draw(out, picture, &all, &axis);
-        put!(
-            out,
-            "<figcaption>{}: medians with their intervals, on a logarithmic scale</figcaption>\n</figure>\n",
-            text(&picture.metric)
+        let names: Vec<String> = all.iter().map(|series| bounded(&series.name, 80)).collect();
+        let entries = names.iter().enumerate();
+        let entries = entries.filter(|(_, name)| !name.is_empty());
+        let entries = entries.map(|(index, name)| (colour(index), name.as_str()));
+        let drawing = draw(picture, &all, &axis) + &legend(entries);
+        let caption = format!(
+            "{}: medians with their intervals, on a logarithmic scale",
+            crate::escape(&picture.metric)
         );
+        let title = crate::escape(&picture.title);
+        out.push_str(&section(&title, &figure(&drawing, &caption)));
     }
 }
 
-fn draw(out: &mut String, picture: &Picture, all: &[Series], axis: &Axis) {
-    let steps = (picture.subjects.len() - 1).max(1) as f64;
-    let x = |index: usize| LEFT + index as f64 * (WIDTH - LEFT - RIGHT) / steps;
-    put!(
-        out,
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n",
-        text(&picture.title)
-    );
+fn draw(picture: &Picture, all: &[Series], up: &Axis) -> String {
+    let last = picture.subjects.len().saturating_sub(1) as f64;
+    // Room at both ends for the names of the first and the last.
+    let across = Axis::even([0.0, last].into_iter(), LEFT + 4.0, RIGHT - 4.0);
     let unit = all.first().map_or("", |series| series.unit.as_str());
-    for tick in axis.ticks() {
-        let y = axis.place(tick);
-        put!(
-            out,
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/><text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
-            WIDTH - RIGHT,
-            LEFT - 8.0,
-            y + 4.0,
-            text(&words::with_unit(tick, unit))
-        );
-    }
-    for (index, label) in labels(&picture.subjects).iter().enumerate() {
-        let (x, y) = (x(index), HEIGHT - BOTTOM + 18.0);
-        put!(
-            out,
-            "<text class=\"end\" x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-35 {x:.1} {y:.1})\">{}</text>\n",
-            text(label)
-        );
-    }
-    let mut names: Vec<(f64, usize)> = Vec::new();
-    for (number, series) in all.iter().enumerate() {
-        put!(out, "<g class=\"c{}\">\n", number % 6);
-        let drawn = series.points.iter().enumerate();
-        let drawn: Vec<(usize, Estimate)> = drawn
-            .filter_map(|(index, point)| Some((index, (*point)?)))
-            .collect();
-        for pair in drawn.windows(2) {
-            let [(from, a), (to, b)] = pair else { continue };
+    let series: Vec<Drawn> = all
+        .iter()
+        .map(|series| Drawn {
+            points: points(picture, series),
+        })
+        .collect();
+    lines(
+        &picture.title,
+        &Lines {
+            series: &series,
+            marks: &[],
+            across: &across,
+            across_ticks: names(&picture.subjects, &across),
+            up,
+            up_ticks: up.written(|tick| words::with_unit(tick, unit)),
+            over: "",
+            stops: true,
+        },
+    )
+}
+
+fn points(picture: &Picture, series: &Series) -> Vec<Point> {
+    let mut points = Vec::new();
+    for (index, estimate) in series.points.iter().enumerate() {
+        let Some(estimate) = estimate else { continue };
+        points.push(Point {
+            x: index as f64,
+            value: estimate.value,
+            interval: Some((estimate.low, estimate.high)),
             // A release that was not measured leaves a gap.
-            if to - from == 1 {
-                put!(
-                    out,
-                    "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>\n",
-                    x(*from),
-                    axis.place(a.value),
-                    x(*to),
-                    axis.place(b.value)
-                );
-            }
-        }
-        for (index, point) in &drawn {
-            put!(
-                out,
-                "<line x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{1:.1}\" y2=\"{2:.1}\"/><circle cx=\"{0:.1}\" cy=\"{3:.1}\" r=\"3.5\"><title>{4}: {5}</title></circle>\n",
-                x(*index),
-                axis.place(point.low),
-                axis.place(point.high),
-                axis.place(point.value),
-                text(&picture.subjects[*index]),
-                text(&words::with_interval(point, &series.unit))
-            );
-        }
-        if let Some((_, last)) = drawn.last() {
-            names.push((axis.place(last.value), number));
-        }
-        out.push_str("</g>\n");
+            joined: index > 0 && series.points[index - 1].is_some(),
+            hollow: false,
+            title: format!(
+                "{}: {}",
+                picture.subjects[index],
+                words::with_interval(estimate, &series.unit)
+            ),
+        });
     }
-    // Names beside the last points, pushed apart where they would lie on each other.
-    names.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut below = 0.0;
-    for (y, number) in names {
-        let y = (y + 4.0).max(below + 14.0);
-        below = y;
-        put!(
-            out,
-            "<text class=\"c{}\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>\n",
-            number % 6,
-            WIDTH - RIGHT + 12.0,
-            text(&all[number].name)
-        );
-    }
-    out.push_str("</svg>\n");
+    points
+}
+
+/// The subjects below the axis, as many as there is room for; each point names its own.
+fn names(subjects: &[String], across: &Axis) -> Ticks {
+    let labels = labels(subjects);
+    let ticks = across.ticks().into_iter();
+    ticks
+        .filter_map(|at| Some((at, bounded(labels.get(at as usize)?, 9))))
+        .collect()
 }
 
 /// All pictures as tables: a row for each subject.

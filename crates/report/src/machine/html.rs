@@ -1,139 +1,80 @@
-//! The page of `fathom machine`: every figure, and the curves as pictures.
-//!
-//! It has no script at all: the pictures are drawn here.
+//! The page of `fathom machine`: every figure, then the curves as pictures.
 
 use fathom_model::{ProbeResult, ProbeVerdict};
 
-use super::curve::{Mark, picture};
+use super::curves;
 use super::figure::{machine_figure, status};
-use crate::page::page;
+use crate::line::Tone;
+use crate::page::{Cell, Head, Kind, Origin, Table, page, section};
 use crate::text::html;
 
-/// The probes whose curves are shown, in this order, with what is to be seen there.
-const CURVES: [(&str, &str); 9] = [
-    (
-        "cache_curve",
-        "Time of a load by working set. Each step is a cache that no longer holds all of it.",
-    ),
-    ("bandwidth_read", "Reading memory by number of threads."),
-    ("bandwidth_write", "Writing memory by number of threads."),
-    (
-        "bandwidth_write_around",
-        "Writing around the caches by number of threads.",
-    ),
-    ("bandwidth_copy", "Copying memory by number of threads."),
-    (
-        "memory_parallelism",
-        "Time of a load by number of independent walks: how many misses are under way at a time.",
-    ),
-    (
-        "loaded_latency",
-        "Time of a load while other CPUs read memory as fast as they can.",
-    ),
-    (
-        "predictor_capacity",
-        "Cost of a branch by length of a random pattern: where it rises, it is no longer learnt.",
-    ),
-    (
-        "tlb_reach",
-        "Time of a load by number of pages that it moves through.",
-    ),
-];
-
-/// Cache levels that are marked in the latency curve: effective sizes, in bytes.
-const LEVELS: [(&str, &str); 3] = [
-    ("l1_size", "L1"),
-    ("l2_size_effective", "L2"),
-    ("last_level_effective", "last level"),
+/// What the sentence at the top names, where it was measured.
+const FIRST: [(&str, &str); 4] = [
+    ("core_clock", "core clock"),
+    ("memory_latency", "a load from memory"),
+    ("bandwidth_read", "reading memory"),
+    ("noise_lost", "lost to others"),
 ];
 
 /// The results as one page. Everything from outside is escaped. `complete` is false if measuring
 /// was interrupted.
-pub fn machine_html(results: &[ProbeResult], complete: bool) -> String {
-    let mut out = String::from("<h1>What this machine can do at most</h1>\n");
-    if !complete {
-        out.push_str("<p class=\"bad\">Measuring was interrupted: probes are missing.</p>\n");
-    }
-    for (id, words) in CURVES {
-        if let Some(result) = results.iter().find(|result| result.id == id) {
-            out.push_str(&section(result, words, results));
-        }
-    }
-    out.push_str(&table(results));
-    page("machine", "fathom machine", &out)
-}
-
-/// One curve with its words; nothing if it has fewer than two points.
-fn section(result: &ProbeResult, words: &str, results: &[ProbeResult]) -> String {
-    let points = result.points.as_deref().unwrap_or(&[]);
-    if points.len() < 2 {
-        return String::new();
-    }
-    let unit = result.points_unit.as_deref().unwrap_or(&result.unit);
-    let over = result.points_over.as_deref().unwrap_or("");
-    let marks = match result.id.as_str() {
-        "cache_curve" => marks(results),
-        _ => Vec::new(),
+pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> String {
+    let head = Head {
+        verb: "machine",
+        of: origin.environment.host.as_deref().unwrap_or(""),
+        answer: match complete {
+            true => answer(results),
+            false => format!("Measuring was interrupted: probes are missing. {}", answer(results)),
+        },
+        tone: match complete {
+            true => Tone::Strong,
+            false => Tone::Bad,
+        },
+        basis: "What this machine can do at most; a figure without a value was disturbed, or can't be measured here.".to_owned(),
+        commands: Vec::new(),
+        origin,
     };
-    format!(
-        "<section>\n<h2>{}</h2>\n<p>{}</p>\n<div class=\"chart\">{}</div>\n</section>\n",
-        html(&result.title),
-        html(words),
-        picture(&result.title, points, over, unit, &marks)
-    )
+    let figures = section("All figures", &table(results));
+    page(&head, &(figures + &curves::all(results)))
 }
 
-/// The cache levels: what was measured, and what the system reports where that differs.
-fn marks(results: &[ProbeResult]) -> Vec<Mark> {
-    let mut marks = Vec::new();
-    for (id, name) in LEVELS {
-        let Some(result) = results.iter().find(|result| result.id == id) else {
-            continue;
-        };
-        if let Some(at) = result.value {
-            marks.push(Mark {
-                at,
-                label: format!("{name}, {}", machine_figure(at, "B")),
-                reported: false,
-            });
-        }
-        if let Some(at) = result.reported
-            && result.value != Some(at)
-        {
-            marks.push(Mark {
-                at,
-                label: format!("{name}, reported {}", machine_figure(at, "B")),
-                reported: true,
-            });
-        }
+/// How many figures there are, and the four that are asked for most.
+fn answer(results: &[ProbeResult]) -> String {
+    let known = results
+        .iter()
+        .filter(|result| result.value.is_some())
+        .count();
+    let named = FIRST.iter().filter_map(|(id, name)| {
+        let result = results.iter().find(|result| result.id == *id)?;
+        Some(format!(
+            "{name} {}",
+            crate::escape(&machine_figure(result.value?, &result.unit))
+        ))
+    });
+    let named: Vec<String> = named.collect();
+    let counted = format!("{known} of {} probes have a figure", results.len());
+    match named.is_empty() {
+        true => format!("{counted}."),
+        false => format!("{counted}: {}.", named.join(", ")),
     }
-    marks
 }
 
 /// All figures.
 fn table(results: &[ProbeResult]) -> String {
-    let mut out = String::from(
-        "<section>\n<h2>All figures</h2>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>probe</th><th>value</th>\
-         <th>spread</th><th>status</th><th>reported</th><th>how, and what to know</th></tr></thead>\n\
-         <tbody>\n",
-    );
+    let mut table = Table::new("All figures")
+        .column("probe", Kind::Name)
+        .column("value", Kind::Number)
+        .column("spread", Kind::Number)
+        .column("status", Kind::Words)
+        .column("reported", Kind::Number)
+        .column("how, and what to know", Kind::Words);
     for result in results {
-        let cell = |value: Option<f64>| {
-            value.map_or("–".to_owned(), |value| {
-                machine_figure(value, &result.unit)
-            })
-        };
-        let spread = result
-            .spread
-            .map_or(String::new(), |spread| format!("{:.1} %", spread * 100.0));
+        let figure = |value: f64| crate::escape(&machine_figure(value, &result.unit));
         let class = match result.verdict {
             ProbeVerdict::Ok => "ok",
             ProbeVerdict::Disturbed | ProbeVerdict::NoAnswer => "disturbed",
             ProbeVerdict::NotMeasurable => "absent",
         };
-        let reported = result
-            .reported
-            .map_or(String::new(), |value| machine_figure(value, &result.unit));
         let cycles = result
             .cycles
             .map_or(String::new(), |cycles| format!(", {cycles:.1} cycles"));
@@ -141,23 +82,44 @@ fn table(results: &[ProbeResult]) -> String {
             .note
             .as_deref()
             .map_or(String::new(), |note| format!("<p>{}</p>", html(note)));
-        out.push_str(&format!(
-            "<tr class=\"{class}\"><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{spread}</td>\
-             <td>{}</td><td class=\"number\">{}</td><td>{}{note}</td></tr>\n",
-            html(&result.title),
-            html(&(cell(result.value) + &cycles)),
-            status(result),
-            html(&reported),
-            html(&result.method),
-        ));
+        table.row(
+            class,
+            vec![
+                Cell::name(&result.title),
+                match result.value {
+                    Some(value) => Cell::number(&(figure(value) + &cycles), value),
+                    None => Cell::none(status(result)),
+                },
+                match result.spread {
+                    Some(spread) => Cell::number(&format!("{:.1} %", spread * 100.0), spread),
+                    None => Cell::words(""),
+                },
+                Cell::words(status(result)),
+                match result.reported {
+                    Some(value) => Cell::number(&figure(value), value),
+                    None => Cell::words(""),
+                },
+                Cell::markup(format!("{}{note}", html(&result.method))),
+            ],
+        );
     }
-    out.push_str("</tbody>\n</table></div>\n</section>\n");
-    out
+    table.html()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_model::Environment;
+
+    fn page_of(results: &[ProbeResult], complete: bool) -> String {
+        let environment = Environment::default();
+        let origin = Origin {
+            environment: &environment,
+            started_at: "2026-11-21T06:00:00Z",
+            fathom_version: "0.1.0",
+        };
+        machine_html(results, complete, origin)
+    }
 
     fn result(id: &str, title: &str) -> ProbeResult {
         let json = serde_json::json!({
@@ -182,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_latency_curve_has_both_sizes_of_a_level() {
-        let page = machine_html(&[curve("cache_curve"), result("l1_size", "L1")], true);
+        let page = page_of(&[curve("cache_curve"), result("l1_size", "L1")], true);
         assert!(page.contains("L1, 32 KiB") && page.contains("L1, reported 48 KiB"));
         assert!(!page.contains("interrupted"));
     }
@@ -191,15 +153,18 @@ mod tests {
     fn nothing_from_outside_becomes_markup() {
         let mut evil = result("x", "</td><script>alert(1)</script>");
         evil.note = Some("<img src=x onerror=alert(1)>\u{1b}[31m".into());
-        let page = machine_html(&[evil], false);
-        assert!(!page.contains("<script") && !page.contains("<img") && !page.contains('\u{1b}'));
+        let page = page_of(&[evil], false);
+        assert!(
+            !page.contains("<script>alert") && !page.contains("<img") && !page.contains('\u{1b}')
+        );
         assert!(page.contains("Measuring was interrupted"));
     }
 
     #[test]
-    fn the_page_loads_nothing_and_runs_nothing() {
-        let page = machine_html(&[curve("cache_curve")], true);
-        assert!(page.contains("default-src 'none'; style-src 'sha256-"));
-        assert!(!page.contains("script") && !page.contains("http://") && !page.contains("url("));
+    fn figures_come_first() {
+        let page = page_of(&[curve("cache_curve")], true);
+        assert!(page.contains("1 of 1 probes have a figure."));
+        let (figures, curve) = (page.find("<h2>All figures"), page.find("<circle"));
+        assert!(figures.is_some() && figures < curve);
     }
 }

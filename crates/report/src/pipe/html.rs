@@ -1,123 +1,116 @@
-//! The page: one file that needs no network and runs no script at all.
+//! The page: one file that needs no network.
 
 use fathom_model::PipeRecord;
 
 use super::answer::answer;
 use super::svg;
-use super::tables::{self, Table};
+use super::tables::{self, Table as Stages};
 use super::terminal;
 use super::view::{drawn, holding_up};
 use crate::line::Tone;
-use crate::page::page;
-use crate::text::html as text;
-use crate::why::time;
+use crate::page::{Cell, Head, Kind, Origin, Table, figure, page, section};
+use crate::text::{bounded, words};
 
-/// The record as one page: the chart, with the chart of a late start beside it, the tables, and
-/// what would mislead.
+/// The record as one page: the answer, the chart, with the chart of a late start beside it, the
+/// tables, and what would mislead.
 ///
 /// Texts from outside are escaped for terminals and for HTML.
 pub fn pipe_html(record: &PipeRecord) -> String {
-    let commands: Vec<&str> = record
+    let commands: Vec<String> = record
         .stages
         .iter()
-        .map(|stage| stage.command.as_str())
+        .map(|stage| bounded(&stage.command, 200))
         .collect();
-    let title = text(&commands.join(" | "));
-    let mut out = format!("<h1>{title}</h1>\n");
-    summary(&mut out, record);
+    let pipeline = commands.join(" | ");
+    let mut out = notes(record);
     charts(&mut out, record);
     for table in tables::all(record) {
-        push_table(&mut out, record, &table);
+        out.push_str(&section(table.title, &stages(record, &table)));
     }
-    notes(&mut out, record);
-    page("pipe", "fathom pipe", &out)
+    out.push_str(&section("How it was measured", &facts(record)));
+    let head = Head {
+        verb: "pipe",
+        of: &pipeline,
+        answer: bounded(&answer(record), 600),
+        tone: Tone::Strong,
+        basis: String::new(),
+        commands: vec![&pipeline],
+        origin: Origin {
+            environment: &record.environment,
+            started_at: &record.started_at,
+            fathom_version: &record.fathom_version,
+        },
+    };
+    page(&head, &out)
 }
 
-fn summary(out: &mut String, record: &PipeRecord) {
-    out.push_str(&format!(
-        "<p><strong>{}</strong></p>\n",
-        text(&answer(record))
-    ));
+fn facts(record: &PipeRecord) -> String {
+    let mut out = String::from("<dl class=\"facts\">\n");
     for (label, value) in terminal::facts(record) {
         out.push_str(&format!(
-            "<p><span class=\"soft\">{}</span> {}</p>\n",
-            text(label),
-            text(&value)
+            "<dt>{}</dt><dd>{}</dd>\n",
+            words(label),
+            words(&crate::escape(&value.replace('\u{a0}', " ")))
         ));
     }
+    out.push_str("</dl>\n");
+    out
 }
 
 fn charts(out: &mut String, record: &PipeRecord) {
     if let Some(round) = drawn(&record.explained, &record.rounds) {
         let title = terminal::chart_title(record);
-        section(out, &title, &svg::chart(record, round));
+        out.push_str(&section(
+            &title,
+            &figure(&svg::chart(record, round), svg::MARKS),
+        ));
     }
     if let Some(delayed) = &record.delayed
         && let Some(round) = drawn(&delayed.explained, &delayed.rounds)
     {
         let title = terminal::late(record, &delayed.delay_ns);
-        section(out, &title, &svg::chart(record, round));
+        out.push_str(&section(
+            &title,
+            &figure(&svg::chart(record, round), svg::MARKS),
+        ));
     }
 }
 
-fn section(out: &mut String, title: &str, chart: &str) {
-    out.push_str(&format!(
-        "<section><h2>{}</h2><div class=\"chart\">{chart}</div></section>\n",
-        text(title)
-    ));
-}
-
-fn push_table(out: &mut String, record: &PipeRecord, table: &Table) {
-    out.push_str(&format!(
-        "<section><h2>{}</h2><div class=\"scroll\"><table><thead><tr><th>stage</th>",
-        text(table.title)
-    ));
-    for header in &table.headers {
-        out.push_str(&format!("<th>{}</th>", text(header.join(" ").trim())));
+fn stages(record: &PipeRecord, stages: &Stages) -> String {
+    let mut table = Table::new(stages.title).column("stage", Kind::Name);
+    for header in &stages.headers {
+        table = table.column(header.join(" ").trim(), Kind::Number);
     }
-    out.push_str("</tr></thead><tbody>\n");
-    for (stage, cells) in table.rows.iter().enumerate() {
+    for (stage, texts) in stages.rows.iter().enumerate() {
         let class = match holding_up(record).contains(&stage) {
-            true => " class=\"neck\"",
+            true => "neck",
             false => "",
         };
         let command = record.stages.get(stage).map_or("", |stage| &stage.command);
-        out.push_str(&format!(
-            "<tr{class}><td>{} {}</td>",
-            stage + 1,
-            text(command)
-        ));
-        for cell in cells {
-            out.push_str(&format!("<td>{}</td>", text(cell)));
-        }
-        out.push_str("</tr>\n");
+        let mut cells = vec![Cell::name(&format!("{} {command}", stage + 1))];
+        cells.extend(texts.iter().map(|text| Cell::words(text)));
+        table.row(class, cells);
     }
-    out.push_str("</tbody></table></div>");
-    if let Some(note) = table.note {
-        out.push_str(&format!("<p class=\"small soft\">{}</p>", text(note)));
+    let mut out = table.html();
+    if let Some(note) = stages.note {
+        out.push_str(&format!("<p class=\"small soft\">{}</p>\n", words(note)));
     }
-    out.push_str("</section>\n");
+    out
 }
 
-fn notes(out: &mut String, record: &PipeRecord) {
-    if record.notes.is_empty() {
-        return;
-    }
-    out.push_str("<section><h2>What to know</h2><ul>\n");
+/// What must be known to read the numbers rightly.
+fn notes(record: &PipeRecord) -> String {
+    let mut out = String::new();
     for note in &record.notes {
         let class = match terminal::tone(note) {
-            Tone::Bad => " class=\"bad\"",
-            Tone::Notice => " class=\"warn\"",
-            _ => "",
+            Tone::Bad => "strip bad",
+            Tone::Notice => "strip warn",
+            _ => "strip",
         };
-        out.push_str(&format!("<li{class}>{}</li>\n", text(&note.message)));
+        out.push_str(&format!(
+            "<p class=\"{class}\">{}</p>\n",
+            crate::text::html(&bounded(&note.message, 2000))
+        ));
     }
-    out.push_str("</ul></section>\n");
-    let at = &record.started_at;
-    let wall = time(record.summary.wall.value);
-    out.push_str(&format!(
-        "<p class=\"small soft\">Measured {} by fathom {}; median {wall}.</p>\n",
-        text(at),
-        text(&record.fathom_version)
-    ));
+    out
 }

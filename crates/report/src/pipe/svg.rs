@@ -1,19 +1,19 @@
-//! The Gantt chart as SVG: shapes with attributes, no style and no script inside.
+//! The Gantt chart: a lane for each stage, time from left to right.
 
 use fathom_model::{PipeRecord, PipeRound, PipeState, StageRun};
 
 use super::view::name;
-use crate::text::html as text;
+use crate::axis::Axis;
+use crate::page::{LEFT, RIGHT, Svg, legend};
+use crate::text::bounded;
 use crate::why::time;
 
-/// Units of the drawing.
-const WIDTH: f64 = 1000.0;
-const NAMES: f64 = 150.0;
-const LANE: f64 = 34.0;
+const ROW: f64 = 58.0;
+/// Within a row: the name, then the bar.
+const BAR_TOP: f64 = 24.0;
 const BAR: f64 = 22.0;
-const TOP: f64 = 24.0;
-const LEGEND: f64 = 50.0;
 
+/// Class and name of each state. On a CPU a bar is tall, else low: readable without colour.
 const STATES: [(PipeState, &str, &str); 5] = [
     (PipeState::Running, "running", "on a CPU"),
     (PipeState::WaitingForInput, "input", "waiting for input"),
@@ -26,76 +26,47 @@ const STATES: [(PipeState, &str, &str); 5] = [
     (PipeState::NoCpu, "nocpu", "waiting for a CPU"),
 ];
 
-/// The round as one drawing.
+/// What the marks at the bars are.
+pub(super) const MARKS: &str = "Tall is on a CPU, low is waiting. Marks above a bar: first byte out; below: first and last byte in.";
+
+/// The round as one drawing, with its legend.
 pub(super) fn chart(record: &PipeRecord, round: &PipeRound) -> String {
-    let height = TOP + LANE * round.stages.len() as f64 + LEGEND + 8.0;
-    let mut out = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"What each stage did when\">\
-         <defs>\
-         <pattern id=\"input\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">\
-         <rect width=\"8\" height=\"8\" class=\"input\"/><circle cx=\"4\" cy=\"4\" r=\"1.6\" class=\"dots\"/></pattern>\
-         <pattern id=\"reader\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
-         <rect width=\"8\" height=\"8\" class=\"reader\"/><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"8\" class=\"hatch\"/></pattern>\
-         </defs>"
-    );
-    axis(&mut out, round);
+    let axis = Axis::of_time(round.wall_ns as f64 / 1e9, LEFT, RIGHT);
+    let mut svg = Svg::new();
+    let bottom = ROW * round.stages.len() as f64;
+    svg.across(&axis, &axis.times(), (4.0, bottom));
     for (index, run) in round.stages.iter().enumerate() {
-        let y = TOP + LANE * index as f64;
-        out.push_str(&format!(
-            "<text x=\"0\" y=\"{}\">{} {}</text><rect x=\"{NAMES}\" y=\"{y}\" width=\"{}\" height=\"{BAR}\" class=\"lane\"/>",
-            y + 16.0,
-            index + 1,
-            text(&crate::shorten(&name(record, index), 16)),
-            WIDTH - NAMES,
-        ));
-        bar(&mut out, run, round.wall_ns, y);
-        marks(&mut out, run, round.wall_ns, y);
+        let top = ROW * index as f64;
+        let label = format!("{} {}", index + 1, bounded(&name(record, index), 40));
+        svg.text(0.0, top + 14.0, "name", &label);
+        svg.area((LEFT, RIGHT), (top + BAR_TOP, BAR), "lane", "");
+        bar(&mut svg, &axis, run, top + BAR_TOP);
+        marks(&mut svg, &axis, run, top + BAR_TOP);
     }
-    legend(
-        &mut out,
-        round,
-        TOP + LANE * round.stages.len() as f64 + 16.0,
-    );
-    out.push_str("</svg>");
-    out
+    let used = |state: PipeState| {
+        let mut all = round.stages.iter().flat_map(|run| &run.stretches);
+        all.any(|stretch| stretch.state == state)
+    };
+    let known = STATES.into_iter().filter(|(state, _, _)| used(*state));
+    let known = known.map(|(_, class, words)| (class, words));
+    let blind = round.stages.iter().any(|run| run.stretches.is_empty());
+    let blind = blind.then_some(("unseen", "from start to end; waits are not known"));
+    let drawing = svg.finish(bottom + Svg::ticks_height(), "What each stage did when");
+    drawing + &legend(known.chain(blind))
 }
 
-fn at(ns: u64, wall: u64) -> f64 {
-    NAMES + ns as f64 / wall.max(1) as f64 * (WIDTH - NAMES)
-}
-
-fn axis(out: &mut String, round: &PipeRound) {
-    for quarter in 0..=4u64 {
-        let ns = round.wall_ns * quarter / 4;
-        let x = at(ns, round.wall_ns);
-        let anchor = match quarter {
-            0 => "start",
-            4 => "end",
-            _ => "middle",
-        };
-        out.push_str(&format!(
-            "<text x=\"{x:.1}\" y=\"12\" class=\"axis\" text-anchor=\"{anchor}\">{}</text>\
-             <line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"16\" y2=\"{:.1}\" class=\"grid\"/>",
-            text(&time(ns as f64 / 1e9)),
-            TOP + LANE * round.stages.len() as f64 - 8.0,
-        ));
-    }
-}
-
-fn bar(out: &mut String, run: &StageRun, wall: u64, y: f64) {
+fn bar(svg: &mut Svg, axis: &Axis, run: &StageRun, top: f64) {
     let mut piece = |from: u64, to: u64, class: &str, words: &str| {
-        let (x, end) = (at(from, wall), at(to, wall));
-        let fill = match class {
-            "input" | "reader" => format!("fill=\"url(#{class})\""),
-            _ => format!("class=\"{class}\""),
+        let (from, to) = (from as f64 / 1e9, to as f64 / 1e9);
+        let title = format!("{words}: {} to {}", time(from), time(to));
+        let (x, end) = (axis.place(from), axis.place(to));
+        let height = match class {
+            "running" | "unseen" => BAR,
+            _ => BAR / 2.0,
         };
-        out.push_str(&format!(
-            "<rect x=\"{x:.2}\" y=\"{y}\" width=\"{:.2}\" height=\"{BAR}\" {fill}><title>{}: {} to {}</title></rect>",
-            (end - x).max(0.5),
-            words,
-            text(&time(from as f64 / 1e9)),
-            text(&time(to as f64 / 1e9)),
-        ));
+        let middle = top + (BAR - height) / 2.0;
+        // What is short is still to be seen.
+        svg.area((x, end.max(x + 0.05)), (middle, height), class, &title);
     };
     if run.stretches.is_empty() {
         piece(run.start_ns, run.end_ns, "unseen", "from start to end");
@@ -109,44 +80,18 @@ fn bar(out: &mut String, run: &StageRun, wall: u64, y: f64) {
 }
 
 /// First and last byte in, first byte out.
-fn marks(out: &mut String, run: &StageRun, wall: u64, y: f64) {
+fn marks(svg: &mut Svg, axis: &Axis, run: &StageRun, top: f64) {
+    let below = (top + BAR, top + BAR + 7.0);
     let points = [
-        (run.first_in_ns, "first byte in", y + BAR, y + BAR + 7.0),
-        (run.last_in_ns, "last byte in", y + BAR, y + BAR + 7.0),
-        (run.first_out_ns, "first byte out", y - 5.0, y),
+        (run.first_in_ns, "first byte in", below),
+        (run.last_in_ns, "last byte in", below),
+        (run.first_out_ns, "first byte out", (top - 5.0, top)),
     ];
-    for (ns, words, from, to) in points {
+    for (ns, words, (from, to)) in points {
         if let Some(ns) = ns {
-            let x = at(ns, wall);
-            out.push_str(&format!(
-                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{from}\" y2=\"{to}\" class=\"mark\"><title>{words}: {}</title></line>",
-                text(&time(ns as f64 / 1e9))
-            ));
+            let x = axis.place(ns as f64 / 1e9);
+            let title = format!("{words}: {}", time(ns as f64 / 1e9));
+            svg.line((x, from), (x, to), "byte", &title);
         }
     }
-}
-
-fn legend(out: &mut String, round: &PipeRound, y: f64) {
-    let mut x = NAMES;
-    let used = |state: PipeState| {
-        let runs = round.stages.iter();
-        runs.flat_map(|run| &run.stretches)
-            .any(|stretch| stretch.state == state)
-    };
-    for (_, class, words) in STATES.into_iter().filter(|(state, _, _)| used(*state)) {
-        let fill = match class {
-            "input" | "reader" => format!("fill=\"url(#{class})\""),
-            _ => format!("class=\"{class}\""),
-        };
-        out.push_str(&format!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"22\" height=\"12\" {fill}/><text x=\"{}\" y=\"{}\" class=\"axis\">{words}</text>",
-            x + 28.0,
-            y + 11.0
-        ));
-        x += 48.0 + 7.0 * words.len() as f64;
-    }
-    out.push_str(&format!(
-        "<text x=\"{NAMES}\" y=\"{}\" class=\"axis\">marks: above first byte out, below first and last byte in</text>",
-        y + 31.0
-    ));
 }

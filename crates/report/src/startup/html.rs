@@ -1,172 +1,171 @@
-//! The page: one file that needs no network and runs no script at all.
+//! The page: one file that needs no network.
 
-use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
+use fathom_model::{StartupMetric, StartupRecord, StartupSummary, StartupTrace};
 
 use super::answer::answer;
-use super::{machine_notes, phases, svg, verdicts, words};
-use crate::page::page;
-use crate::text::{JOIN, html as text};
+use super::{machine_notes, pictures, verdicts, words};
+use crate::page::{Cell, Head, Kind, Origin, Rungs, Table, ladder, ladder_axis, page, section};
+use crate::quantity::counted;
+use crate::text::{html, name, words as own};
 use crate::{format_bytes, format_count};
 
 /// Paths that are listed of one program; the JSON has all.
 const MOST_PATHS: usize = 60;
 
-/// The record as one page: the phases as stacked bars, the distributions, the verdicts, and what
-/// each program opened.
+/// The record as one page: the answer, the distributions, the phases as stacked bars, the verdicts,
+/// and what each program opened.
 ///
 /// Texts from outside are put in as text only, escaped.
 pub fn startup_html(record: &StartupRecord) -> String {
-    let mut out = String::from("<h1>From exec to the first byte of output</h1>\n");
-    out.push_str(&format!(
-        "<p><strong>{}</strong></p>\n",
-        text(&answer(record).1)
-    ));
-    out.push_str(&format!(
-        "<p class=\"soft\">{} rounds in random order (seed {}); {}; {}; {}</p>\n",
-        record.conditions.rounds,
-        record.conditions.seed,
-        text(
-            record
-                .environment
-                .cpu_model
-                .as_deref()
-                .unwrap_or("unknown processor")
-        ),
-        text(&record.environment.kernel),
-        text(&record.started_at)
-    ));
-    pictures(&mut out, record);
+    let mut out = notes(record);
     for metric in [StartupMetric::FirstOutput, StartupMetric::Exit] {
-        distribution(&mut out, record, metric);
+        let heading = format!("From exec to the {}", words::metric(metric));
+        out.push_str(&section(&heading, &distribution(record, metric)));
     }
-    comparisons(&mut out, record);
-    budget(&mut out, record);
+    out.push_str(&section("Phases", &pictures::phases(record)));
+    if !record.comparisons.is_empty() {
+        out.push_str(&section("Against program 1", &comparisons(record)));
+    }
     for trace in &record.traces {
-        program(&mut out, record, trace);
+        out.push_str(&program(record, trace));
     }
-    warnings(&mut out, record);
-    page("startup", "How programs start", &out)
+    page(&head(record), &out)
 }
 
-fn pictures(out: &mut String, record: &StartupRecord) {
-    let bars = svg::stacked_bars(record);
-    if bars.is_empty() && record.traces.is_empty() {
-        out.push_str("<p>No way to observe was allowed that shows phases.</p>\n");
+fn head(record: &StartupRecord) -> Head<'_> {
+    let (tone, answer) = answer(record);
+    let conditions = &record.conditions;
+    Head {
+        verb: "startup",
+        of: record.programs.first().map_or("", |p| p.name.as_str()),
+        answer,
+        tone,
+        basis: format!(
+            "{} in random order (seed {})",
+            counted(u64::from(conditions.rounds), "round", "rounds"),
+            conditions.seed
+        ),
+        commands: record.programs.iter().map(|p| p.name.as_str()).collect(),
+        origin: Origin {
+            environment: &record.environment,
+            started_at: &record.started_at,
+            fathom_version: &record.fathom_version,
+        },
     }
-    for trace in record.traces.iter().filter(|t| !t.phases.is_empty()) {
-        if let Some(why) = phases::no_shares(trace) {
-            out.push_str(&format!(
-                "<p>No phases are drawn of {}: {}.</p>\n",
-                name(record, trace.program),
-                text(why)
-            ));
-        }
-    }
-    if bars.is_empty() {
-        return;
-    }
-    out.push_str("<h2>Phases</h2>\n<p class=\"soft\">Medians of further runs that were observed; the distributions below are of runs that nobody observed.</p>\n");
-    out.push_str(&format!("<div class=\"chart\">{bars}</div>\n"));
-    out.push_str("<ul class=\"legend\">\n");
-    for phase in [
-        StartupPhase::Wrappers,
-        StartupPhase::Exec,
-        StartupPhase::Loader,
-        StartupPhase::Entry,
-        StartupPhase::RuntimeAndMain,
-        StartupPhase::LoaderToMain,
-        StartupPhase::FirstWrite,
-        StartupPhase::Exit,
-        StartupPhase::WaitingForCpu,
-    ] {
-        let used = record
-            .traces
-            .iter()
-            .any(|trace| trace.phases.iter().any(|p| p.phase == phase));
-        if used {
-            out.push_str(&format!(
-                "<li><svg viewBox=\"0 0 12 12\"><rect class=\"{}\" width=\"12\" height=\"12\"/></svg> {}</li>\n",
-                svg::class(phase),
-                words::phase(phase)
-            ));
-        }
-    }
-    out.push_str("</ul>\n");
 }
 
-fn name(record: &StartupRecord, program: usize) -> String {
-    let name = record
+/// The name of a program; from outside.
+pub(super) fn program_name(record: &StartupRecord, program: usize) -> &str {
+    record
         .programs
         .get(program)
-        .map_or("?", |p| p.name.as_str());
-    text(name)
+        .map_or("?", |p| p.name.as_str())
 }
 
-fn distribution(out: &mut String, record: &StartupRecord, metric: StartupMetric) {
-    let rows: Vec<_> = record
-        .summaries
-        .iter()
-        .filter(|summary| summary.metric == metric)
-        .collect();
+/// With its number where there are several; from outside.
+pub(super) fn numbered(record: &StartupRecord, program: usize) -> String {
+    let name = program_name(record, program);
+    match record.programs.len() {
+        1 => name.to_owned(),
+        _ => format!("{} {name}", program.saturating_add(1)),
+    }
+}
+
+fn distribution(record: &StartupRecord, metric: StartupMetric) -> String {
+    let all = record.summaries.iter();
+    let rows: Vec<&StartupSummary> = all.filter(|summary| summary.metric == metric).collect();
     if rows.is_empty() {
-        return;
+        return String::new();
     }
-    out.push_str(&format!(
-        "<h2>From exec to the {}</h2>\n<div class=\"scroll\"><table>\n<tr><th>program</th><th>state</th><th>runs</th><th>void</th><th>floor</th><th>p50</th><th>p90</th><th>p99</th><th>max</th></tr>\n",
-        words::metric(metric)
-    ));
-    for row in rows {
-        out.push_str(&format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            name(record, row.program),
-            words::cache(row.cache),
-            row.runs,
-            row.void_runs,
-            words::time(row.floor),
-            words::time(row.p50.value),
-            words::time(row.p90),
-            words::time(row.p99),
-            words::time(row.max)
-        ));
-    }
-    out.push_str("</table></div>\n");
-}
-
-fn comparisons(out: &mut String, record: &StartupRecord) {
-    if record.comparisons.is_empty() {
-        return;
-    }
-    out.push_str(&format!(
-        "<h2>Against {}</h2>\n<div class=\"scroll\"><table>\n<tr><th>program</th><th>state</th><th>from exec to the</th><th>verdict</th></tr>\n",
-        name(record, 0)
-    ));
-    for comparison in &record.comparisons {
-        out.push_str(&format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            name(record, comparison.subject),
-            words::cache(comparison.cache),
-            words::metric(comparison.metric),
-            text(&verdicts::verdict(comparison).replace(JOIN, " "))
-        ));
-    }
-    out.push_str("</table></div>\n");
-}
-
-fn budget(out: &mut String, record: &StartupRecord) {
-    let Some(budget) = &record.budget else { return };
-    let (class, word) = match budget.held {
-        true => ("good", "holds"),
-        false => ("bad", "does not hold"),
+    let state = |row: &StartupSummary| match record.conditions.cold_by {
+        None => String::new(),
+        Some(_) => format!(", {}", words::cache(row.cache)),
     };
-    out.push_str(&format!(
-        "<p class=\"{class}\">The budget of {} at {} {word}.</p>\n",
-        text(&words::time(budget.seconds)),
-        text(&budget.quantile)
-    ));
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| numbered(record, row.program) + &state(row))
+        .collect();
+    let rungs: Vec<Rungs> = rows
+        .iter()
+        .zip(&names)
+        .map(|(row, name)| Rungs {
+            name,
+            figures: [
+                ("min", row.floor),
+                ("p50", row.p50.value),
+                ("p90", row.p90),
+                ("p99", row.p99),
+                ("max", row.max),
+            ]
+            .map(|(what, value)| (value, format!("{what} {}", words::time(value))))
+            .to_vec(),
+            main: 1,
+        })
+        .collect();
+    let axis = ladder_axis(rungs.iter());
+    let drawing = ladder(
+        &rungs,
+        &axis,
+        &axis.times(),
+        None,
+        "Distributions",
+        "From left to right: min, median (the dot), p90, p99, max.",
+    );
+    let mut table = Table::new("Distributions")
+        .column("program", Kind::Name)
+        .column("state", Kind::Words)
+        .column("runs", Kind::Number)
+        .column("void", Kind::Number);
+    for quantile in ["min", "p50", "p90", "p99", "max"] {
+        table = table.column(quantile, Kind::Number);
+    }
+    for row in rows {
+        let time = |value: f64| Cell::number(&words::time(value), value);
+        let count = |count: usize| Cell::number(&format_count(count as f64), count as f64);
+        let interval = format!(
+            "{} to {}",
+            words::time(row.p50.low),
+            words::time(row.p50.high)
+        );
+        table.row(
+            "",
+            vec![
+                Cell::name(&numbered(record, row.program)),
+                Cell::words(words::cache(row.cache)),
+                count(row.runs),
+                count(row.void_runs),
+                time(row.floor),
+                time(row.p50.value).with_title(&interval),
+                time(row.p90),
+                time(row.p99),
+                time(row.max),
+            ],
+        );
+    }
+    drawing + &table.html()
 }
 
-fn program(out: &mut String, record: &StartupRecord, trace: &StartupTrace) {
-    out.push_str(&format!("<h2>{}</h2>\n", name(record, trace.program)));
+fn comparisons(record: &StartupRecord) -> String {
+    let mut table = Table::new("Comparisons")
+        .column("program", Kind::Name)
+        .column("state", Kind::Words)
+        .column("by the time to the", Kind::Words)
+        .column("verdict", Kind::Words);
+    for comparison in &record.comparisons {
+        table.row(
+            "",
+            vec![
+                Cell::name(&numbered(record, comparison.subject)),
+                Cell::words(words::cache(comparison.cache)),
+                Cell::words(words::metric(comparison.metric)),
+                Cell::words(&verdicts::verdict(comparison)),
+            ],
+        );
+    }
+    table.html()
+}
+
+fn program(record: &StartupRecord, trace: &StartupTrace) -> String {
     let ran = record
         .programs
         .get(trace.program)
@@ -174,22 +173,28 @@ fn program(out: &mut String, record: &StartupRecord, trace: &StartupTrace) {
         .unwrap_or_default();
     let ran: Vec<String> = ran
         .iter()
-        .map(|path| format!("<code>{}</code>", text(path)))
+        .map(|path| format!("<code>{}</code>", name(path)))
         .collect();
-    out.push_str(&format!("<p>Ran: {}</p>\n", ran.join(" then ")));
+    let mut out = format!(
+        "<section>\n<h2>{}</h2>\n<p>Ran: {}</p>\n",
+        name(&numbered(record, trace.program)),
+        ran.join(" then ")
+    );
     out.push_str(&format!(
-        "<p>{} libraries, {} other files opened, {} failed lookups, {} read, {} page faults from memory and {} from the device.</p>\n",
-        trace.libraries.len(),
-        trace.files.len(),
-        format_count(trace.failed_lookups as f64),
+        "<p>{}, {} opened, {}, {} read, {} page faults from memory and {} from the device.</p>\n",
+        counted(trace.libraries.len() as u64, "library", "libraries"),
+        counted(trace.files.len() as u64, "other file", "other files"),
+        counted(trace.failed_lookups, "failed lookup", "failed lookups"),
         format_bytes(trace.bytes_read as f64),
         format_count(trace.minor_faults as f64),
         format_count(trace.major_faults as f64)
     ));
-    list(out, "Libraries", &trace.libraries);
-    list(out, "Other files", &trace.files);
+    list(&mut out, "Libraries", &trace.libraries);
+    list(&mut out, "Other files", &trace.files);
     let missing: Vec<String> = trace.missing.iter().map(|m| m.path.clone()).collect();
-    list(out, "Not found", &missing);
+    list(&mut out, "Not found", &missing);
+    out.push_str("</section>\n");
+    out
 }
 
 fn list(out: &mut String, title: &str, paths: &[String]) {
@@ -201,7 +206,7 @@ fn list(out: &mut String, title: &str, paths: &[String]) {
         paths.len()
     ));
     for path in paths.iter().take(MOST_PATHS) {
-        out.push_str(&format!("<li><code>{}</code></li>\n", text(path)));
+        out.push_str(&format!("<li><code>{}</code></li>\n", name(path)));
     }
     if paths.len() > MOST_PATHS {
         out.push_str(&format!("<li>and {} more</li>\n", paths.len() - MOST_PATHS));
@@ -209,20 +214,24 @@ fn list(out: &mut String, title: &str, paths: &[String]) {
     out.push_str("</ul></details>\n");
 }
 
-fn warnings(out: &mut String, record: &StartupRecord) {
-    let machine = machine_notes(record);
-    if record.warnings.is_empty() && machine.is_empty() {
-        return;
-    }
-    out.push_str("<h2>Notes</h2>\n<ul>\n");
-    for (label, sentence) in machine {
-        out.push_str(&format!("<li>{label}: {}</li>\n", text(&sentence)));
+/// What must be known to trust the numbers.
+fn notes(record: &StartupRecord) -> String {
+    let mut out = String::new();
+    for (label, sentence) in machine_notes(record) {
+        out.push_str(&format!(
+            "<p class=\"strip\"><strong>{label}</strong> {}</p>\n",
+            own(&sentence)
+        ));
     }
     for warning in &record.warnings {
-        let who = warning
-            .benchmark
-            .map_or(String::new(), |index| format!("{}: ", name(record, index)));
-        out.push_str(&format!("<li>{who}{}</li>\n", text(&warning.message)));
+        let who = match warning.benchmark {
+            Some(index) if record.programs.len() > 1 => format!("{}: ", index.saturating_add(1)),
+            _ => String::new(),
+        };
+        out.push_str(&format!(
+            "<p class=\"strip warn\">{who}{}</p>\n",
+            html(&warning.message)
+        ));
     }
-    out.push_str("</ul>\n");
+    out
 }

@@ -58,7 +58,7 @@ pub(super) fn write(
 }
 
 /// The clock that the figures and the verdict are of: that of the comparisons, so that both agree.
-fn clock(record: &BenchRecord) -> Metric {
+pub(crate) fn clock(record: &BenchRecord) -> Metric {
     let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let first = comparisons.and_then(|comparisons| comparisons.first());
     first.map_or(Metric::Wall, |comparison| comparison.metric)

@@ -5,7 +5,7 @@ use fathom_model::{BenchRecord, Benchmark, InputFrom, OutputTo};
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
 
 /// A label and text from outside.
-type Condition = (&'static str, String);
+pub(crate) type Condition = (&'static str, String);
 
 /// Writes what all benchmarks have in common, if there are several.
 pub(super) fn common(page: &mut Page, record: &BenchRecord) {
@@ -40,7 +40,8 @@ fn shared(record: &BenchRecord) -> Vec<Condition> {
     shared
 }
 
-fn of(benchmark: &Benchmark) -> Vec<Condition> {
+/// What sets it apart.
+pub(crate) fn of(benchmark: &Benchmark) -> Vec<Condition> {
     let mut list = Vec::new();
     if benchmark.name != benchmark.command {
         list.push(("command", benchmark.command.clone()));

@@ -6,32 +6,56 @@ use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_share};
 use crate::session::{Subject, rounds};
 
-/// Says at the top that something is missing.
-pub(super) fn partial(page: &mut Page, record: &BenchRecord) {
+/// That something is missing, in a sentence without its end; `None` of a whole session.
+pub(crate) fn partly(record: &BenchRecord) -> Option<String> {
     let stop = record.outcome.as_ref().map(|outcome| outcome.stop);
     let made = counted(rounds(record), "round", "rounds");
-    let text = match stop {
-        Some(StopReason::Interrupted) => format!(
-            "Partial: interrupted in round {}. What was measured until then:",
+    match stop {
+        Some(StopReason::Interrupted) => Some(format!(
+            "Partial: interrupted in round {}. What was measured until then",
             rounds(record)
-        ),
-        Some(StopReason::Failed) => format!(
-            "Partial: a run failed in round {}. What was measured until then:",
+        )),
+        Some(StopReason::Failed) => Some(format!(
+            "Partial: a run failed in round {}. What was measured until then",
             rounds(record)
-        ),
-        None => format!("Partial: the session has no outcome. What its {made} left:"),
-        Some(_) if !record.complete => {
-            format!("Partial: the session did not end. What its {made} left:")
-        }
-        Some(_) => return,
-    };
-    page.prose(0, Tone::Bad, &text);
+        )),
+        None => Some(format!(
+            "Partial: the session has no outcome. What its {made} left"
+        )),
+        Some(_) if !record.complete => Some(format!(
+            "Partial: the session did not end. What its {made} left"
+        )),
+        Some(_) => None,
+    }
+}
+
+/// Says at the top that something is missing.
+pub(super) fn partial(page: &mut Page, record: &BenchRecord) {
+    if let Some(text) = partly(record) {
+        page.prose(0, Tone::Bad, &format!("{text}:"));
+    }
 }
 
 /// Warnings and notes, then how it was measured.
 pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
     warnings(page, record, subjects);
     page.heading("How it was measured");
+    page.prose(0, Tone::Quiet, &how(record).join("; "));
+    page.prose(0, Tone::Quiet, CLOCKS);
+    let machine = machine(page, record);
+    page.prose(0, Tone::Quiet, &machine);
+    for notice in machine_notices(record) {
+        let notice = page.clean(&notice);
+        page.prose(0, Tone::Notice, &notice);
+    }
+}
+
+/// What a wall time is.
+pub(crate) const CLOCKS: &str =
+    "wall: from process creation to exit, as the parent sees it; counts are medians";
+
+/// In which order, under which conditions, until when.
+pub(crate) fn how(record: &BenchRecord) -> Vec<String> {
     let conditions = &record.conditions;
     let mut order = format!(
         "{} in random order (seed {})",
@@ -60,18 +84,16 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
         }
         parts.push(stopped(outcome.stop).to_owned());
     }
-    page.prose(0, Tone::Quiet, &parts.join("; "));
-    let clocks = "wall: from process creation to exit, as the parent sees it; counts are medians";
-    page.prose(0, Tone::Quiet, clocks);
-    let machine = machine(page, record);
-    page.prose(0, Tone::Quiet, &machine);
-    if let Some(fingerprint) = &record.environment.fingerprint {
-        let notices = [changes(fingerprint), shared_core(fingerprint)];
-        for notice in notices.into_iter().flatten() {
-            let notice = page.clean(&notice);
-            page.prose(0, Tone::Notice, &notice);
-        }
-    }
+    parts
+}
+
+/// What was noticed of the machine itself; from outside.
+pub(crate) fn machine_notices(record: &BenchRecord) -> Vec<String> {
+    let fingerprint = record.environment.fingerprint.iter();
+    fingerprint
+        .flat_map(|fingerprint| [changes(fingerprint), shared_core(fingerprint)])
+        .flatten()
+        .collect()
 }
 
 /// What moved since the machine's profile was taken; `None` if nothing did.

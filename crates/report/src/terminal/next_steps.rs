@@ -55,7 +55,7 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
 }
 
 /// The command that explains where the time goes, of the slower one.
-fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
+pub(crate) fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
     let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let slowest = comparisons
         .unwrap_or_default()

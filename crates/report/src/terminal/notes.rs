@@ -9,9 +9,9 @@ use crate::quantity::{format_share, format_time, supported_decimals};
 use crate::session::Subject;
 
 /// One thing to know.
-pub(super) struct Note {
-    pub(super) tone: Tone,
-    pub(super) text: String,
+pub(crate) struct Note {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
 }
 
 /// From this share on process start-up is much of what was measured.
@@ -20,7 +20,7 @@ const START_UP_FROM: f64 = 0.2;
 const WAITS_FROM: f64 = 0.05;
 
 /// What must be known of this session, the gravest first.
-pub(super) fn of(
+pub(crate) fn of(
     page: &Page,
     record: &BenchRecord,
     subjects: &[Subject],

@@ -13,7 +13,7 @@ use crate::text::columns;
 /// A name gets at least so many columns, at the cost of what matters least.
 const SHORTEST_NAME: usize = 24;
 /// Of fewer runs nine in ten are all of them.
-const FEWEST_FOR_P90: usize = 10;
+pub(crate) const FEWEST_FOR_P90: usize = 10;
 
 /// One column behind the names.
 struct Column {
@@ -118,14 +118,14 @@ pub(super) fn write(
     }
 }
 
-fn comparison_of(record: &BenchRecord, subject: usize) -> Option<&Comparison> {
+pub(crate) fn comparison_of(record: &BenchRecord, subject: usize) -> Option<&Comparison> {
     let outcome = record.outcome.as_ref()?;
     outcome.comparisons.iter().find(|c| c.subject == subject)
 }
 
 /// The unit of all times of a table: that of the smallest, or the next where all are a tenth of it
 /// at least: 0.984 ms beside 1.18 ms reads better than 1180 µs beside 984.
-fn unit(medians: &[f64]) -> TimeUnit {
+pub(crate) fn unit(medians: &[f64]) -> TimeUnit {
     let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = medians.iter().copied().fold(0.0, f64::max);
     let next = TimeUnit::fitting(largest);

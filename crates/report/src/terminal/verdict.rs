@@ -7,18 +7,23 @@ use crate::quantity::{Words, bound, change, change_and_interval, counted, format
 use crate::session::Subject;
 use crate::text::JOIN;
 
-/// Writes the verdict, if anything was compared: of two commands a sentence; of more, which has the
-/// lowest median, since each row has its own verdict.
-pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
-    let Some(outcome) = &record.outcome else {
-        return;
-    };
-    match &outcome.comparisons[..] {
-        [] => {}
-        [comparison] => {
-            page.gap();
-            sentence(page, comparison, "");
-        }
+/// What is read first, in a sentence.
+pub(crate) struct Answer {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
+    /// The interval that it rests on.
+    pub(crate) interval: Option<String>,
+    /// What an undecided comparison lacks.
+    pub(crate) missing: Option<String>,
+}
+
+/// The verdict, if anything was compared: of two commands a sentence; of more, which has the lowest
+/// median, since each row has its own verdict.
+pub(crate) fn answer(record: &BenchRecord, subjects: &[Subject]) -> Option<Answer> {
+    let comparisons = &record.outcome.as_ref()?.comparisons[..];
+    match comparisons {
+        [] => None,
+        [comparison] => Some(sentence(comparison, "")),
         [first, ..] => {
             let median = |subject: &Subject| subject.median(first.metric);
             let known = subjects.iter().filter(|s| median(s).is_some());
@@ -26,40 +31,50 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
                 let of = |s| median(s).unwrap_or(f64::INFINITY);
                 of(a).total_cmp(&of(b))
             });
-            let Some(lowest) = lowest.map(|subject| subject.index) else {
-                return;
-            };
-            page.gap();
+            let lowest = lowest?.index;
             let start = format!("lowest median: {}", lowest.saturating_add(1));
-            match outcome.comparisons.iter().find(|c| c.subject == lowest) {
-                Some(comparison) => sentence(page, comparison, &format!("{start}; ")),
-                None => page.prose(
-                    2,
-                    Tone::Strong,
-                    &format!("{start}, with which the others are compared"),
-                ),
+            match comparisons.iter().find(|c| c.subject == lowest) {
+                Some(comparison) => Some(sentence(comparison, &format!("{start}; "))),
+                None => Some(Answer {
+                    tone: Tone::Strong,
+                    text: format!("{start}, with which the others are compared"),
+                    interval: None,
+                    missing: None,
+                }),
             }
         }
     }
 }
 
-/// The sentence, with its interval beside it where there is room.
-fn sentence(page: &mut Page, comparison: &Comparison, start: &str) {
+fn sentence(comparison: &Comparison, start: &str) -> Answer {
     let (text, interval) = in_words(comparison);
-    let text = format!("{start}{text}").replace(JOIN, " ");
-    let interval = interval.map(|interval| format!("   ({interval})").replace(JOIN, " "));
-    let together = text.chars().count() + interval.as_ref().map_or(0, |i| i.chars().count());
-    match interval {
-        Some(interval) if together + 2 <= page.width() => page.push(
+    Answer {
+        tone: tone(comparison),
+        text: format!("{start}{text}").replace(JOIN, " "),
+        interval: interval.map(|interval| interval.replace(JOIN, " ")),
+        missing: missing(comparison),
+    }
+}
+
+/// Writes the verdict, with its interval beside it where there is room.
+pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
+    let Some(answer) = answer(record, subjects) else {
+        return;
+    };
+    page.gap();
+    let interval = answer.interval.map(|interval| format!("   ({interval})"));
+    let interval = interval.unwrap_or_default();
+    let together = answer.text.chars().count() + interval.chars().count();
+    match together + 2 <= page.width() {
+        true => page.push(
             Line::new()
                 .add(Tone::Plain, "  ")
-                .add(tone(comparison), text)
+                .add(answer.tone, answer.text)
                 .add(Tone::Plain, interval),
         ),
-        Some(interval) => page.prose(2, tone(comparison), &format!("{text}{interval}")),
-        None => page.prose(2, tone(comparison), &text),
+        false => page.prose(2, answer.tone, &format!("{}{interval}", answer.text)),
     }
-    if let Some(text) = missing(comparison) {
+    if let Some(text) = answer.missing {
         page.prose(2, Tone::Quiet, &text);
     }
 }
@@ -135,7 +150,7 @@ pub(super) fn missing(comparison: &Comparison) -> Option<String> {
 }
 
 /// In as few words as it takes, for a row: the same figure as in the sentence.
-pub(super) fn short(comparison: &Comparison) -> String {
+pub(crate) fn short(comparison: &Comparison) -> String {
     let words = Words::of(comparison.metric);
     let ratio = &comparison.ratio;
     match comparison.verdict {
@@ -147,7 +162,7 @@ pub(super) fn short(comparison: &Comparison) -> String {
     }
 }
 
-pub(super) fn tone(comparison: &Comparison) -> Tone {
+pub(crate) fn tone(comparison: &Comparison) -> Tone {
     match comparison.verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
@@ -157,7 +172,7 @@ pub(super) fn tone(comparison: &Comparison) -> Tone {
 }
 
 /// The clock, as a heading over its figures.
-pub(super) fn clock_name(metric: Metric) -> &'static str {
+pub(crate) fn clock_name(metric: Metric) -> &'static str {
     match metric {
         Metric::Undisturbed => "CPU-wait-free time",
         Metric::Cpu => "CPU time",

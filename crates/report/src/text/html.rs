@@ -1,9 +1,10 @@
-//! Text from outside in a page.
+//! Text in a page.
 
-use super::escape;
+use super::wrap::JOIN;
+use super::{escape, shorten};
 
-/// Text as content or attribute value of an element: [`escape`]d, and without a character that HTML
-/// could take for its own.
+/// Text from outside as content or attribute value of an element: [`escape`]d, and without a
+/// character that HTML could take for its own.
 pub(crate) fn html(from_outside: &str) -> String {
     let mut out = String::with_capacity(from_outside.len());
     for character in escape(from_outside).chars() {
@@ -19,9 +20,34 @@ pub(crate) fn html(from_outside: &str) -> String {
     out
 }
 
+/// A sentence of Fathom's own, in which what is from outside was [`escape`]d: as [`html`], but
+/// numbers stay joined to their units.
+pub(crate) fn words(own: &str) -> String {
+    let parts: Vec<String> = own.split(JOIN).map(html).collect();
+    parts.join("&nbsp;")
+}
+
+/// A name or a path as [`html`], that may be broken after each separator and nowhere else.
+pub(crate) fn name(from_outside: &str) -> String {
+    html(from_outside).replace('/', "/<wbr>")
+}
+
+/// Text from outside without control, in at most `width` columns. Characters without width count
+/// too, or a page could be made of them.
+pub(crate) fn bounded(text: &str, width: usize) -> String {
+    let head: String = text.chars().take(width.saturating_mul(2) + 2).collect();
+    if head.len() < text.len() {
+        // The end of a long path says more than its middle.
+        let tail: Vec<char> = text.chars().rev().take(width).collect();
+        let tail: String = tail.into_iter().rev().collect();
+        return shorten(&escape(&format!("{head}{tail}")), width);
+    }
+    shorten(&escape(text), width)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::html;
+    use super::*;
 
     #[test]
     fn markup_and_controls_become_visible_text() {
@@ -29,5 +55,17 @@ mod tests {
             html("<b a=\"'\">&\u{1b}"),
             "&lt;b a=&quot;&#39;&quot;&gt;&amp;\\u{1b}"
         );
+    }
+
+    #[test]
+    fn only_own_words_keep_their_numbers_joined() {
+        assert_eq!(words("2\u{a0}% <"), "2&nbsp;% &lt;");
+        assert_eq!(html("2\u{a0}%"), "2\\u{a0}%");
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_ends() {
+        assert_eq!(bounded(&"/srv/data/".repeat(10_000), 9), "/srv…ata/");
+        assert_eq!(bounded("a\u{202e}b", 20), "a\\u{202e}b");
     }
 }

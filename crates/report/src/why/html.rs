@@ -2,16 +2,23 @@
 
 use fathom_model::Explanation;
 
-use super::page_data::{Limits, PageData};
-use crate::page::drawn_by_script;
+use super::page_data::{self, Limits, PageData};
+use super::page_tables;
+use super::quote::could_save;
+use super::summary::estimate;
+use super::verdict::verdict;
+use crate::line::Tone;
+use crate::page::{Head, Origin, drawn_by_script};
+use crate::text::{bounded, words};
 
 const SCRIPT: &str = concat!(
+    include_str!("../page/page.js"),
     include_str!("page/text.js"),
     include_str!("page/summary.js"),
     include_str!("page/timeline.js"),
     include_str!("page/paint.js"),
     include_str!("page/pointer.js"),
-    include_str!("page/tables.js"),
+    include_str!("page/start.js"),
 );
 
 /// The page is smaller than this, in bytes.
@@ -32,8 +39,12 @@ pub fn explain_html(explanation: &Explanation) -> String {
         text: 240,
     };
     loop {
-        let data = inert_json(&PageData::of(explanation, &limits));
-        let page = drawn_by_script("why", "fathom why", SCRIPT, &data);
+        let data = PageData::of(explanation, &limits);
+        let mut tables = page_tables::all(explanation, &data.timeline.lanes, &limits);
+        for note in page_data::notes(explanation, &limits) {
+            tables.push_str(&format!("<p class=\"small soft\">{}</p>\n", words(&note)));
+        }
+        let page = drawn_by_script(&head(explanation), &tables, SCRIPT, &inert_json(&data));
         if page.len() < LARGEST || limits.rows <= 1 {
             return page;
         }
@@ -44,6 +55,35 @@ pub fn explain_html(explanation: &Explanation) -> String {
             rows: limits.rows / 2,
             text: (limits.text / 2).max(60),
         };
+    }
+}
+
+fn head(explanation: &Explanation) -> Head<'_> {
+    let timed = &explanation.timed;
+    let first = explanation.findings.first();
+    let saving = first.and_then(|finding| {
+        let saving = could_save(finding, timed.wall.value)?;
+        Some(format!("{}: {saving}", finding.id))
+    });
+    Head {
+        verb: "why",
+        of: &explanation.command,
+        answer: match (saving, first) {
+            (Some(saving), _) => saving,
+            (None, Some(finding)) => bounded(&finding.statement, 300),
+            (None, None) => bounded(&verdict(explanation), 300),
+        },
+        tone: Tone::Strong,
+        basis: match timed.runs {
+            0 => String::new(),
+            _ => format!("It takes {}.", estimate(&timed.wall)),
+        },
+        commands: vec![&explanation.command],
+        origin: Origin {
+            environment: &explanation.environment,
+            started_at: &explanation.started_at,
+            fathom_version: &explanation.fathom_version,
+        },
     }
 }
 

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use fathom_model::{Explanation, Stretch, TimeAccount, TimeCategory};
 use serde::Serialize;
 
-use super::page_data::{Limits, safe};
+use super::page_data::Limits;
 use super::processes::{ordered, program, programs};
+use crate::text::bounded as safe;
 
 /// All lanes, and the texts to which their stretches point.
 #[derive(Serialize)]
 pub(super) struct Timeline {
-    lanes: Vec<Lane>,
+    pub(super) lanes: Vec<Lane>,
     details: Vec<String>,
     /// What isn't drawn as it was seen, one sentence each.
     notes: Vec<String>,
@@ -19,23 +20,23 @@ pub(super) struct Timeline {
 
 /// One thread.
 #[derive(Serialize)]
-struct Lane {
-    pid: u32,
-    tid: u32,
+pub(super) struct Lane {
+    pub(super) pid: u32,
+    pub(super) tid: u32,
     /// How deep its process lies in the tree.
     depth: usize,
     /// Whether it is the first of its process.
     head: bool,
     /// What its process executed, in full.
-    process: String,
+    pub(super) process: String,
     /// The name for the margin.
-    name: String,
+    pub(super) name: String,
     /// How its process ended.
     end: String,
-    from: u64,
-    to: u64,
+    pub(super) from: u64,
+    pub(super) to: u64,
     /// What its life was spent on, largest first: part and nanoseconds.
-    account: Vec<(usize, u64)>,
+    pub(super) account: Vec<(usize, u64)>,
     /// Four numbers for each stretch: nanoseconds since the end of the one before, length, part,
     /// and place of the detail from 1; 0 for none, -n for n short stretches drawn as one.
     runs: Vec<i64>,

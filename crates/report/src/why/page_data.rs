@@ -5,13 +5,14 @@ use serde::Serialize;
 
 use super::account;
 use super::lanes::{self, Timeline};
-use super::quote::{Quote, could_save, share_text, time};
+use super::quote::{Quote, could_save, run_ns, share_text, time};
 use super::summary::{estimate, explained_by, floor_that_matters, slowdown, whole};
 use super::verdict::verdict;
-use super::{own_code, places, processes, startup, words};
+use super::{places, processes, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
-use crate::{escape, format_bytes, format_count, shorten};
+use crate::text::bounded as safe;
+use crate::{format_bytes, format_count};
 
 /// Findings on the page: nobody reads on.
 const CARDS: usize = 40;
@@ -28,25 +29,9 @@ pub(super) struct Limits {
     pub(super) text: usize,
 }
 
-/// Text from outside without control, in at most `width` columns. Characters without width count
-/// too, or a page could be made of them.
-pub(super) fn safe(text: &str, width: usize) -> String {
-    let head: String = text.chars().take(width.saturating_mul(2) + 2).collect();
-    if head.len() < text.len() {
-        // The end of a long path says more than its middle.
-        let tail: Vec<char> = text.chars().rev().take(width).collect();
-        let tail: String = tail.into_iter().rev().collect();
-        return shorten(&escape(&format!("{head}{tail}")), width);
-    }
-    shorten(&escape(text), width)
-}
-
 #[derive(Serialize)]
 pub(super) struct PageData {
-    command: String,
     end: String,
-    made_by: String,
-    machine: Vec<String>,
     wall: String,
     runs: String,
     cpu: String,
@@ -68,13 +53,8 @@ pub(super) struct PageData {
     verdict: String,
     /// The child that has most of the CPU time, in a sentence.
     child: Option<String>,
-    timeline: Timeline,
+    pub(super) timeline: Timeline,
     phases: Vec<Mark>,
-    io: Vec<Io>,
-    calls: Vec<Call>,
-    functions: Vec<Function>,
-    /// What the tables leave out.
-    notes: Vec<String>,
     not_visible: Vec<String>,
     lost: Vec<String>,
     warnings: Vec<String>,
@@ -118,38 +98,6 @@ struct Mark {
     at: u64,
 }
 
-#[derive(Serialize)]
-struct Io {
-    pid: u32,
-    fd: Option<i32>,
-    name: String,
-    calls: u64,
-    bytes: u64,
-    total: Option<u64>,
-    blocked: Option<u64>,
-    seeks: u64,
-    errors: u64,
-}
-
-#[derive(Serialize)]
-struct Call {
-    name: String,
-    calls: u64,
-    total: Option<u64>,
-    blocked: Option<u64>,
-    bytes: u64,
-    errors: u64,
-}
-
-/// Part of the own code, as a share of it and in samples.
-#[derive(Serialize)]
-struct Function {
-    name: String,
-    file: String,
-    share: f64,
-    samples: u64,
-}
-
 impl PageData {
     pub(super) fn of(explanation: &Explanation, limits: &Limits) -> PageData {
         let timed = &explanation.timed;
@@ -158,16 +106,8 @@ impl PageData {
             let shown = texts.iter().take(limits.rows);
             shown.map(|text| safe(text, limits.text)).collect()
         };
-        let times = explanation.timeline.iter().map(|stretch| stretch.to_ns);
         PageData {
-            command: safe(&explanation.command, limits.text.max(200)),
             end: safe(&explanation.end, limits.text),
-            made_by: format!(
-                "fathom {}, {}",
-                safe(&explanation.fathom_version, 40),
-                safe(&explanation.started_at, 40)
-            ),
-            machine: machine(explanation),
             wall: estimate(&timed.wall).replace(JOIN, " "),
             runs: counted(timed.runs as u64, "untraced run", "untraced runs"),
             cpu: time(timed.cpu.value),
@@ -177,7 +117,7 @@ impl PageData {
             slowdown: slowdown(explanation),
             whole: whole(explanation),
             times: explaining.times_are_quoted,
-            run_ns: times.fold(explaining.wall_ns, u64::max),
+            run_ns: run_ns(explanation),
             whole_ns: explanation.account.wall_ns.max(1),
             parts: TimeCategory::ALL
                 .into_iter()
@@ -206,27 +146,11 @@ impl PageData {
                     at: phase.at_ns,
                 })
                 .collect(),
-            io: io(explanation, limits),
-            calls: calls(explanation, limits),
-            functions: functions(explanation, limits),
-            notes: notes(explanation, limits),
             not_visible: list(&explaining.not_visible),
             lost: list(&explaining.lost),
             warnings: list(&explanation.warnings),
         }
     }
-}
-
-fn machine(explanation: &Explanation) -> Vec<String> {
-    let environment = &explanation.environment;
-    let mut out = Vec::new();
-    out.extend(environment.cpu_model.as_ref().map(|model| safe(model, 60)));
-    out.push(counted(environment.cpus as u64, "CPU", "CPUs"));
-    if environment.virtual_machine == Some(true) {
-        out.push("virtual machine".to_owned());
-    }
-    out.push(safe(&environment.kernel, 60));
-    out
 }
 
 fn shares(explanation: &Explanation) -> Vec<Share> {
@@ -289,48 +213,8 @@ fn number(value: f64, unit: &str, quote: Quote) -> String {
     }
 }
 
-fn io(explanation: &Explanation, limits: &Limits) -> Vec<Io> {
-    let rows = explanation.io.iter().take(limits.rows);
-    rows.map(|row| Io {
-        pid: row.pid,
-        fd: row.fd,
-        name: safe(&row.name, limits.text),
-        calls: row.reads + row.writes,
-        bytes: row.read_bytes + row.written_bytes,
-        total: row.total_ns,
-        blocked: row.blocked_ns,
-        seeks: row.seeks,
-        errors: row.errors,
-    })
-    .collect()
-}
-
-fn calls(explanation: &Explanation, limits: &Limits) -> Vec<Call> {
-    let rows = explanation.calls.iter().take(limits.rows);
-    rows.map(|row| Call {
-        name: safe(&row.name, 60),
-        calls: row.calls,
-        total: row.total_ns,
-        blocked: row.blocked_ns,
-        bytes: row.bytes,
-        errors: row.errors,
-    })
-    .collect()
-}
-
-fn functions(explanation: &Explanation, limits: &Limits) -> Vec<Function> {
-    let rows = explanation.own_code.iter().flat_map(|own| &own.functions);
-    rows.take(limits.rows)
-        .map(|row| Function {
-            name: safe(&own_code::name(row), limits.text),
-            file: safe(&row.file, limits.text),
-            share: row.share,
-            samples: row.samples,
-        })
-        .collect()
-}
-
-fn notes(explanation: &Explanation, limits: &Limits) -> Vec<String> {
+/// What is left out to keep the page small.
+pub(super) fn notes(explanation: &Explanation, limits: &Limits) -> Vec<String> {
     let mut out = Vec::new();
     for (name, count, most) in [
         ("descriptors and paths", explanation.io.len(), limits.rows),

@@ -18,7 +18,7 @@ impl Quote {
     /// For points of the explaining run: when a process began, how long a thread lasted.
     pub(super) fn of_run(explanation: &Explanation) -> Quote {
         Quote {
-            wall_ns: explanation.explaining.wall_ns,
+            wall_ns: run_ns(explanation),
             ..Quote::of(explanation)
         }
     }
@@ -52,6 +52,12 @@ impl Quote {
             ns as f64 / self.wall_ns as f64
         }
     }
+}
+
+/// From the start of the explaining run to the end of what is known of it: the end of its timeline.
+pub(super) fn run_ns(explanation: &Explanation) -> u64 {
+    let ends = explanation.timeline.iter().map(|stretch| stretch.to_ns);
+    ends.fold(explanation.explaining.wall_ns, u64::max)
 }
 
 /// `seconds` with three significant digits in the fitting unit.

@@ -5,7 +5,7 @@ use fathom_model::{
     Judged, Layer, MeasureResult, Measured, Picture, Published, ResultRow, Source, ToolResult,
 };
 
-use crate::fingerprinted::fingerprint;
+use super::fingerprinted::fingerprint;
 
 fn estimate(value: f64) -> Option<Estimate> {
     Some(Estimate {

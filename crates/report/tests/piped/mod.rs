@@ -1,6 +1,6 @@
 //! A record of `pipe` for tests: a slow writer, a compressor, a counter.
 
-use crate::fingerprinted::fingerprint;
+use super::fingerprinted::fingerprint;
 use fathom_model::{
     AloneRuns, DelayedRounds, Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo,
     PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound, PipeStage,

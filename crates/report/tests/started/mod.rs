@@ -1,7 +1,7 @@
 //! Records of `fathom startup` that the tests show.
 #![allow(dead_code)]
 
-use crate::fingerprinted::fingerprint;
+use super::fingerprinted::fingerprint;
 use fathom_model::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, Environment, Estimate,
     EvictedFile, Exit, FailedLookup, MoreRounds, PhaseTime, SCHEMA_VERSION, StampedBy,

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::given_commands::GivenCommands;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -16,7 +17,7 @@ use crate::cli::run_options::RunOptions;
   fathom bench 'gzip -k -c big.txt' 'zstd -c big.txt'
   fathom bench --input big.txt -- sort -u
   fathom bench -L level 1,6,9 'gzip -{level} -c big.txt' --export-markdown table.md
-  fathom bench -S 'git log | head' --json record.json
+  fathom bench -S 'git log | head' --json record.json --html page.html
 
 Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted, \
 130 interrupted.")]
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Make this many warm-up rounds, which do not count
     #[arg(
@@ -188,6 +192,11 @@ pub(crate) struct Arguments {
     /// killed. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
     pub json: Option<PathBuf>,
+
+    /// Write one page, which needs no network: verdict, figures, how the runs are spread and in which
+    /// order they were made, every metric, and how it was measured. '-' is standard output
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    pub html: Option<PathBuf>,
 
     /// Write JSON in hyperfine's shape
     #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]

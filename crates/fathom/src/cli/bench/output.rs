@@ -69,6 +69,7 @@ pub(super) fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
 pub(super) fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
     [
         &arguments.json,
+        &arguments.html,
         &arguments.export_json,
         &arguments.export_csv,
         &arguments.export_markdown,
@@ -105,6 +106,7 @@ pub(super) fn write(
         Some(path) => write::export(path, text()),
         None => Ok(()),
     };
+    export(&arguments.html, &|| report::bench_html(record))?;
     export(&arguments.export_json, &|| report::hyperfine_json(record))?;
     export(&arguments.export_csv, &|| report::csv(record))?;
     export(&arguments.export_markdown, &|| {

@@ -10,24 +10,20 @@ function strip(kind, label, texts) {
   return texts.map((text) => el('p', { class: `strip ${kind}` }, el('strong', {}, label), text));
 }
 function header() {
-  document.title = `fathom why: ${data.command}`;
   const comma = data.wall.indexOf(', ');
   const [median, interval] = comma < 0 ? [data.wall, ''] : [data.wall.slice(0, comma), `${data.wall.slice(comma + 2)}; `];
   const quiet = data.times ? '' : '; times are scaled';
-  main.append(el('header', {},
-    el('p', { class: 'above' }, 'fathom why'),
-    el('h1', { class: 'mono' }, data.command),
-    el('p', { class: 'small soft' }, [...data.machine, data.made_by].join(' · ')),
+  main.append(
     el('div', { class: 'tiles' },
       tile('Median wall time', median, `${interval}${data.runs}`, 'main'),
       tile('Median CPU time', data.cpu, data.floor ? `${data.floor} of the wall time is process start-up` : null),
       tile('Peak memory', data.memory),
       tile('Findings', data.findings.length || 'none', data.findings.length ? 'the largest first' : data.verdict)),
-    strip('', 'Observed', [`in a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
-    data.end ? strip('bad', 'Ended', [data.end]) : null,
-    strip('bad', 'Lost', data.lost),
-    strip('warn', 'Warning', data.warnings),
-    data.not_visible.length ? strip('', 'Not visible', [data.not_visible.join(' ')]) : null));
+    ...strip('', 'Observed', [`in a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
+    ...strip('bad', 'Ended', data.end ? [data.end] : []),
+    ...strip('bad', 'Lost', data.lost),
+    ...strip('warn', 'Warning', data.warnings),
+    ...strip('', 'Not visible', data.not_visible.length ? [data.not_visible.join(' ')] : []));
 }
 
 function account() {
@@ -51,7 +47,7 @@ function account() {
     el('strong', { class: 'number' }, share(one.share))));
   main.append(el('section', { 'aria-labelledby': 'account-title' },
     el('h2', { id: 'account-title' }, 'Where the time goes ', el('span', { class: 'small soft' }, whole)),
-    data.account.length ? [bar, el('ul', { class: 'legend' }, list)] : el('p', { class: 'soft' }, 'The account is empty.')));
+    data.account.length ? [bar, el('ul', { class: 'parts' }, list)] : el('p', { class: 'soft' }, 'The account is empty.')));
 }
 
 function card(finding, index) {

@@ -1,8 +1,7 @@
-'use strict';
 // Elements and numbers as text. The files of this folder are one script, in the order of html.rs.
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const main = document.getElementById('main');
+const main = document.getElementById('drawn');
 const tip = document.getElementById('tip');
 
 // Texts only ever become text nodes and attributes that can't act.
@@ -20,7 +19,7 @@ function el(tag, attributes, ...children) {
   }
   return node;
 }
-const colorOf = (part) => (part === null ? 'var(--p20)' : `var(--p${part})`);
+const colorOf = (part) => (part === null ? 'var(--p23)' : `var(--p${part})`);
 const kindOf = (part) => (part === null ? 'unknown' : data.parts[part].kind);
 
 function digits(value, wanted) {
@@ -40,16 +39,7 @@ function share(value) {
   if (value < 0.0005) return '< 0.1 %';
   return `${(value * 100).toFixed(value < 0.0995 ? 1 : 0)} %`;
 }
-// Times of a run that was slowed down too much are those of the observer: shares of the untraced runs' wall
-// time stand for them.
-const quoted = (ns) => (data.times ? time(ns) : share(ns / data.whole_ns));
+// Times of a run that was slowed down too much are those of the observer: shares of that run stand for them.
+// Axis, range and labels have this one scale.
+const quoted = (ns) => (data.times ? time(ns) : share(ns / data.run_ns));
 const count = (value) => value.toLocaleString('en-US');
-function bytes(value) {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let unit = 0;
-  while (value >= 1023.5 && unit < units.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${unit === 0 ? Math.round(value) : digits(value, 3)} ${units[unit]}`;
-}

@@ -1,0 +1,113 @@
+//! Series from a store.
+
+use std::path::PathBuf;
+
+use fathom_model::HistorySeries;
+
+use super::Asked;
+use crate::ConductError;
+use crate::history::{HistoryPlan, history};
+
+/// Which series of which store.
+#[derive(Debug)]
+pub struct Stored {
+    /// The store as `--store` names it.
+    pub store: Option<String>,
+    /// Names or parts of names of benchmarks, as of [`HistoryPlan`].
+    pub names: Vec<String>,
+    /// Name of the metric; the main one of each benchmark if absent.
+    pub metric: Option<String>,
+    /// From where the store is searched.
+    pub here: PathBuf,
+}
+
+impl Stored {
+    /// The name of the store, and each series in each environment.
+    ///
+    /// # Errors
+    /// Those of [`history`].
+    pub(super) fn read(&self) -> Result<(String, Vec<Asked>), ConductError> {
+        let plan = HistoryPlan {
+            store: self.store.clone(),
+            benchmarks: self.names.clone(),
+            metric: self.metric.clone(),
+            main_only: true,
+            ..HistoryPlan::default()
+        };
+        let found = history(&plan, &self.here)?.record;
+        let asked = found.series.iter().flat_map(|series| {
+            let environments = by_environment(series);
+            let several = environments.len() > 1;
+            let one = move |(key, places): (String, Vec<usize>)| {
+                asked(series, several.then_some(key), &places)
+            };
+            environments.into_iter().map(one)
+        });
+        Ok((found.store.clone(), asked.collect()))
+    }
+}
+
+/// Positions of the points of each environment: what lies between two environments is no change of the
+/// program.
+fn by_environment(series: &HistorySeries) -> Vec<(String, Vec<usize>)> {
+    let mut environments: Vec<(String, Vec<usize>)> = Vec::new();
+    for (place, point) in series.points.iter().enumerate() {
+        match environments
+            .iter_mut()
+            .find(|(key, _)| *key == point.environment)
+        {
+            Some((_, places)) => places.push(place),
+            None => environments.push((point.environment.clone(), vec![place])),
+        }
+    }
+    environments
+}
+
+fn asked(series: &HistorySeries, environment: Option<String>, places: &[usize]) -> Asked {
+    let parameters: Vec<String> = series
+        .parameters
+        .iter()
+        .map(|(name, value)| format!(" {name}={value}"))
+        .collect();
+    let environment = environment.map_or_else(String::new, |key| format!(" in {key}"));
+    let points = || places.iter().map(|place| &series.points[*place]);
+    Asked {
+        name: format!(
+            "{}{} {}{environment}",
+            series.benchmark,
+            parameters.concat(),
+            series.metric
+        ),
+        unit: Some(series.unit.clone()),
+        higher_is_better: series
+            .direction
+            .as_deref()
+            .map(|word| word == "higher_is_better"),
+        labels: points()
+            .map(|point| match &point.revision {
+                Some(revision) => {
+                    format!("{} {}", revision.get(..9).unwrap_or(revision), point.time)
+                }
+                None => point.time.clone(),
+            })
+            .collect(),
+        values: points().map(|point| point.value).collect(),
+    }
+}
+
+/// Positions of the first points of new levels, each found among the points of its environment.
+pub fn change_positions(series: &HistorySeries) -> Vec<usize> {
+    let mut positions: Vec<usize> = by_environment(series)
+        .into_iter()
+        .flat_map(|(_, places)| {
+            let values: Vec<f64> = places
+                .iter()
+                .map(|place| series.points[*place].value)
+                .collect();
+            let found = fathom_stats::change_points(&values).change_points;
+            found.into_iter().map(move |point| places[point.index])
+        })
+        .collect();
+    positions.sort_unstable();
+    positions
+}

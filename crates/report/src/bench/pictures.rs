@@ -1,0 +1,169 @@
+//! The pictures of the page.
+
+use fathom_model::{BenchRecord, Comparison, Metric, Run};
+
+use super::tables::numbered;
+use crate::axis::Axis;
+use crate::page::{
+    BOTTOM, LEFT, Lines, Point, RIGHT, Rungs, Sample, Series, TOP, colour, distributions, figure,
+    ladder, ladder_axis, legend, lines,
+};
+use crate::quantity::{Words, change, counted, short_time};
+use crate::session::Subject;
+use crate::text::bounded;
+
+/// Commands that are drawn; the tables have all.
+const MOST: usize = 12;
+/// Runs of a command that are drawn in their order.
+const MOST_RUNS: usize = 1500;
+
+/// Density and strip of each command on one axis.
+pub(super) fn spread(subjects: &[Subject], clock: Metric) -> String {
+    let names: Vec<String> = subjects.iter().map(|s| name(subjects, s.index)).collect();
+    let samples: Vec<Sample> = subjects
+        .iter()
+        .zip(&names)
+        .take(MOST)
+        .map(|(subject, name)| Sample {
+            name,
+            values: subject.values(clock),
+            median: subject.summary(clock).map(|summary| summary.median),
+        })
+        .collect();
+    distributions(&samples, short_time) + &more(subjects.len())
+}
+
+/// With its number, where there are several.
+fn name(subjects: &[Subject], index: usize) -> String {
+    match subjects {
+        [one] => one.benchmark.name.clone(),
+        _ => numbered(subjects, index),
+    }
+}
+
+fn more(count: usize) -> String {
+    match count.saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(
+            "<p class=\"soft small\">{} not drawn.</p>\n",
+            counted(more as u64, "more command is", "more commands are")
+        ),
+    }
+}
+
+/// Every run in the order in which it was made, those to warm up first.
+pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String {
+    let warmups = record.outcome.iter().flat_map(|outcome| &outcome.warmups);
+    let mut all: Vec<(&Run, bool)> = warmups.map(|run| (run, true)).collect();
+    all.extend(record.runs.iter().map(|run| (run, false)));
+    // Runs to warm up have a clock of their own, and come first.
+    all.sort_by_key(|(run, warmup)| (!warmup, run.started_ns, run.position));
+    let counted_runs = || record.runs.iter().filter_map(|run| clock.of(run));
+    if counted_runs().nth(1).is_none() {
+        return String::new();
+    }
+    let up = Axis::around(counted_runs(), BOTTOM, TOP);
+    let across = Axis::even([1.0, all.len() as f64].into_iter(), LEFT, RIGHT);
+    let every = all
+        .len()
+        .div_ceil(MOST_RUNS * subjects.len().clamp(1, MOST))
+        .max(1);
+    let mut series: Vec<Series> = subjects
+        .iter()
+        .take(MOST)
+        .map(|_| Series { points: Vec::new() })
+        .collect();
+    for (index, (run, warmup)) in all.iter().enumerate().step_by(every) {
+        let (Some(value), Some(series)) = (clock.of(run), series.get_mut(run.benchmark)) else {
+            continue;
+        };
+        let what = match warmup {
+            true => "to warm up".to_owned(),
+            false => format!("round {}", run.round + 1),
+        };
+        let title = format!("run {}, {what}: {}", index + 1, short_time(value));
+        series.points.push(Point {
+            x: index as f64 + 1.0,
+            value,
+            interval: None,
+            joined: false,
+            hollow: *warmup,
+            title: match subjects {
+                [_] => title,
+                _ => format!("{} {title}", run.benchmark + 1),
+            },
+        });
+    }
+    let drawing = lines(
+        "Every run in the order in which it was made",
+        &Lines {
+            series: &series,
+            marks: &[],
+            across_ticks: across.written(|tick| format!("{tick:.0}")),
+            across: &across,
+            up_ticks: up.times(),
+            up: &up,
+            over: "run, in the order in which they were made",
+            stops: false,
+        },
+    );
+    let mut caption = String::new();
+    if all.iter().any(|(_, warmup)| *warmup) {
+        caption.push_str("Hollow: runs to warm up, which do not count; one that took longer than all others stands at the upper edge. ");
+    }
+    if every > 1 {
+        caption.push_str(&format!("One in {every} runs is drawn. "));
+    }
+    let names: Vec<String> = subjects
+        .iter()
+        .take(MOST)
+        .map(|s| bounded(&name(subjects, s.index), 80))
+        .collect();
+    let entries = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| (colour(index), name.as_str()));
+    let legend = match subjects {
+        [_] => String::new(),
+        _ => legend(entries),
+    };
+    figure(&(drawing + &legend), caption.trim_end())
+}
+
+/// The ratio of each comparison with its interval.
+pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
+    let names: Vec<String> = all.iter().map(|c| numbered(subjects, c.subject)).collect();
+    let rows: Vec<Rungs> = all
+        .iter()
+        .zip(&names)
+        .take(MOST)
+        .map(|(comparison, name)| {
+            let words = Words::of(comparison.metric);
+            let ratio = &comparison.ratio;
+            let figure = |value: f64| (value, change(value, words).replace('\u{a0}', " "));
+            Rungs {
+                name,
+                figures: vec![figure(ratio.low), figure(ratio.value), figure(ratio.high)],
+                main: 1,
+            }
+        })
+        .collect();
+    let one = Rungs {
+        name: "",
+        figures: vec![(1.0, String::new())],
+        main: 0,
+    };
+    let axis = ladder_axis(rows.iter().chain([&one]));
+    let ticks = axis.numbers("x");
+    let reference = all.first().map_or(1, |c| c.reference.saturating_add(1));
+    ladder(
+        &rows,
+        &axis,
+        &ticks,
+        Some(1.0),
+        "Ratio of each comparison",
+        &format!(
+            "Time as a multiple of that of {reference}, with its interval; left of 1x is faster."
+        ),
+    ) + &more(all.len())
+}

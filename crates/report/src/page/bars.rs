@@ -1,0 +1,42 @@
+//! Bars of parts, one below the other on one axis.
+
+use super::svg::{LEFT, Svg};
+use crate::axis::Axis;
+use crate::text::bounded;
+
+/// One bar.
+pub(crate) struct Bar<'a> {
+    /// From outside.
+    pub(crate) name: &'a str,
+    /// Class, seconds, and what it is in words.
+    pub(crate) parts: Vec<(&'static str, f64, String)>,
+    /// What stands at its end.
+    pub(crate) total: String,
+}
+
+const ROW: f64 = 50.0;
+const BAR: f64 = 22.0;
+/// The right end of the axis: the total of the longest bar stands beyond it.
+const END: f64 = 82.0;
+
+/// The bars, in seconds from zero.
+pub(crate) fn bars(all: &[Bar], label: &str) -> String {
+    let total = |bar: &Bar| bar.parts.iter().map(|part| part.1).sum::<f64>();
+    let longest = all.iter().map(total).fold(0.0, f64::max);
+    let axis = Axis::of_time(longest, LEFT, END);
+    let mut svg = Svg::new();
+    let bottom = ROW * all.len() as f64;
+    svg.across(&axis, &axis.times(), (4.0, bottom));
+    for (index, bar) in all.iter().enumerate() {
+        let top = ROW * index as f64;
+        svg.text(0.0, top + 15.0, "name", &bounded(bar.name, 44));
+        let mut at = 0.0;
+        for (class, seconds, title) in &bar.parts {
+            let ends = (axis.place(at), axis.place(at + seconds));
+            svg.area(ends, (top + 21.0, BAR), class, title);
+            at += seconds;
+        }
+        svg.text(axis.place(at) + 1.0, top + 37.0, "total", &bar.total);
+    }
+    svg.finish(bottom + Svg::ticks_height(), label)
+}

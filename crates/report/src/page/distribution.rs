@@ -1,0 +1,124 @@
+//! Samples on one axis: of each its density, and below it every value.
+
+use fathom_model::Estimate;
+
+use super::density::density;
+use super::svg::{LEFT, RIGHT, Svg, colour, figure};
+use crate::axis::Axis;
+use crate::distribution::{slow_fence, sorted};
+use crate::quantity::{counted, format_count};
+use crate::text::bounded;
+
+/// One sample, in seconds.
+pub(crate) struct Sample<'a> {
+    /// From outside.
+    pub(crate) name: &'a str,
+    pub(crate) values: Vec<f64>,
+    pub(crate) median: Option<Estimate>,
+}
+
+/// Heights within a row: name, density, dots.
+const NAME: f64 = 18.0;
+const DENSITY: f64 = 44.0;
+const DOTS: f64 = 24.0;
+const ROW: f64 = NAME + DENSITY + DOTS + 14.0;
+/// Values of a sample that are drawn: more hide each other, and make the page large.
+const MOST_DOTS: usize = 800;
+/// Places at which the density is drawn.
+const STEPS: usize = 160;
+
+/// The samples, a row each; nothing where there are no values. `write` is a time in words.
+pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -> String {
+    let sorted_values: Vec<Vec<f64>> = samples.iter().map(|s| sorted(s.values.clone())).collect();
+    let inside = |sorted: &[f64]| -> usize {
+        let fence = slow_fence(sorted).unwrap_or(f64::INFINITY);
+        sorted.partition_point(|value| *value <= fence)
+    };
+    let shown = sorted_values
+        .iter()
+        .flat_map(|sorted| &sorted[..inside(sorted)]);
+    if shown.clone().next().is_none() {
+        return String::new();
+    }
+    let axis = Axis::around(shown.copied(), LEFT, RIGHT);
+    let mut svg = Svg::new();
+    let bottom = ROW * samples.len() as f64;
+    svg.across(&axis, &axis.times(), (NAME, bottom));
+    let mut thinned = false;
+    for (index, (sample, sorted)) in samples.iter().zip(&sorted_values).enumerate() {
+        let top = ROW * index as f64;
+        svg.text(0.0, top + 13.0, "name", &bounded(sample.name, 44));
+        let (inside, beyond) = sorted.split_at(inside(sorted));
+        svg.begin_group(colour(index));
+        curve(&mut svg, &axis, inside, top + NAME + DENSITY);
+        thinned |= dots(&mut svg, &axis, inside, top + NAME + DENSITY + 6.0, &write);
+        if let Some(most) = beyond.last() {
+            let runs = counted(beyond.len() as u64, "run", "runs");
+            let text = format!("{runs} beyond, up to {}", write(*most));
+            svg.stop((RIGHT, top + NAME + DENSITY + 18.0), 5.0, "beyond", &text);
+        }
+        median(&mut svg, &axis, sample, top + NAME + DENSITY, &write);
+        svg.end_group();
+    }
+    let drawing = svg.finish(bottom + Svg::ticks_height(), "The times of all runs");
+    let mut caption =
+        "Above, how the runs are spread; below, each run. The bar is the median's interval."
+            .to_owned();
+    if thinned {
+        caption.push_str(&format!(
+            " Of more than {} runs so many are drawn.",
+            format_count(MOST_DOTS as f64)
+        ));
+    }
+    figure(&drawing, &caption)
+}
+
+fn curve(svg: &mut Svg, axis: &Axis, sorted: &[f64], floor: f64) {
+    let places: Vec<f64> = axis.steps(STEPS).collect();
+    let Some(heights) = density(sorted, &places, axis.is_logarithmic()) else {
+        return;
+    };
+    let mut points = vec![(LEFT, floor)];
+    for (place, height) in places.iter().zip(heights) {
+        points.push((axis.place(*place), floor - height * (DENSITY - 6.0)));
+    }
+    points.push((RIGHT, floor));
+    svg.curve(&points, floor, "density", true);
+}
+
+/// Draws every value, or as many as there is room for; says whether some were left out.
+fn dots(
+    svg: &mut Svg,
+    axis: &Axis,
+    sorted: &[f64],
+    top: f64,
+    write: &impl Fn(f64) -> String,
+) -> bool {
+    let every = sorted.len().div_ceil(MOST_DOTS).max(1);
+    for (index, value) in sorted.iter().enumerate().step_by(every) {
+        // The golden section spreads neighbours over the height, always the same way.
+        let part = (index as f64 * 0.618_034).fract();
+        svg.dot(
+            (axis.place(*value), top + part * DOTS),
+            2.5,
+            "run",
+            &write(*value),
+        );
+    }
+    every > 1
+}
+
+fn median(svg: &mut Svg, axis: &Axis, sample: &Sample, y: f64, write: &impl Fn(f64) -> String) {
+    let Some(median) = sample.median else { return };
+    let mut title = format!("median {}", write(median.value));
+    if median.level > 0.0 {
+        let ends = (axis.place(median.low), axis.place(median.high));
+        svg.area(ends, (y - 2.0, 4.0), "interval", "");
+        title.push_str(&format!(
+            ", {} to {}",
+            write(median.low),
+            write(median.high)
+        ));
+    }
+    svg.stop((axis.place(median.value), y), 4.5, "median", &title);
+}

@@ -1,0 +1,49 @@
+'use strict';
+// Tables are sorted by a click on the head of a column; marks of pictures say on focus what they say under the pointer.
+{
+  for (const table of document.querySelectorAll('table.sortable')) {
+    const body = table.tBodies[0];
+    const heads = [...table.tHead.rows[0].cells];
+    const value = (row, column) => {
+      const cell = row.cells[column];
+      return cell.dataset.sort === undefined ? cell.textContent : Number(cell.dataset.sort);
+    };
+    if (body.rows.length < 2) continue;
+    heads.forEach((head, column) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...head.childNodes);
+      head.append(button);
+      head.setAttribute('aria-sort', 'none');
+      button.addEventListener('click', () => {
+        const up = head.getAttribute('aria-sort') === 'ascending';
+        for (const other of heads) other.setAttribute('aria-sort', 'none');
+        head.setAttribute('aria-sort', up ? 'descending' : 'ascending');
+        const rows = [...body.rows].map((row) => [value(row, column), row]);
+        rows.sort(([a], [b]) => {
+          // What has no value stands last, whichever way.
+          if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+          const order = typeof a === 'number' ? a - b : a.localeCompare(b, 'en', { numeric: true });
+          return up ? -order : order;
+        });
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
+  }
+  const bubble = document.createElement('div');
+  bubble.className = 'bubble';
+  bubble.hidden = true;
+  bubble.setAttribute('aria-hidden', 'true');
+  document.body.append(bubble);
+  document.addEventListener('focusin', (event) => {
+    const mark = event.target.closest('svg [tabindex]');
+    bubble.hidden = !mark;
+    if (!mark) return;
+    bubble.textContent = mark.getAttribute('aria-label');
+    const area = mark.getBoundingClientRect();
+    const wide = bubble.getBoundingClientRect().width;
+    bubble.style.left = `${Math.max(4, Math.min(area.left, document.documentElement.clientWidth - wide - 8)) + window.scrollX}px`;
+    bubble.style.top = `${area.bottom + 8 + window.scrollY}px`;
+  });
+  document.addEventListener('focusout', () => { bubble.hidden = true; });
+}

@@ -1,0 +1,175 @@
+//! A drawing as wide as its place: across, everything stands in per cent of the width, downwards in
+//! pixels. So texts have their size on a telephone and on a wide screen, and nothing is cut.
+
+use std::fmt::Write;
+
+use crate::axis::{Axis, Ticks};
+use crate::text::html;
+
+/// Left and right end of an axis that goes across, in per cent: marks at its ends are whole.
+pub(crate) const LEFT: f64 = 1.0;
+pub(crate) const RIGHT: f64 = 99.0;
+
+/// Height of the line of ticks below a drawing.
+const TICKS: f64 = 20.0;
+
+/// A drawing that grows. Classes and numbers are Fathom's own; texts are escaped here.
+pub(crate) struct Svg {
+    out: String,
+}
+
+/// Writing to a String can't fail.
+macro_rules! put {
+    ($out:expr, $($argument:tt)*) => { let _ = write!($out, $($argument)*); };
+}
+
+impl Svg {
+    pub(crate) fn new() -> Svg {
+        Svg { out: String::new() }
+    }
+
+    /// A text; `class` says where it begins: at `x`, in the middle (`middle`), at the end (`end`).
+    pub(crate) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
+        put!(
+            self.out,
+            "<text class=\"{class}\" x=\"{x:.2}%\" y=\"{y:.1}\">{}</text>\n",
+            html(text)
+        );
+    }
+
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str, title: &str) {
+        put!(
+            self.out,
+            "<line class=\"{class}\" x1=\"{:.2}%\" y1=\"{:.1}\" x2=\"{:.2}%\" y2=\"{:.1}\">{}</line>\n",
+            from.0,
+            from.1,
+            to.0,
+            to.1,
+            titled(title)
+        );
+    }
+
+    pub(crate) fn dot(&mut self, at: (f64, f64), radius: f64, class: &str, title: &str) {
+        put!(
+            self.out,
+            "<circle class=\"{class}\" cx=\"{:.2}%\" cy=\"{:.1}\" r=\"{radius}\">{}</circle>\n",
+            at.0,
+            at.1,
+            titled(title)
+        );
+    }
+
+    /// A dot that the keyboard reaches, too.
+    pub(crate) fn stop(&mut self, at: (f64, f64), radius: f64, class: &str, title: &str) {
+        put!(
+            self.out,
+            "<circle tabindex=\"0\" role=\"img\" aria-label=\"{0}\" class=\"{class}\" cx=\"{1:.2}%\" cy=\"{2:.1}\" r=\"{radius}\"><title>{0}</title></circle>\n",
+            html(title),
+            at.0,
+            at.1,
+        );
+    }
+
+    /// A box from `from` to `to` across.
+    pub(crate) fn area(
+        &mut self,
+        (from, to): (f64, f64),
+        (top, height): (f64, f64),
+        class: &str,
+        title: &str,
+    ) {
+        put!(
+            self.out,
+            "<rect class=\"{class}\" x=\"{from:.3}%\" y=\"{top:.1}\" width=\"{:.3}%\" height=\"{height:.1}\">{}</rect>\n",
+            (to - from).max(0.0),
+            titled(title)
+        );
+    }
+
+    /// A line through `points` in a drawing of this height; `closed` fills what is below it.
+    pub(crate) fn curve(&mut self, points: &[(f64, f64)], height: f64, class: &str, closed: bool) {
+        // Per cent are no coordinates of a path: a drawing inside has its own.
+        let path: Vec<String> = points
+            .iter()
+            .map(|(x, y)| format!("{x:.2} {y:.1}"))
+            .collect();
+        put!(
+            self.out,
+            "<svg width=\"100%\" height=\"{height}\" viewBox=\"0 0 100 {height}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path class=\"{class}\" d=\"M{}{}\"/></svg>\n",
+            path.join("L"),
+            if closed { "Z" } else { "" }
+        );
+    }
+
+    /// What follows until [`Svg::end_group`] belongs together.
+    pub(crate) fn begin_group(&mut self, class: &str) {
+        put!(self.out, "<g class=\"{class}\">\n");
+    }
+
+    pub(crate) fn end_group(&mut self) {
+        self.out.push_str("</g>\n");
+    }
+
+    /// The lines of an axis that goes across from `top` to `bottom`, and its ticks below.
+    pub(crate) fn across(&mut self, axis: &Axis, ticks: &Ticks, (top, bottom): (f64, f64)) {
+        for (tick, text) in ticks {
+            let x = axis.place(*tick);
+            self.line((x, top), (x, bottom), "grid", "");
+            let class = match x {
+                x if x < 8.0 => "axis",
+                x if x > 92.0 => "axis end",
+                _ => "axis middle",
+            };
+            self.text(x, bottom + TICKS - 6.0, class, text);
+        }
+    }
+
+    /// Height of the ticks below what [`Svg::across`] draws.
+    pub(crate) const fn ticks_height() -> f64 {
+        TICKS
+    }
+
+    /// The drawing, with what it shows for who can't see it.
+    pub(crate) fn finish(self, height: f64, label: &str) -> String {
+        format!(
+            "<svg class=\"plot\" width=\"100%\" height=\"{height}\" role=\"group\" aria-label=\"{}\">\n{}</svg>\n",
+            html(label),
+            self.out
+        )
+    }
+}
+
+fn titled(title: &str) -> String {
+    match title {
+        "" => String::new(),
+        title => format!("<title>{}</title>", html(title)),
+    }
+}
+
+/// What the colours mean, below a drawing: class and name of each. Names are from outside.
+pub(crate) fn legend<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut out = String::from("<ul class=\"legend\">\n");
+    for (class, name) in entries {
+        put!(
+            out,
+            "<li><svg class=\"swatch\" width=\"14\" height=\"12\" aria-hidden=\"true\"><rect class=\"{class}\" width=\"14\" height=\"12\"/></svg> {}</li>\n",
+            crate::text::name(name)
+        );
+    }
+    out.push_str("</ul>\n");
+    out
+}
+
+/// A drawing with its caption, in its frame.
+pub(crate) fn figure(drawing: &str, caption: &str) -> String {
+    let caption = match caption {
+        "" => String::new(),
+        caption => format!("<figcaption>{}</figcaption>", crate::text::words(caption)),
+    };
+    format!("<figure class=\"chart\">{drawing}{caption}</figure>\n")
+}
+
+/// The classes of lines and dots that stand for different things, in turn.
+pub(crate) fn colour(index: usize) -> &'static str {
+    ["c0", "c1", "c2", "c3", "c4", "c5"][index % 6]
+}

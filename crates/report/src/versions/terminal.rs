@@ -1,0 +1,104 @@
+//! The screen of text, and the rest with `-v`.
+
+use fathom_model::{ChosenBy, VersionState, VersionsRecord};
+
+use super::answer::{answer, rounds};
+use super::{steps, table};
+use crate::line::{Page, Tone};
+use crate::quantity::counted;
+
+/// Each version may have its own: more of them don't fit a screen.
+const MOST_WARNINGS: usize = 3;
+
+/// How a record of revisions is to look on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RevisionOptions {
+    /// Columns of the terminal; at least 32 are used.
+    pub width: usize,
+    /// Whether colour may be used: false when piped and under `NO_COLOR`.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// All rows, and the whole end of what failing builds wrote.
+    pub verbose: bool,
+}
+
+impl Default for RevisionOptions {
+    /// A pipe: 80 columns, no colour.
+    fn default() -> Self {
+        RevisionOptions {
+            width: 80,
+            color: false,
+            unicode: true,
+            verbose: false,
+        }
+    }
+}
+
+/// The record as text: by how much the last version differs from the first, the versions as a table
+/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act on
+/// the terminal. Ends with a line end.
+pub fn versions_terminal(record: &VersionsRecord, options: &RevisionOptions) -> String {
+    let mut page = Page::new(options.width, options.color, options.unicode);
+    let (tone, text) = answer(record);
+    let text = page.clean(&text);
+    page.prose(0, tone, &text);
+    table::write(&mut page, record, options.verbose);
+    steps::write(&mut page, record, options.verbose);
+    page.gap();
+    notes(&mut page, record, options.verbose);
+    let failed = |state| state == VersionState::DoesNotBuild;
+    if record.versions.iter().any(|version| failed(version.state)) {
+        let text =
+            "what doesn't build is remembered; --rebuild tries it again, -v shows all of its words";
+        page.field("builds", Tone::Quiet, text);
+    }
+    let text = page.clean(&made(record));
+    page.prose(0, Tone::Quiet, &text);
+    page.finish()
+}
+
+/// What must be known of the session, and of its versions.
+fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
+    for note in &record.notes {
+        let text = page.clean(note);
+        page.field("note", Tone::Notice, &text);
+    }
+    let outcome = record
+        .measured
+        .as_ref()
+        .and_then(|one| one.outcome.as_ref());
+    let warnings = outcome.map_or(&[][..], |outcome| &outcome.warnings);
+    let shown = match verbose {
+        true => warnings.len(),
+        false => warnings.len().min(MOST_WARNINGS),
+    };
+    for warning in &warnings[..shown] {
+        let mut all = record.versions.iter();
+        let version = all.find(|one| one.benchmark.is_some() && one.benchmark == warning.benchmark);
+        let who = version.map_or_else(String::new, |one| format!("{}: ", one.version));
+        let text = page.clean(&format!("{who}{}", warning.message));
+        page.field("note", Tone::Notice, &text);
+    }
+    if shown < warnings.len() {
+        let more = counted((warnings.len() - shown) as u64, "more note", "more notes");
+        page.field("", Tone::Quiet, &format!("{more}: -v"));
+    }
+}
+
+/// How it was measured, in a sentence.
+fn made(record: &VersionsRecord) -> String {
+    let chosen = match (record.chosen_by, record.every) {
+        (ChosenBy::Named, _) => "installed versions".to_owned(),
+        (ChosenBy::Tags, _) => "tags".to_owned(),
+        (ChosenBy::Every, Some(1)) => "every revision".to_owned(),
+        (ChosenBy::Every, every) => format!("one of {} revisions", every.unwrap_or(1)),
+    };
+    format!(
+        "{} of {} ({chosen}), {} in random order: {}",
+        record.metric.name(),
+        counted(record.versions.len() as u64, "version", "versions"),
+        counted(rounds(record), "round", "rounds"),
+        record.command
+    )
+}

@@ -1,0 +1,6 @@
+// The start of the page.
+
+header();
+account();
+findings();
+timeline();

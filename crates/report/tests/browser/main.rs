@@ -1,0 +1,228 @@
+//! Every page in a browser: nothing is cut or broken, nothing is asked of the network, everything is
+//! reached by keys, and what stands there is what was recorded.
+
+mod chromium;
+#[path = "../every_page/mod.rs"]
+mod every_page;
+
+use std::path::Path;
+
+use chromium::Chromium;
+use serde_json::Value;
+
+const WIDTHS: [u32; 3] = [400, 800, 1280];
+const CHECKS: &str = include_str!("checks.js");
+
+/// A browser, or why there is none.
+fn browser(folder: &Path) -> Option<Chromium> {
+    let Some(program) = chromium::installed() else {
+        fathom_test_log::skipped("no Chromium is installed (Debian: apt-get install chromium)");
+        return None;
+    };
+    Some(Chromium::start(&program, folder))
+}
+
+// One test: one browser for all pages.
+#[test]
+fn every_page_is_whole_at_each_width_in_light_and_dark() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut browser) = browser(folder.path()) else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for (name, page) in every_page::all() {
+        browser.open(name, &page);
+        for width in WIDTHS {
+            for dark in [false, true] {
+                browser.show(width, dark);
+                let found = browser.run(CHECKS);
+                let found = found.as_array().expect("a list");
+                // Names of hostile programs are written out as they are.
+                let found = found.iter().filter_map(Value::as_str);
+                let hostile = name.ends_with("hostile");
+                let found = found.filter(|text| !(hostile && text.starts_with("a joined space")));
+                wrong.extend(found.map(|text| format!("{name}, {width}: {text}")));
+            }
+        }
+        keys(&mut browser, name, &mut wrong);
+        if browser.run("typeof window.ran") != "undefined" {
+            wrong.push(format!("{name}: a name was run"));
+        }
+        let complaints = browser.complaints.drain(..);
+        wrong.extend(complaints.map(|text| format!("{name}: {text}")));
+    }
+    wrong.dedup();
+    assert!(
+        wrong.is_empty(),
+        "{} defects:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Marks, by their order, what a person can act on, and remembers where the focus goes.
+const MARK: &str = "
+    window.order = [...document.querySelectorAll('a[href], button, summary, [tabindex=\"0\"]')]
+      .filter((node) => node.checkVisibility() && !node.disabled);
+    document.activeElement.blur();
+    window.scrollTo(0, 0);
+    window.order.length";
+
+/// Each press of the tabulator goes to the next control, in the order in which they are read.
+fn keys(browser: &mut Chromium, name: &str, wrong: &mut Vec<String>) {
+    let count = browser.run(MARK).as_u64().expect("a number");
+    if count == 0 {
+        wrong.push(format!("{name}: nothing can be reached by keys"));
+    }
+    for expected in 0..count.min(50) {
+        browser.press("Tab", 9);
+        let at = browser.run("window.order.indexOf(document.activeElement)");
+        if at != expected {
+            let stands = browser.run("document.activeElement.outerHTML.slice(0, 90)");
+            wrong.push(format!("{name}: key {expected} leads to {at}: {stands}"));
+            return;
+        }
+        let seen = browser.run("getComputedStyle(document.activeElement).outlineStyle !== 'none'");
+        if seen != true {
+            wrong.push(format!("{name}: the focus at {expected} can't be seen"));
+        }
+    }
+}
+
+/// The rows of the table with this name: for each cell what is written, and by what it is sorted.
+fn rows(browser: &mut Chromium, table: &str) -> Vec<Vec<(String, Option<f64>)>> {
+    let script = format!(
+        "[...document.querySelector('[aria-label=\"{table}\"] tbody').rows].map((row) =>
+           [...row.cells].map((cell) => [cell.innerText, cell.dataset.sort || null]))"
+    );
+    let cell = |cell: &Value| {
+        let sort = cell[1].as_str().map(|text| text.parse().expect("a number"));
+        (cell[0].as_str().expect("a text").to_owned(), sort)
+    };
+    let rows = browser.run(&script);
+    let rows = rows.as_array().expect("rows").iter();
+    rows.map(|row| row.as_array().expect("cells").iter().map(cell).collect())
+        .collect()
+}
+
+/// The value of a text such as `1.51 ms`, in seconds, bytes or pieces.
+fn parsed(text: &str) -> f64 {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let number: f64 = number.replace(',', "").parse().expect("a number");
+    number
+        * match unit {
+            "ns" => 1e-9,
+            "µs" => 1e-6,
+            "ms" => 1e-3,
+            "KiB" => 1024.0,
+            "MiB" => 1024.0 * 1024.0,
+            "GiB" => 1024.0 * 1024.0 * 1024.0,
+            _ => 1.0,
+        }
+}
+
+#[test]
+fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut browser) = browser(folder.path()) else {
+        return;
+    };
+    let record = every_page::two_commands();
+    browser.open("bench", &fathom_report::bench_html(&record));
+    let json: Value = serde_json::to_value(&record).expect("it has a JSON form");
+    let results = &json["outcome"]["results"];
+    let close = |text: &str, value: f64| {
+        let difference = (parsed(text) - value).abs();
+        assert!(difference <= 0.01 * value.abs(), "{text} of {value}");
+    };
+    let shown = rows(&mut browser, "All metrics");
+    let both = [0, 1].map(|index| results[index]["summaries"].as_array().expect("a list"));
+    assert_eq!(shown.len(), both[0].len() + both[1].len());
+    for (at, row) in shown.iter().enumerate() {
+        let summary = &both[at % 2][at / 2];
+        let median = &summary["median"];
+        let values = [
+            &median["value"],
+            &median["low"],
+            &median["high"],
+            &summary["min"],
+            &summary["p90"],
+            &summary["max"],
+        ];
+        for (cell, value) in row[2..].iter().zip(values) {
+            assert_eq!(cell.1, value.as_f64(), "{row:?}");
+            close(&cell.0, value.as_f64().expect("a number"));
+        }
+    }
+    let clock = json["outcome"]["comparisons"][0]["metric"].clone();
+    for (index, row) in rows(&mut browser, "Times of each command")
+        .iter()
+        .enumerate()
+    {
+        let mut summaries = both[index].iter();
+        let summary = summaries
+            .find(|s| s["metric"] == clock)
+            .expect("it is known");
+        assert_eq!(row[3].1, summary["median"]["value"].as_f64());
+        assert_eq!(row[8].0, "–", "60 runs have no p99");
+        assert_eq!(row[9].1, summary["max"].as_f64());
+    }
+    // A click on a head sorts, another one the other way round; what has no value stands last.
+    let click = "document.querySelectorAll('[aria-label=\"All metrics\"] th button')[2].click()";
+    for down in [false, true] {
+        browser.run(click);
+        let order: Vec<f64> = rows(&mut browser, "All metrics")
+            .iter()
+            .filter_map(|row| row[2].1)
+            .collect();
+        let ordered = |two: &[f64]| {
+            if down {
+                two[0] >= two[1]
+            } else {
+                two[0] <= two[1]
+            }
+        };
+        assert!(order.windows(2).all(ordered), "{order:?}");
+    }
+    let sorted =
+        "document.querySelectorAll('[aria-label=\"All metrics\"] th')[2].getAttribute('aria-sort')";
+    assert_eq!(browser.run(sorted), "descending");
+
+    let figures = every_page::figures();
+    let pages = every_page::all();
+    let page = |name: &str| {
+        &pages
+            .iter()
+            .find(|page| page.0 == name)
+            .expect("it is there")
+            .1
+    };
+    browser.open("machine", page("machine"));
+    let shown = rows(&mut browser, "All figures");
+    for (row, result) in shown.iter().zip(&figures) {
+        assert_eq!((&row[0].0, row[1].1), (&result.title, result.value));
+    }
+    assert_eq!(shown.len(), figures.len());
+
+    let startup = every_page::startup();
+    browser.open("startup", page("startup"));
+    let first = startup
+        .summaries
+        .iter()
+        .filter(|s| s.metric == fathom_model::StartupMetric::FirstOutput);
+    for (row, summary) in rows(&mut browser, "Distributions").iter().zip(first) {
+        let values = [
+            summary.floor,
+            summary.p50.value,
+            summary.p90,
+            summary.p99,
+            summary.max,
+        ];
+        let shown: Vec<Option<f64>> = row[4..].iter().map(|cell| cell.1).collect();
+        assert_eq!(shown, values.map(Some));
+        row[4..]
+            .iter()
+            .zip(values)
+            .for_each(|(cell, value)| close(&cell.0, value));
+    }
+}

@@ -1,0 +1,175 @@
+//! Every page, from the records of the tests: for the browser, and to look at.
+
+#![allow(dead_code, reason = "the example and the tests each use a part")]
+
+#[path = "../experimented/mod.rs"]
+mod experimented;
+#[path = "../explained/mod.rs"]
+mod explained;
+#[path = "../fingerprinted/mod.rs"]
+mod fingerprinted;
+#[path = "../piped/mod.rs"]
+mod piped;
+#[path = "../probed/mod.rs"]
+mod probed;
+#[path = "../started/mod.rs"]
+mod started;
+#[path = "../support/mod.rs"]
+mod support;
+
+use fathom_model::{
+    BenchRecord, Environment, Exit, Explanation, ProbeResult, StartupRecord, StopReason,
+};
+use fathom_report::{
+    Origin, bench_html, experiment_html, explain_html, machine_html, pipe_html, startup_html,
+};
+use support::program::Program;
+use support::{outcome_of, session, warning};
+
+/// A name and the page; that of what is hostile ends with `hostile`.
+pub(crate) fn all() -> Vec<(&'static str, String)> {
+    vec![
+        ("bench", bench_html(&two_commands())),
+        ("bench-one", bench_html(&one_command())),
+        ("bench-many", bench_html(&many_commands())),
+        ("bench-recorded", bench_html(&recorded())),
+        ("bench-partial", bench_html(&partial())),
+        ("bench-hostile", bench_html(&hostile_bench())),
+        ("why", explain_html(&explained::findings())),
+        ("why-clean", explain_html(&explained::clean())),
+        ("why-shares", explain_html(&shares_only())),
+        ("why-many", explain_html(&explained::tree::many(120))),
+        ("why-most", explain_html(&explained::tree::many(4000))),
+        ("why-hostile", explain_html(&hostile())),
+        ("pipe", pipe_html(&piped::delayed())),
+        ("startup", startup_html(&startup())),
+        ("machine", machine(&figures())),
+        (
+            "run",
+            experiment_html(&[experimented::record(), experimented::record()]),
+        ),
+    ]
+}
+
+/// A comparison with slow runs, runs to warm up, and something to know.
+pub(crate) fn two_commands() -> BenchRecord {
+    let mut fast = Program::new("gzip -1 -k -c /usr/share/dict/american-english", 0.0121);
+    fast.noise = 0.02;
+    fast.preempted = vec![(7, 0.004)];
+    let mut slow = Program::new("gzip -6 -k -c /usr/share/dict/american-english", 0.0297);
+    slow.noise = 0.015;
+    slow.mysterious = vec![(12, 0.03), (31, 0.02)];
+    let mut record = session(&[fast, slow], 60);
+    record.benchmarks[1].working_directory = Some("/srv/data/corpus".to_owned());
+    let mut warmups = record.runs[..2].to_vec();
+    for run in &mut warmups {
+        run.wall_ns = run.wall_ns * 5 / 4;
+        run.undisturbed_ns = run.undisturbed_ns.map(|ns| ns * 5 / 4);
+    }
+    let outcome = outcome_of(&mut record);
+    outcome.warmups = warmups;
+    outcome.warnings = vec![warning(
+        Some(0),
+        "cpu_steal",
+        "CPU steal in 3 runs: the hypervisor gave CPU time to others",
+    )];
+    record
+}
+
+pub(crate) fn one_command() -> BenchRecord {
+    session(&[Program::new("jq . package-lock.json", 0.0841)], 120)
+}
+
+/// Twelve, far apart, some with long names.
+pub(crate) fn many_commands() -> BenchRecord {
+    let programs: Vec<Program> = (0..12)
+        .map(|index| {
+            let path = "/opt/toolchains/2026-11/x86_64-unknown-linux-gnu/bin/".repeat(index % 3);
+            let name = format!("{path}tool-{index} --threads {index} --input corpus/large.bin");
+            Program::new(&name, 0.002 * 1.6f64.powi(index as i32))
+        })
+        .collect();
+    session(&programs, 25)
+}
+
+/// What a Fathom of old wrote of a real session.
+pub(crate) fn recorded() -> BenchRecord {
+    serde_json::from_str(include_str!("../version1/bench.json")).expect("a record")
+}
+
+/// Interrupted, and one that fails.
+pub(crate) fn partial() -> BenchRecord {
+    let mut failing = Program::new("./flaky", 0.4);
+    failing.failing = vec![(1, Exit::Signal(11))];
+    let mut record = session(&[Program::new("./steady", 0.4), failing], 4);
+    record.runs.pop();
+    record.complete = false;
+    outcome_of(&mut record).stop = StopReason::Interrupted;
+    record
+}
+
+/// Names that would be markup, turn the line around, or break the layout.
+pub(crate) fn hostile_bench() -> BenchRecord {
+    let evil = "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
+    let names = [
+        format!("{evil}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}"),
+        "a\u{202e}gnp.exe\u{2066}\u{200b}\u{ad}\u{a0}--\u{301}\u{301}\u{301}".to_owned(),
+        "x".repeat(100_000),
+        "/very/long/path/".repeat(6_000),
+    ];
+    let programs: Vec<Program> = names.iter().map(|name| Program::new(name, 0.01)).collect();
+    let mut record = session(&programs, 12);
+    for benchmark in &mut record.benchmarks {
+        benchmark.command = format!("{evil}{}", benchmark.name);
+        benchmark.environment_variables = vec![(evil.to_owned(), evil.repeat(50))];
+        benchmark.working_directory = Some(evil.to_owned());
+    }
+    record.environment.cpu_model = Some(evil.to_owned());
+    record.environment.kernel = evil.repeat(90);
+    record.started_at = evil.to_owned();
+    record.fathom_version = evil.to_owned();
+    let outcome = outcome_of(&mut record);
+    outcome.warnings = vec![warning(Some(2), evil, &evil.repeat(400))];
+    outcome.notes = vec![warning(None, evil, evil)];
+    record
+}
+
+pub(crate) fn startup() -> StartupRecord {
+    started::full()
+}
+
+pub(crate) fn figures() -> Vec<ProbeResult> {
+    probed::results()
+}
+
+fn machine(results: &[ProbeResult]) -> String {
+    let environment = Environment {
+        kernel: "Linux 6.18.44".into(),
+        architecture: "x86_64".into(),
+        cpu_model: Some("AMD EPYC 9R14".into()),
+        cpus: 2,
+        host: Some("lab".into()),
+        ..Environment::default()
+    };
+    let origin = Origin {
+        environment: &environment,
+        started_at: "2026-11-21T06:25:46Z",
+        fathom_version: "0.1.0",
+    };
+    machine_html(results, true, origin)
+}
+
+/// Traced so slowly that only shares may be quoted.
+fn shares_only() -> Explanation {
+    let mut explanation = explained::tree::many(120);
+    explanation.explaining.times_are_quoted = false;
+    explanation.explaining.slowdown = 13.4;
+    explanation
+}
+
+/// Names that would be markup.
+fn hostile() -> Explanation {
+    let mut explanation = explained::tree::many(120);
+    explained::hostile::spoil(&mut explanation);
+    explanation
+}
