@@ -45,6 +45,34 @@ fn startup_has_first_output_and_exit_by_cache() {
 }
 
 #[test]
+fn serve_has_its_start_and_each_load() {
+    let points = points(include_str!("../fixtures/serve.json"));
+    // The first answer; throughput and CPU time of three closed loops, a p99 where there was one; CPU
+    // time of the open one.
+    let first = find(&points, "first_answer");
+    assert!((first.value - 0.188423302).abs() < 1e-12 && first.runs == 5);
+    let throughput: Vec<_> = points
+        .iter()
+        .filter(|p| p.metric == "requests_per_second")
+        .collect();
+    assert_eq!(throughput.len(), 3);
+    assert_eq!(
+        (throughput[2].value, throughput[2].unit.as_str()),
+        (1310.0, "requests/s")
+    );
+    let connections = ("connections".to_owned(), "64".to_owned());
+    assert_eq!(
+        throughput[2].parameters,
+        [connections, ("loop".to_owned(), "closed".to_owned())]
+    );
+    assert_eq!(
+        points.iter().filter(|p| p.metric == "request_cpu").count(),
+        4
+    );
+    assert!(points.iter().all(|point| !point.meaning.is_empty()));
+}
+
+#[test]
 fn pipe_has_the_pipeline_and_its_stages() {
     let points = points(include_str!("../fixtures/pipe.json"));
     assert_eq!(points.len(), 5);
