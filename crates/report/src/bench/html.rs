@@ -8,10 +8,10 @@ use crate::page::{Head, Origin, page, section};
 use crate::quantity::{Words, change_and_interval, counted, format_level};
 use crate::session::Subject;
 use crate::terminal::{answer, conditions, footer, next_steps, notes, overview, verdict};
-use crate::text::{bounded, html, words};
+use crate::text::{JOIN, bounded, html, name, words};
 
 /// Longest condition that is shown, in columns.
-const LONGEST: usize = 2000;
+const LONGEST: usize = 600;
 
 /// The record as one page: the verdict, then the figures, how the runs are spread and in which order
 /// they were made, the comparisons, every metric, and how it was measured.
@@ -109,12 +109,15 @@ fn warnings(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String
             Tone::Notice => "strip warn",
             _ => "strip",
         };
-        out.push_str(&format!("<p class=\"{class}\">{}</p>\n", words(&note.text)));
+        out.push_str(&format!(
+            "<p class=\"{class}\">{}</p>\n",
+            words(&bounded(&note.text.replace(JOIN, " "), LONGEST))
+        ));
     }
     if let Some(why) = next_steps::why(record, subjects) {
         out.push_str(&format!(
             "<p class=\"next\">Where the time goes: <code>{}</code></p>\n",
-            html(&bounded(&why, LONGEST))
+            name(&bounded(&why, LONGEST))
         ));
     }
     out
@@ -194,10 +197,10 @@ fn how(record: &BenchRecord, subjects: &[Subject]) -> String {
         };
         out.push_str(&format!(
             "<h3>{number}{}</h3>\n<dl class=\"facts\">\n",
-            crate::text::name(&bounded(&subject.benchmark.name, 120))
+            name(&bounded(&subject.benchmark.name, 120))
         ));
         for (label, text) in conditions {
-            let text = html(&bounded(&text, LONGEST));
+            let text = name(&bounded(&text, LONGEST));
             out.push_str(&format!("<dt>{label}</dt><dd><code>{text}</code></dd>\n"));
         }
         out.push_str("</dl>\n");

@@ -7,7 +7,6 @@ use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::Axis;
 use crate::distribution::{slow_fence, sorted};
 use crate::quantity::{counted, format_count};
-use crate::text::bounded;
 
 /// One sample, in seconds.
 pub(crate) struct Sample<'a> {
@@ -47,7 +46,7 @@ pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -
     let mut thinned = false;
     for (index, (sample, sorted)) in samples.iter().zip(&sorted_values).enumerate() {
         let top = ROW * index as f64;
-        svg.text(0.0, top + 13.0, "name", &bounded(sample.name, 44));
+        svg.name(top + 13.0, sample.name);
         let (inside, beyond) = sorted.split_at(inside(sorted));
         svg.begin_group(colour(index));
         curve(&mut svg, &axis, inside, top + NAME + DENSITY);
@@ -84,6 +83,9 @@ fn curve(svg: &mut Svg, axis: &Axis, sorted: &[f64], floor: f64) {
     }
     points.push((RIGHT, floor));
     svg.curve(&points, floor, "density", true);
+    // Its edge, without the floor.
+    let edge = &points[1..points.len() - 1];
+    svg.curve(edge, floor, "curve edge", false);
 }
 
 /// Draws every value, or as many as there is room for; says whether some were left out.
@@ -101,7 +103,7 @@ fn dots(
         svg.dot(
             (axis.place(*value), top + part * DOTS),
             2.5,
-            "run",
+            "each",
             &write(*value),
         );
     }

@@ -3,7 +3,6 @@
 
 use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::{Axis, Ticks};
-use crate::text::bounded;
 
 /// One row.
 pub(crate) struct Rungs<'a> {
@@ -36,7 +35,7 @@ pub(crate) fn ladder(
     }
     for (index, row) in rows.iter().enumerate() {
         let top = ROW * index as f64;
-        svg.text(0.0, top + 15.0, "name", &bounded(row.name, 44));
+        svg.name(top + 15.0, row.name);
         let (Some(first), Some(last)) = (row.figures.first(), row.figures.last()) else {
             continue;
         };
