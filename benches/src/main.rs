@@ -27,6 +27,7 @@ mod ppbert;
 mod sample_tests;
 mod share;
 mod startup;
+mod store;
 mod subjects;
 mod table;
 mod tools;
@@ -113,6 +114,7 @@ fn everything(options: &Options) -> Result<()> {
             "startup" => startup::measure(&tools, options, share)?,
             "machine" => vec![machine::measure(&tools, options, share)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
+            "store" => store::measure(options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],
         };

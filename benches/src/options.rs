@@ -20,7 +20,7 @@ const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
 
 /// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] less 20 s for
 /// builds. Those whose share is the whole have no rounds to leave out.
-pub(crate) const FIGURES: [Figure; 14] = [
+pub(crate) const FIGURES: [Figure; 15] = [
     figure("floor", 30, 45),
     figure("own-cost", 30, 45),
     figure("growth", 90, 240),
@@ -35,10 +35,11 @@ pub(crate) const FIGURES: [Figure; 14] = [
     figure("aa", 140, 350),
     figure("machine", 65, 240),
     figure("machine-stability", 50, 100),
+    figure("store", 120, 120),
 ];
 
 /// What all figures together may take.
-const MINUTES: u32 = 15;
+const MINUTES: u32 = 17;
 
 /// How to call it.
 pub(crate) const USAGE: &str = "\
@@ -47,10 +48,10 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account tracing startup pipe ppbert power
-aa machine machine-stability
+aa machine machine-stability store
 
 Options:
-  --minutes N             at most this long (default 15), parted among the figures: fewer figures get more
+  --minutes N             at most this long (default 17), parted among the figures: fewer figures get more
                           rounds, up to what each takes at the most
   --repetitions N         most comparisons of each kind for aa (default 40)
   --power-repetitions N   most comparisons of each kind for power (default 20)
@@ -60,7 +61,7 @@ Options:
   --markdown FILE         write the tables to a file as well
 
 $RIVALS names a folder with the sources of multichase, tinymembench, STREAM and lmbench, which are
-built and put beside `fathom machine`. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert.
+built and put beside `fathom machine`. $POSTGRES names a server for `store`, postgres://USER@HOST/DATABASE. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert.
 hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures another
 fathom than this workspace's.";
 

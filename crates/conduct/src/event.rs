@@ -30,6 +30,26 @@ pub enum Event<'e> {
     PipelineStarts(u32, Kind),
     /// A round of a pipeline is observed; its number from 0.
     PipelineObserved(u32),
+    /// A version is checked out and built, unless that was done before.
+    Builds {
+        /// Its name.
+        version: &'e str,
+        /// Its place among those that are built, from 0.
+        place: usize,
+        /// How many are built; `None` where that is not known beforehand.
+        of: Option<usize>,
+    },
+    /// Another Fathom builds this version; it is waited for.
+    WaitsForBuild(&'e str),
+    /// This version is run once, to see whether the command works on it.
+    Tries(&'e str),
+    /// A search halves these revisions.
+    Halves {
+        /// So many are left.
+        left: usize,
+    },
+    /// The revision that is left of a search is compared with its parent.
+    Confirms,
     /// A probe of the machine begins.
     Probes(&'e str),
 }

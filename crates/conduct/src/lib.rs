@@ -1,20 +1,26 @@
 //! Conducts: one function a verb, a plan in, a record out.
 //!
-//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and [`check()`] measure, trace
-//! and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
+//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and
+//! [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
 //! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
-//! makes it.
+//! makes it. What was measured goes into the store through [`keep`].
 //!
 //! Must be called on a thread that lives until they return: what measures ends with the thread that
 //! started it. [`fathom_measure::interrupt::catch`] first, where Ctrl-C is to end with what is
 //! there.
 
 pub mod bench;
+pub mod bisect;
 mod cache;
+pub mod changes;
 pub mod command_words;
+pub mod compare;
 mod error;
 mod event;
 pub mod fingerprint;
+pub mod history;
+pub mod init;
+pub mod keep;
 pub mod machine;
 mod null_output;
 pub mod pipe;
@@ -22,13 +28,18 @@ mod quiet;
 mod record_file;
 mod seed;
 pub mod startup;
+pub mod stores;
 mod target;
+mod template;
 mod terms;
 mod throttling;
 pub mod tiers;
+pub mod versions;
 pub mod why;
+pub mod worktrees;
 
 pub use bench::{BenchPlan, bench};
+pub use bisect::{BisectPlan, bisect};
 pub use error::ConductError;
 pub use event::{Event, Observer};
 pub use machine::{CheckPlan, MachinePlan, check, machine};
@@ -37,7 +48,9 @@ pub use record_file::write_record;
 pub use seed::fresh_seed;
 pub use startup::{StartupPlan, startup};
 pub use target::{CommandPlan, Target};
+pub use template::{Builds, Template};
 pub use terms::RunTerms;
+pub use versions::{VersionsPlan, versions};
 pub use why::{Explained, WhyPlan, why};
 
 use fathom_measure::MeasureError;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_measure::{CommandLine, Expectation, Hooks, Input, MeasureError, Output, lookup};
 use fathom_model::{Benchmark, InputFrom, OutputTo};
+use fathom_store::variables;
 
 /// Where programs are looked for where nothing says where.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -125,6 +126,11 @@ impl CommandPlan {
                 .variables
                 .iter()
                 .map(|(name, value)| (text(name), text(value)))
+                .map(|(name, value)| match variables::is_withheld(&name) {
+                    // A password may be in it.
+                    true => (name, "(withheld)".to_owned()),
+                    false => (name, value),
+                })
                 .collect(),
         }
     }

@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
-use fathom_conduct::bench::{Amount, MARGIN};
+use fathom_conduct::bench::{ALPHA, Amount, MARGIN};
 use fathom_conduct::{BenchPlan, CommandPlan, Event, RunTerms, Target};
-use fathom_measure::{IgnoreFailure, Input, Output};
+use fathom_measure::{Against, IgnoreFailure, Input, Output};
 use fathom_model::StopReason;
 
 fn target(words: &[&str]) -> Target {
@@ -27,7 +27,9 @@ fn target(words: &[&str]) -> Target {
 fn plan(words: &[&str], deadline: Option<Instant>) -> BenchPlan {
     BenchPlan {
         targets: vec![target(words)],
-        reference: 0,
+        against: Against::One(0),
+        metric: None,
+        alpha: ALPHA,
         amount: Amount {
             runs: Some(3),
             ..Amount::default()

@@ -218,14 +218,11 @@ impl Results {
         selectors: &[(String, String)],
     ) -> Result<&Samples, Lookup> {
         let wanted = overlay(combination, selectors);
+        let readings = readings(path);
         let named: Vec<&Samples> = self
             .samples
             .iter()
-            .filter(|samples| {
-                readings(path)
-                    .into_iter()
-                    .any(|reading| fits(samples, reading))
-            })
+            .filter(|samples| readings.iter().any(|&one| fits(samples, one)))
             .collect();
         let here: Vec<&Samples> = named
             .iter()
@@ -252,7 +249,7 @@ impl Results {
                         promised.subject.as_deref(),
                         promised.primary,
                     );
-                    readings(path).into_iter().any(|one| fit(parts, one))
+                    readings.iter().any(|&one| fit(parts, one))
                 };
                 Err(self.reason(path, &wanted, !named.is_empty(), &promised))
             }
@@ -308,26 +305,25 @@ impl Results {
 
     /// The first gap that the words of a name allow.
     fn gap_by_name(&self, path: &str, wanted: &HashMap<&str, &str>) -> Option<&Gap> {
+        let readings = readings(path);
         self.gaps.iter().find(|gap| {
             holds_in(&gap.parameters, wanted)
-                && readings(path)
-                    .into_iter()
-                    .any(|(measure, metric, subject)| {
-                        let measure_fits = match (&gap.measure, measure) {
-                            (Some(gap), Some(named)) => gap == named,
-                            _ => true,
-                        };
-                        let subject_fits = match &gap.subject {
-                            Some(gap) => subject == Some(gap),
-                            // `MEASURE.METRIC`, and `METRIC.MEASURE` of a whole pipeline.
-                            None => {
-                                gap.measure.is_none()
-                                    || subject == gap.measure.as_deref()
-                                    || metric.is_some()
-                            }
-                        };
-                        measure_fits && subject_fits
-                    })
+                && readings.iter().any(|&(measure, metric, subject)| {
+                    let measure_fits = match (&gap.measure, measure) {
+                        (Some(gap), Some(named)) => gap == named,
+                        _ => true,
+                    };
+                    let subject_fits = match &gap.subject {
+                        Some(gap) => subject == Some(gap),
+                        // `MEASURE.METRIC`, and `METRIC.MEASURE` of a whole pipeline.
+                        None => {
+                            gap.measure.is_none()
+                                || subject == gap.measure.as_deref()
+                                || metric.is_some()
+                        }
+                    };
+                    measure_fits && subject_fits
+                })
         })
     }
 

@@ -6,6 +6,8 @@ mod cli;
 #[cfg(target_os = "linux")]
 fn main() {
     keep_memory();
+    // SAFETY: no other thread is there yet.
+    unsafe { fathom_store::variables::withhold() };
     std::process::exit(cli::run());
 }
 

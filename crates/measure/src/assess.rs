@@ -14,8 +14,10 @@ use fathom_stats::sequential::Allowance;
 pub struct Question {
     /// Names of the benchmarks.
     pub names: Vec<String>,
-    /// The benchmark that the others are compared with.
-    pub reference: usize,
+    /// What each benchmark is compared with.
+    pub against: Against,
+    /// The metric that is compared; the clock that carries verdicts if it is `None`.
+    pub metric: Option<Metric>,
     /// Differences up to this share count as none (0.01 is 1 %).
     pub margin: f64,
     /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are
@@ -23,16 +25,47 @@ pub struct Question {
     pub alpha: f64,
 }
 
+/// Which benchmarks are compared with which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// All others with this one.
+    One(usize),
+    /// Each with the one before it: versions in their order.
+    Previous,
+    /// The last with the middle of the two before it, their geometric mean in each round: which of
+    /// the two is it nearer to?
+    Middle,
+}
+
+impl Against {
+    /// The references of each comparison, one or two, and its subject.
+    fn comparisons(self, benchmarks: usize) -> Vec<([usize; 2], usize)> {
+        match self {
+            Against::One(reference) => (0..benchmarks)
+                .filter(|subject| *subject != reference)
+                .map(|subject| ([reference, reference], subject))
+                .collect(),
+            Against::Previous => (1..benchmarks)
+                .map(|subject| ([subject - 1, subject - 1], subject))
+                .collect(),
+            Against::Middle => (2..benchmarks)
+                .skip(benchmarks.saturating_sub(3))
+                .map(|subject| ([subject - 2, subject - 1], subject))
+                .collect(),
+        }
+    }
+}
+
 /// The comparisons of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdicts {
-    /// The clock that carries the verdicts.
-    pub clock: Metric,
-    /// Each benchmark against the reference, on that clock.
+    /// What was compared: the metric that was asked for, else the clock that carries the verdicts.
+    pub metric: Metric,
+    /// Each benchmark against its reference, in that metric.
     pub comparisons: Vec<Comparison>,
     /// The same on the other clock, where it is there.
     pub cross_checks: Vec<Comparison>,
-    /// The median of each benchmark, on the clock.
+    /// The median of each benchmark, in that metric.
     pub medians: Vec<Option<Estimate>>,
 }
 
@@ -94,25 +127,26 @@ fn has_undisturbed(runs: &[Run], benchmark: usize) -> bool {
     all > 0 && (all - with) as f64 <= MISSING_SHARE * all as f64
 }
 
-/// Compares every benchmark with the reference.
+/// Compares every benchmark with its reference.
 pub fn verdicts(runs: &[Run], question: &Question, allowance: Allowance) -> Verdicts {
     let benchmarks = question.names.len();
-    let clock = clock(runs, benchmarks);
-    let other = match clock {
+    let metric = question.metric.unwrap_or_else(|| clock(runs, benchmarks));
+    let other = match metric {
         Metric::Wall => Metric::Undisturbed,
         _ => Metric::Wall,
     };
-    let cross_checks = match (0..benchmarks).all(|b| has_undisturbed(runs, b)) {
+    let has_both = || (0..benchmarks).all(|b| has_undisturbed(runs, b));
+    let cross_checks = match question.metric.is_none() && has_both() {
         true => compare(runs, question, other, allowance),
         false => Vec::new(),
     };
     let median = |benchmark| {
-        let values = values(runs, benchmark, clock);
+        let values = values(runs, benchmark, metric);
         fathom_stats::median_interval(&values, 1.0 - allowance.interval.min(0.05))
     };
     Verdicts {
-        clock,
-        comparisons: compare(runs, question, clock, allowance),
+        metric,
+        comparisons: compare(runs, question, metric, allowance),
         cross_checks,
         medians: (0..benchmarks).map(median).collect(),
     }
@@ -124,17 +158,19 @@ fn compare(
     metric: Metric,
     allowance: Allowance,
 ) -> Vec<Comparison> {
-    let pairs: Vec<(usize, Vec<f64>, Vec<f64>)> = (0..question.names.len())
-        .filter(|benchmark| *benchmark != question.reference)
-        .map(|subject| {
-            let (reference, values) = paired(runs, question.reference, subject, metric);
-            (subject, reference, values)
+    let pairs: Vec<_> = question
+        .against
+        .comparisons(question.names.len())
+        .into_iter()
+        .map(|(references, subject)| {
+            let (reference, values) = paired(runs, references, subject, metric);
+            (references[0], subject, reference, values)
         })
         .collect();
     let data: Vec<PairData> = pairs
         .iter()
-        .map(|(subject, reference, values)| PairData {
-            reference_index: question.reference,
+        .map(|(reference_index, subject, reference, values)| PairData {
+            reference_index: *reference_index,
             subject_index: *subject,
             metric,
             reference,
@@ -147,26 +183,34 @@ fn compare(
     fathom_stats::judge(&data, question.margin, allowance)
 }
 
-/// Values of both benchmarks in the rounds in which both succeeded and have one.
-fn paired(runs: &[Run], reference: usize, subject: usize, metric: Metric) -> (Vec<f64>, Vec<f64>) {
+/// Values of the reference, or of the middle of two, and of the subject, in the rounds in which all
+/// succeeded and have one.
+pub fn paired(
+    runs: &[Run],
+    references: [usize; 2],
+    subject: usize,
+    metric: Metric,
+) -> (Vec<f64>, Vec<f64>) {
     let rounds = runs
         .iter()
         .map(|run| run.round as usize + 1)
         .max()
         .unwrap_or(0);
-    let mut by_round = vec![(None, None); rounds];
+    let mut by_round = vec![[None; 3]; rounds];
     for run in runs.iter().filter(|run| run.exit.is_success()) {
-        let slot = &mut by_round[run.round as usize];
-        if run.benchmark == reference {
-            slot.0 = metric.of(run);
-        }
-        if run.benchmark == subject {
-            slot.1 = metric.of(run);
+        let slots = &mut by_round[run.round as usize];
+        for (slot, benchmark) in slots
+            .iter_mut()
+            .zip([references[0], references[1], subject])
+        {
+            if run.benchmark == benchmark {
+                *slot = metric.of(run);
+            }
         }
     }
     by_round
         .into_iter()
-        .filter_map(|(a, b)| Some((a?, b?)))
+        .filter_map(|[a, b, subject]| Some((fathom_stats::middle(a?, b?), subject?)))
         .unzip()
 }
 

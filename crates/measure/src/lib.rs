@@ -31,13 +31,15 @@ pub mod pipeline;
 #[cfg(launcher)]
 mod process;
 #[cfg(launcher)]
+pub mod server;
+#[cfg(launcher)]
 pub mod startup;
 #[cfg(launcher)]
 mod steal;
 #[cfg(launcher)]
 mod traced;
 
-pub use assess::{Question, Verdicts, assess};
+pub use assess::{Against, Question, Verdicts, assess};
 pub use command_line::{CommandLine, Expectation, Input, Output};
 pub use date::now_rfc3339;
 pub use error::MeasureError;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fathom_measure::simulated::{Event, Simulated, quiet_run};
 use fathom_measure::{
-    Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent, StopRule,
-    assess, conduct,
+    Against, Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent,
+    StopRule, assess, conduct,
 };
 use fathom_model::{Exit, Metric, Outcome, Run, StopReason, Verdict};
 
@@ -19,7 +19,8 @@ fn plan(benchmarks: usize, stop: StopRule) -> Plan {
         stop,
         question: Question {
             names: (0..benchmarks).map(|i| format!("command {i}")).collect(),
-            reference: 0,
+            against: Against::One(0),
+            metric: None,
             margin: 0.01,
             alpha: 0.05,
         },

@@ -5,12 +5,15 @@
 //! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
+mod changes;
+mod bisect;
 mod comparison;
 mod environment;
 mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod history;
 mod machine;
 mod metric;
 mod pipe;
@@ -21,8 +24,16 @@ mod run;
 mod sample;
 mod startup;
 mod version1;
+mod versions;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
+pub use changes::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
+    SeriesChanges,
+pub use bisect::{
+    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, TestedRevision,
+    TestedState,
+};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
@@ -35,6 +46,10 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use history::{
+    CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
+    HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
+};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,
@@ -57,3 +72,4 @@ pub use startup::{
     FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,
     StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };
+pub use versions::{ChosenBy, Version, VersionState, VersionStep, VersionsRecord};

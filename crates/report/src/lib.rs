@@ -1,15 +1,18 @@
-//! Everything that a person or a program reads: of `bench`, `why`, `pipe`, `startup`, `machine` and
-//! `run`.
+//! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
+//! `startup`, `machine` and `run`.
 //!
 //! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
 //! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
 //! on, opens a file or reads a clock. `docs/numbers.md` says what each printed number means.
 
 mod axis;
+mod changes;
+mod bisect;
 mod bench;
 mod distribution;
 mod experiment;
 mod export;
+mod history;
 mod line;
 mod machine;
 mod page;
@@ -20,10 +23,13 @@ mod session;
 mod startup;
 mod terminal;
 mod text;
+mod versions;
 mod waits;
 mod why;
 mod words;
 
+pub use changes::{ChangesOptions, changes_json, changes_terminal};
+pub use bisect::{bisect_json, bisect_terminal};
 pub use bench::bench_html;
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
@@ -31,6 +37,10 @@ pub use experiment::{
     plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use history::{
+    HistoryOptions, compare_json, compare_terminal, history_csv, history_json, history_list,
+    history_series, store_json, store_terminal,
+};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };
@@ -41,5 +51,6 @@ pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
+pub use versions::{RevisionOptions, versions_json, versions_terminal};
 pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
 pub use words::{all_words, explain_word, similar_words};

@@ -168,6 +168,12 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// A line that is not cut, however long: a command that is to be copied. It must be clean.
+    pub(crate) fn verbatim(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
     /// An empty line, unless the page is still empty.
     pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() {

@@ -138,6 +138,23 @@ fn all_that_is_known_of_a_busy_machine() {
 }
 
 #[test]
+fn slow_runs_that_were_throttled_did_not_wait_for_others() {
+    let preempted = vec![(5, 0.02), (11, 0.02), (17, 0.02)];
+    let program = Program {
+        preempted,
+        ..Program::new("work", 0.02)
+    };
+    let mut record = session(&[program], 40);
+    assert!(verbose(&record).contains("waited for a CPU"));
+    for run in &mut record.runs {
+        run.throttled_ns = run.run_queue_wait_ns.filter(|wait| *wait > 10_000_000);
+    }
+    let text = verbose(&record);
+    assert!(text.contains("all throttled"), "{text}");
+    assert!(!text.contains("waited for a CPU"), "{text}");
+}
+
+#[test]
 fn all_that_is_known_of_three_commands() {
     let mut record = three();
     let note = warning(Some(2), "steal", "CPU steal in 1 run");

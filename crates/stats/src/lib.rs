@@ -4,19 +4,24 @@
 //! |---|---|
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
+//! | The same, where both were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
+//! | Where did a series change its level? | [`change_points`], [`follow`] |
+//! | Which revision changed it? | [`Halving`], [`middle`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
 
 mod autocorrelation;
+mod change_points;
 mod detectable;
 mod digits;
 mod discovery;
 mod geometric;
+mod halving;
 mod histogram;
 mod intervals;
 mod judge;
@@ -27,13 +32,16 @@ mod quantile;
 pub mod sequential;
 mod signed_rank;
 mod summary;
+mod unpaired;
 mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
+pub use change_points::{change_points, follow};
 pub use detectable::smallest_difference;
 pub use digits::supported_decimals;
 pub use discovery::benjamini_hochberg;
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
+pub use halving::{Halving, middle, steps};
 pub use histogram::{Histogram, histogram};
 pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
@@ -42,3 +50,6 @@ pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::quantile;
 pub use summary::{median_interval, summarize};
+pub use unpaired::{
+    BetweenSessions, Measured, UnpairedRatio, between_sessions, judge_unpaired, unpaired_ratio,
+};

@@ -173,6 +173,27 @@ pub(crate) fn select_in(
     Ok(rows)
 }
 
+/// The same for numbers of records. Many that lie close are asked for by their ends: a statement of 960
+/// values takes 3 ms to prepare, and rows between them that nobody asked for hardly cost. The answer has
+/// these, too.
+pub(crate) fn select_numbers(
+    database: &mut dyn Database,
+    head: &str,
+    numbers: &[i64],
+    tail: &str,
+) -> Result<Vec<Row>, Error> {
+    let (least, most) = (numbers.iter().min(), numbers.iter().max());
+    if let (Some(least), Some(most)) = (least, most)
+        && numbers.len() > VALUES / 2
+        && most.abs_diff(*least) < numbers.len() as u64 * 4
+    {
+        let ends = [(*least).into(), (*most).into()];
+        return database.query(&format!("{head} BETWEEN $1 AND $2 {tail}"), &ends);
+    }
+    let keys: Vec<Cell> = numbers.iter().map(|number| (*number).into()).collect();
+    select_in(database, head, &keys, tail)
+}
+
 /// Runs `body` in a transaction: all of it or nothing.
 pub(crate) fn in_transaction<T>(
     database: &mut dyn Database,

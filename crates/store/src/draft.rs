@@ -156,6 +156,45 @@ impl Draft {
         })
     }
 
+    /// The same of a record that was measured just now: the files that it names as input are read, for
+    /// their hashes. One that is gone has none.
+    ///
+    /// # Errors
+    /// As [`Draft::of`].
+    pub fn measured(text: String) -> Result<Draft, Error> {
+        let mut draft = Draft::of(text)?;
+        // Only what is asked for is kept of a text that may have some 100,000 runs.
+        #[derive(Deserialize, Default)]
+        struct Fed {
+            #[serde(default)]
+            input: Value,
+        }
+        #[derive(Deserialize)]
+        struct Record {
+            #[serde(default)]
+            benchmarks: Vec<Fed>,
+            #[serde(default)]
+            conditions: Fed,
+        }
+        let record: Option<Record> = serde_json::from_str(&draft.text).ok();
+        let fed = record.into_iter().flat_map(|record| {
+            let mut all = record.benchmarks;
+            all.push(record.conditions);
+            all
+        });
+        let mut files: Vec<String> = Vec::new();
+        for one in fed {
+            if let Some(file) = one.input["file"].as_str()
+                && !files.iter().any(|known| known == file)
+            {
+                files.push(file.to_owned());
+            }
+        }
+        let inputs = files.iter().map(|file| Input::of(Path::new(file)));
+        draft.inputs = inputs.filter_map(Result::ok).collect();
+        Ok(draft)
+    }
+
     /// The record's id: the same text has the same one in every store, so nothing is saved twice.
     pub fn id(&self) -> String {
         match &self.pruned {

@@ -111,6 +111,14 @@ pub enum Error {
         "there is no place for a store: neither XDG_DATA_HOME nor HOME is set; name one with --store PATH"
     )]
     NoPlace,
+    /// A label that nothing could be found by.
+    #[error("--label {label:?}: {why}; write a name, such as --label v1.2")]
+    Label {
+        /// As it was written.
+        label: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A text that is no record.
     #[error("this is no record of Fathom: {0}")]
     NotARecord(String),
@@ -148,6 +156,9 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// What git can't know.
+    #[error(transparent)]
+    Git(#[from] crate::git::GitError),
     /// The whole record was pruned.
     #[error(
         "the runs of record {id} were pruned; its points are kept, `fathom history` shows them"

@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use crate::NewPoint;
 
+/// The metric of the benchmark `machine` that a check of the machine yields, as a share.
+pub const NOISE_FLOOR: &str = "noise_floor";
+
 /// The points of a record; none of a kind that has no figures to follow, or of one that was cut short
 /// before it had any.
 pub fn extract(record: &Value) -> Vec<NewPoint> {
@@ -18,6 +21,7 @@ pub fn extract(record: &Value) -> Vec<NewPoint> {
         Some("startup") => startup(record),
         Some("pipe") => pipe(record),
         Some("machine") => machine(record),
+        Some("machine_check") => machine_check(record),
         Some("run") => experiment(record),
         _ => Vec::new(),
     };
@@ -150,6 +154,24 @@ fn machine(record: &Value) -> Vec<NewPoint> {
         })
     };
     list(&record["results"]).iter().filter_map(one).collect()
+}
+
+/// The noise floor: `compare` assumes no smaller drift where nothing better is known.
+fn machine_check(record: &Value) -> Vec<NewPoint> {
+    let noise = &record["noise"];
+    let smallest = noise["smallest_difference"].as_f64();
+    let point = smallest.map(|value| NewPoint {
+        benchmark: "machine".to_owned(),
+        metric: NOISE_FLOOR.to_owned(),
+        unit: "share".to_owned(),
+        meaning: "smallest difference of a program from itself that would be reported".to_owned(),
+        value,
+        low: value,
+        high: value,
+        runs: count(&noise["self_comparison"]["rounds"]),
+        ..blank()
+    });
+    Vec::from_iter(point)
 }
 
 fn experiment(record: &Value) -> Vec<NewPoint> {

@@ -179,10 +179,34 @@ fn place(folder: &Path) -> Result<(PathBuf, bool), GitError> {
     Ok((PathBuf::from(root), shallow == "true"))
 }
 
+/// Variables by which git is told of another repository than that of the folder: a hook sets them.
+pub const ELSEWHERE: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
 fn run(folder: &Path, args: &[&str]) -> Result<String, GitError> {
+    ask(folder, args, Stdio::null())
+}
+
+/// What git prints when it is called in a folder with its hooks off, without white space at the end.
+///
+/// # Errors
+/// [`GitError`].
+pub fn ask(folder: &Path, args: &[&str], input: Stdio) -> Result<String, GitError> {
+    let mut command = Command::new("git");
+    for name in ELSEWHERE {
+        command.env_remove(name);
+    }
     // Hooks and the file watcher are programs of the repository; without optional locks a `git add` in
     // another window never fails because of us.
-    let output = Command::new("git")
+    let output = command
         .args([
             "-c",
             "core.hooksPath=/dev/null",
@@ -193,7 +217,7 @@ fn run(folder: &Path, args: &[&str]) -> Result<String, GitError> {
         .args(args)
         .current_dir(folder)
         .env("LC_ALL", "C")
-        .stdin(Stdio::null())
+        .stdin(input)
         .output()
         .map_err(|_| GitError::NoGit)?;
     if output.status.success() {

@@ -25,11 +25,12 @@ mod save;
 mod segment;
 mod sqlite;
 mod store;
+pub mod variables;
 
 pub use bundle::Loaded;
 pub use draft::{Draft, Input, NewPoint, Revision};
 pub use error::Error;
-pub use extract::extract;
+pub use extract::{NOISE_FLOOR, extract};
 pub use keep::{Kept, save_or_keep};
 pub use location::Location;
 pub use prune::Prune;

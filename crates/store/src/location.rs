@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::postgresql::address;
 
+/// A file in a `.fathom/` that `run` made for its builds and inputs alone: no project's.
+pub const WORK_ONLY: &str = "work-only";
+
 /// Name of the store in a project's folder and in the user's.
 const FILE: &str = "store.sqlite";
 
@@ -119,7 +122,8 @@ pub fn look(folder: &Path) -> Option<Folder> {
     Some(Folder {
         own,
         git_root,
-        project: store.is_some_and(|store| store.is_dir()),
+        project: store.is_some_and(|store| store.is_dir())
+            && !folder.join(".fathom").join(WORK_ONLY).exists(),
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::chunk;
-use crate::database::{Cell, Database, Row};
+use crate::database::{Cell, Database, Row, select_in};
 use crate::records::{Head, heads};
 use crate::rename::aliases;
 use crate::{Error, Store};
@@ -87,17 +87,50 @@ impl Store {
     pub fn series(&mut self, filter: &SeriesFilter, last: usize) -> Result<Vec<Series>, Error> {
         self.reading(|database| {
             let mut found = list(database, filter)?;
-            if last == 0 {
-                return Ok(found);
-            }
-            if found.len() > 8 {
-                tails(database, &mut found, last)?;
-            }
-            for series in found.iter_mut().filter(|series| series.last.len() < last) {
-                series.last = newest(database, series.number, last)?;
+            if last > 0 {
+                let numbers: Vec<i64> = found.iter().map(|series| series.number).collect();
+                let mut points = newest(database, &numbers, last)?;
+                for series in &mut found {
+                    series.last = points.remove(&series.number).unwrap_or_default();
+                }
             }
             Ok(found)
         })
+    }
+
+    /// The `last` newest points of each of these series, oldest first.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn newest(
+        &mut self,
+        series: &[i64],
+        last: usize,
+    ) -> Result<HashMap<i64, Vec<Point>>, Error> {
+        self.reading(|database| newest(database, series, last))
+    }
+
+    /// The points of several series, by time.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn points_of(
+        &mut self,
+        series: &[i64],
+        since: &Since,
+    ) -> Result<HashMap<i64, Vec<Point>>, Error> {
+        self.reading(|database| points_of(database, series, since))
+    }
+
+    /// What is known of records, by their numbers.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn heads(
+        &mut self,
+        numbers: impl Iterator<Item = i64>,
+    ) -> Result<HashMap<i64, Head>, Error> {
+        self.reading(|database| heads(database, numbers))
     }
 
     /// The points of a series, by time: over clocks that were set back and records that were loaded later.
@@ -223,59 +256,63 @@ pub(crate) fn tail_of(database: &mut dyn Database, series: i64) -> Result<Vec<Po
     Ok(rows.into_iter().map(|mut row| point(&mut row)).collect())
 }
 
-/// The newest points of many series in one go, as far as they are not sealed. Sealed ones may be newer
-/// (of a clock that was set back): those series are left to [`newest`].
-fn tails(database: &mut dyn Database, series: &mut [Series], last: usize) -> Result<(), Error> {
-    let newest_sealed =
-        database.query("SELECT series, MAX(last) FROM chunk GROUP BY series", &[])?;
-    let newest_sealed: HashMap<i64, i64> = newest_sealed
-        .into_iter()
-        .map(|mut row| (row.int(), row.int()))
-        .collect();
-    let statement = format!(
+/// The newest points of each series. A statement for all tails, one for the places of all chunks, then
+/// one for each round in which some series needs its next chunk, which is one as a rule: a statement for
+/// each series took 10 ms each over a network.
+fn newest(
+    database: &mut dyn Database,
+    series: &[i64],
+    last: usize,
+) -> Result<HashMap<i64, Vec<Point>>, Error> {
+    let keys: Vec<Cell> = series.iter().map(|number| (*number).into()).collect();
+    let tails = format!(
         "SELECT series, {TAIL} FROM (SELECT series, {TAIL}, ROW_NUMBER() OVER
-             (PARTITION BY series ORDER BY time DESC, record DESC) AS place FROM tail) AS placed
-         WHERE place <= $1"
+             (PARTITION BY series ORDER BY time DESC, record DESC) AS place FROM tail WHERE series"
     );
     let mut found: HashMap<i64, Vec<Point>> = HashMap::new();
-    for mut row in database.query(&statement, &[(last as i64).into()])? {
+    let end = format!(") AS placed WHERE place <= {last}");
+    for mut row in select_in(database, &tails, &keys, &end)? {
         found.entry(row.int()).or_default().push(point(&mut row));
     }
-    for series in series {
-        let mut points = found.remove(&series.number).unwrap_or_default();
-        points.sort_by_key(|point| (point.time, point.record));
-        let oldest = points.first().map_or(i64::MAX, |point| point.time);
-        if newest_sealed
-            .get(&series.number)
-            .is_none_or(|sealed| *sealed < oldest)
-        {
-            series.last = points;
-        }
+    // Of each series the chunks that were not opened yet, the newest at the end.
+    let mut closed: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
+    let places = "SELECT series, last, id FROM chunk WHERE series";
+    for mut row in select_in(database, places, &keys, "ORDER BY last")? {
+        let chunks = closed.entry(row.int()).or_default();
+        chunks.push((row.int(), row.int()));
     }
-    Ok(())
-}
-
-/// The newest points of one series: chunks are opened from the newest on until no other can have one.
-fn newest(database: &mut dyn Database, series: i64, last: usize) -> Result<Vec<Point>, Error> {
-    let mut points = tail_of(database, series)?;
-    let chunks = "SELECT id, last FROM chunk WHERE series = $1 ORDER BY last DESC";
-    for mut row in database.query(chunks, &[series.into()])? {
-        let (chunk, newest) = (row.int(), row.int());
-        points.sort_by_key(|point| std::cmp::Reverse((point.time, point.record)));
-        if points
-            .get(last - 1)
-            .is_some_and(|point| point.time > newest)
-        {
+    loop {
+        let mut wanted: Vec<Cell> = Vec::new();
+        for (series, chunks) in &mut closed {
+            let points = found.entry(*series).or_default();
+            points.sort_by_key(|point| std::cmp::Reverse((point.time, point.record)));
+            points.truncate(last);
+            let Some((newest, chunk)) = chunks.pop() else {
+                continue;
+            };
+            // No other chunk has a newer one either.
+            match points
+                .get(last - 1)
+                .is_some_and(|point| point.time > newest)
+            {
+                true => chunks.clear(),
+                false => wanted.push(chunk.into()),
+            }
+        }
+        if wanted.is_empty() {
             break;
         }
-        let statement = "SELECT environment, packed FROM chunk WHERE id = $1";
-        for row in database.query(statement, &[chunk.into()])? {
-            points.extend(opened(database, row, series)?);
+        let packed = "SELECT series, environment, packed FROM chunk WHERE id";
+        for mut row in select_in(database, packed, &wanted, "")? {
+            let series = row.int();
+            let points = opened(database, row, series)?;
+            found.entry(series).or_default().extend(points);
         }
     }
-    points.sort_by_key(|point| (point.time, point.record));
-    points.drain(..points.len().saturating_sub(last));
-    Ok(points)
+    for points in found.values_mut() {
+        points.sort_by_key(|point| (point.time, point.record));
+    }
+    Ok(found)
 }
 
 fn opened(database: &dyn Database, mut row: Row, series: i64) -> Result<Vec<Point>, Error> {
@@ -292,22 +329,46 @@ pub(crate) fn points(
     series: i64,
     since: &Since,
 ) -> Result<Vec<Point>, Error> {
-    let from = match since {
-        Since::Time(from) => *from,
-        _ => i64::MIN,
+    let mut found = points_of(database, &[series], since)?;
+    Ok(found.remove(&series).unwrap_or_default())
+}
+
+/// The points of several series, each by time.
+fn points_of(
+    database: &mut dyn Database,
+    series: &[i64],
+    since: &Since,
+) -> Result<HashMap<i64, Vec<Point>>, Error> {
+    let keys: Vec<Cell> = series.iter().map(|number| (*number).into()).collect();
+    let (from, sealed) = match since {
+        Since::Time(from) => (*from, format!("AND last >= {from}")),
+        _ => (i64::MIN, String::new()),
     };
-    let mut points = tail_of(database, series)?;
-    let chunks = "SELECT environment, packed FROM chunk WHERE series = $1 AND last >= $2";
-    for row in database.query(chunks, &[series.into(), from.into()])? {
-        points.extend(opened(database, row, series)?);
+    let mut found: HashMap<i64, Vec<Point>> = HashMap::new();
+    let tails = format!("SELECT series, {TAIL} FROM tail WHERE series");
+    for mut row in select_in(database, &tails, &keys, "")? {
+        found.entry(row.int()).or_default().push(point(&mut row));
     }
-    points.retain(|point| point.time >= from);
-    if let Since::Revisions(revisions) = since {
-        let of_these = records_of(database, revisions)?;
-        points.retain(|point| of_these.contains(&point.record));
+    let chunks = "SELECT series, environment, packed FROM chunk WHERE series";
+    for mut row in select_in(database, chunks, &keys, &sealed)? {
+        let series = row.int();
+        let points = opened(database, row, series)?;
+        found.entry(series).or_default().extend(points);
     }
-    points.sort_by_key(|point| (point.time, point.record));
-    Ok(points)
+    let of_these = match since {
+        Since::Revisions(revisions) => Some(records_of(database, revisions)?),
+        _ => None,
+    };
+    for points in found.values_mut() {
+        points.retain(|point| {
+            let wanted = of_these
+                .as_ref()
+                .is_none_or(|of| of.contains(&point.record));
+            wanted && point.time >= from
+        });
+        points.sort_by_key(|point| (point.time, point.record));
+    }
+    Ok(found)
 }
 
 fn records_of(
@@ -315,8 +376,7 @@ fn records_of(
     revisions: &HashSet<String>,
 ) -> Result<HashSet<i64>, Error> {
     let cells: Vec<Cell> = revisions.iter().map(|id| id.as_str().into()).collect();
-    let rows =
-        crate::database::select_in(database, "SELECT id FROM record WHERE revision", &cells, "")?;
+    let rows = select_in(database, "SELECT id FROM record WHERE revision", &cells, "")?;
     Ok(rows.into_iter().map(|mut row| row.int()).collect())
 }
 

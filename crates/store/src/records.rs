@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::chunk;
-use crate::database::{Cell, Database, Row, select_in};
+use crate::database::{Cell, Database, Row, select_numbers};
 use crate::save::label;
 use crate::{Error, Input, Revision, Store};
 
@@ -174,7 +174,7 @@ fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Er
     };
     let rows = database.query(&format!("{COLUMNS} {condition}"), &cells)?;
     let mut found: Vec<Head> = rows.into_iter().map(head).collect();
-    let numbers: Vec<Cell> = found.iter().map(|head| head.number.into()).collect();
+    let numbers: Vec<i64> = found.iter().map(|head| head.number).collect();
     let mut labels = labels(database, &numbers)?;
     for head in &mut found {
         head.labels = labels.remove(&head.number).unwrap_or_default();
@@ -188,11 +188,14 @@ pub(crate) fn heads(
     database: &mut dyn Database,
     numbers: impl Iterator<Item = i64>,
 ) -> Result<HashMap<i64, Head>, Error> {
-    let numbers: Vec<Cell> = numbers.map(Cell::Int).collect();
-    let rows = select_in(database, &format!("{COLUMNS} WHERE id"), &numbers, "")?;
+    let mut numbers: Vec<i64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let rows = select_numbers(database, &format!("{COLUMNS} WHERE id"), &numbers, "")?;
     let mut heads: HashMap<i64, Head> = rows
         .into_iter()
         .map(head)
+        .filter(|head| numbers.binary_search(&head.number).is_ok())
         .map(|head| (head.number, head))
         .collect();
     for (number, labels) in labels(database, &numbers)? {
@@ -205,11 +208,11 @@ pub(crate) fn heads(
 
 fn labels(
     database: &mut dyn Database,
-    numbers: &[Cell],
+    numbers: &[i64],
 ) -> Result<HashMap<i64, Vec<String>>, Error> {
     let mut labels: HashMap<i64, Vec<String>> = HashMap::new();
     let head = "SELECT record, name FROM label WHERE record";
-    for mut row in select_in(database, head, numbers, "ORDER BY name")? {
+    for mut row in select_numbers(database, head, numbers, "ORDER BY name")? {
         labels.entry(row.int()).or_default().push(row.text());
     }
     Ok(labels)

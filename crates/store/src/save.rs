@@ -1,6 +1,6 @@
 //! Saving: a record, its labels and its points, all or nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::chunk;
 use crate::database::{Cell, Database, insert, select_in};
@@ -64,25 +64,25 @@ impl Store {
             .map(|draft| chunk::pack(draft.text.as_bytes()))
             .collect();
         self.writing(|database| {
-            let mut series = Keys::new(database)?;
+            let mut keys = Keys::new(database)?;
             let mut saved = Vec::new();
-            let mut touched = BTreeSet::new();
+            let mut new: BTreeMap<i64, Vec<Point>> = BTreeMap::new();
             for (draft, packed) in drafts.iter().zip(packed) {
                 let environment = environment(database, &draft.segment)?;
                 let (record, one) = record(database, draft, environment, packed)?;
                 if one.new {
-                    for key in points(database, &mut series, draft, record, environment)? {
-                        let mixed = (record ^ (key << 20))
-                            .unsigned_abs()
-                            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                        if drafts.len() as u64 >= LOOK_EVERY || (mixed >> 32) % LOOK_EVERY == 0 {
-                            touched.insert(key);
+                    let series = keys.of(database, &draft.points)?;
+                    for (point, key) in draft.points.iter().zip(series) {
+                        let points = new.entry(key).or_default();
+                        // Two benchmarks of one record that were renamed to one: the first stays.
+                        if points.last().is_none_or(|last| last.record != record) {
+                            points.push(of_record(point, record, environment, draft.time));
                         }
                     }
                 }
                 saved.push(one);
             }
-            for key in touched {
+            for key in write(database, new)? {
                 seal(database, key)?;
             }
             Ok(saved)
@@ -203,30 +203,52 @@ pub(crate) fn label(
     )
 }
 
-/// Writes the points of a record into the tails of their series and yields those series.
-fn points(
-    database: &mut dyn Database,
-    keys: &mut Keys,
-    draft: &Draft,
-    record: i64,
-    environment: i64,
-) -> Result<Vec<i64>, Error> {
-    let series = keys.of(database, &draft.points)?;
-    let mut cells: Vec<Cell> = Vec::with_capacity(series.len() * 8);
-    for (point, key) in draft.points.iter().zip(&series) {
-        cells.extend([
-            (*key).into(),
-            record.into(),
-            environment.into(),
-            draft.time.into(),
-        ]);
-        cells.extend([point.value.into(), point.low.into(), point.high.into()]);
-        cells.push(i64::from(point.runs).into());
+fn of_record(point: &NewPoint, record: i64, environment: i64, time: i64) -> Point {
+    Point {
+        time,
+        record,
+        environment,
+        runs: point.runs,
+        value: point.value,
+        low: point.low,
+        high: point.high,
+    }
+}
+
+/// Writes points by series, into the tails or, where there are enough for chunks (of a large bundle),
+/// sealed at once: through the tails each is written, read and deleted again. Yields the series whose tail is to
+/// be looked at.
+fn write(database: &mut dyn Database, new: BTreeMap<i64, Vec<Point>>) -> Result<Vec<i64>, Error> {
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut touched = Vec::new();
+    for (series, points) in new {
+        if points.len() >= SEALED {
+            seal_points(database, series, points)?;
+            continue;
+        }
+        let looked_at = |point: &Point| {
+            let mixed = (point.record ^ (series << 20))
+                .unsigned_abs()
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (mixed >> 32).is_multiple_of(LOOK_EVERY)
+        };
+        if points.len() as u64 >= LOOK_EVERY || points.iter().any(looked_at) {
+            touched.push(series);
+        }
+        for point in points {
+            cells.extend([
+                series.into(),
+                point.record.into(),
+                point.environment.into(),
+                point.time.into(),
+            ]);
+            cells.extend([point.value.into(), point.low.into(), point.high.into()]);
+            cells.push(i64::from(point.runs).into());
+        }
     }
     let head = "INSERT INTO tail (series, record, environment, time, value, low, high, runs)";
-    // Two benchmarks of one record that were renamed to one: the first stays.
     insert(database, head, 8, &cells, "ON CONFLICT DO NOTHING")?;
-    Ok(series)
+    Ok(touched)
 }
 
 type Name = (String, String, String);
@@ -297,8 +319,15 @@ pub(crate) fn seal(database: &mut dyn Database, series: i64) -> Result<(), Error
     if tail.len() < SEALED {
         return Ok(());
     }
-    let mut segments: HashMap<i64, Vec<Point>> = HashMap::new();
-    for point in tail {
+    seal_points(database, series, tail)?;
+    database.query("DELETE FROM tail WHERE series = $1", &[series.into()])?;
+    Ok(())
+}
+
+/// Puts points into chunks, one or more for each segment.
+fn seal_points(database: &mut dyn Database, series: i64, points: Vec<Point>) -> Result<(), Error> {
+    let mut segments: BTreeMap<i64, Vec<Point>> = BTreeMap::new();
+    for point in points {
         segments.entry(point.environment).or_default().push(point);
     }
     for (environment, mut points) in segments {
@@ -319,6 +348,5 @@ pub(crate) fn seal(database: &mut dyn Database, series: i64) -> Result<(), Error
             )?;
         }
     }
-    database.query("DELETE FROM tail WHERE series = $1", &[series.into()])?;
     Ok(())
 }

@@ -275,6 +275,12 @@ fn explain(error: rusqlite::Error, name: &str, wait: Duration) -> Error {
             store,
             seconds: wait.as_secs_f64(),
         },
+        (_, ffi::SQLITE_IOERR_WRITE) => Error::Unusable {
+            store,
+            why: "a write failed: its disk is failing, or a limit on the size of files (`ulimit -f`) is \
+                  reached"
+                .to_owned(),
+        },
         (ErrorCode::DatabaseCorrupt, _) => Error::Damaged { store, what: why },
         (ErrorCode::ReadOnly, _) => Error::ReadOnly { store },
         (ErrorCode::CannotOpen | ErrorCode::PermissionDenied, _) => Error::Unusable {

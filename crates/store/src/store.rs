@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::database::{Access, Database, in_transaction};
 use crate::postgresql::{self, address};
-use crate::{Error, Location, form, sqlite};
+use crate::{Error, Location, form, sqlite, variables};
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +84,7 @@ impl Store {
             }
             Location::File(path) => Box::new(sqlite::open(path, options.wait)?),
             Location::Server(text) => {
-                let address = address::parse(text, |key| std::env::var(key).ok())?;
+                let address = address::parse(text, variables::get)?;
                 Box::new(postgresql::open(address, options.wait)?)
             }
         };

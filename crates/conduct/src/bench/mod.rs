@@ -9,10 +9,10 @@ use std::time::Duration;
 pub use amount::Amount;
 use fathom_measure::assess::verdicts;
 use fathom_measure::{
-    Frame, IgnoreFailure, Journal, MeasureError, Plan, ProcessExecutor, ProcessOptions, Question,
-    assess, conduct, interrupt, now_rfc3339, write_bench,
+    Against, Frame, IgnoreFailure, Journal, Limits, MeasureError, Plan, ProcessExecutor,
+    ProcessOptions, Question, StopRule, assess, conduct, interrupt, now_rfc3339, write_bench,
 };
-use fathom_model::{BenchRecord, Conditions, Estimate, Run, SCHEMA_VERSION, StopReason};
+use fathom_model::{BenchRecord, Conditions, Estimate, Metric, Run, SCHEMA_VERSION, StopReason};
 use fathom_stats::sequential;
 
 use crate::quiet::wait_until_quiet;
@@ -34,8 +34,12 @@ const RECENT_RUNS: usize = 400;
 pub struct BenchPlan {
     /// The commands, at least one.
     pub targets: Vec<Target>,
-    /// Index of the one that the others are compared with.
-    pub reference: usize,
+    /// What each of them is compared with.
+    pub against: Against,
+    /// The metric that is compared; the clock that carries verdicts if it is `None`.
+    pub metric: Option<Metric>,
+    /// How often an interval may miss, see [`Question::alpha`].
+    pub alpha: f64,
     /// How much is measured.
     pub amount: Amount,
     /// Warm-up rounds.
@@ -67,26 +71,47 @@ impl BenchPlan {
             benchmarks: self.targets.len(),
             warmup: self.warmup,
             seed: self.seed,
-            stop: self.amount.stop_rule(self.targets.len()),
+            stop: self.stop_rule(),
             question: Question {
                 names: self
                     .targets
                     .iter()
                     .map(|target| target.benchmark.name.clone())
                     .collect(),
-                reference: self.reference,
+                against: self.against,
+                metric: self.metric,
                 margin: self.margin,
-                alpha: ALPHA,
+                alpha: self.alpha,
             },
             ignore_failure: self.ignore_failure.clone(),
         }
+    }
+
+    /// The first look at the verdicts comes when it can decide: a smaller allowance takes more rounds
+    /// for that.
+    fn stop_rule(&self) -> StopRule {
+        let rule = self.amount.stop_rule(self.targets.len());
+        let StopRule::Answer(limits) = rule else {
+            return rule;
+        };
+        let deciding = fathom_stats::fewest_rounds(1.0 - sequential::early(1, self.alpha).claim);
+        StopRule::Answer(match self.amount.min_runs {
+            Some(_) => limits,
+            None => Limits {
+                minimum: limits
+                    .minimum
+                    .max(u32::try_from(deciding).unwrap_or(u32::MAX))
+                    .min(limits.maximum.unwrap_or(u32::MAX)),
+                ..limits
+            },
+        })
     }
 
     /// The rounds that were asked for and those that a claim takes, where the first are fewer:
     /// however large the difference, they can't show it.
     pub fn too_few_rounds(&self) -> Option<(u32, usize)> {
         let asked = self.amount.runs.or(self.amount.max_runs)?;
-        let claim = sequential::last(ALPHA, &[]).claim;
+        let claim = sequential::last(self.alpha, &[]).claim;
         let fewest = fathom_stats::fewest_rounds(1.0 - claim);
         (self.targets.len() > 1 && (asked as usize) < fewest).then_some((asked, fewest))
     }

@@ -2,8 +2,8 @@
 
 use fathom_machine::SelfComparison;
 use fathom_measure::{
-    CommandLine, Hooks, IgnoreFailure, MeasureError, Plan, ProcessExecutor, Question, Silent,
-    StopRule, assess, conduct,
+    Against, CommandLine, Hooks, IgnoreFailure, MeasureError, Plan, ProcessExecutor, Question,
+    Silent, StopRule, assess, conduct,
 };
 use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run};
 
@@ -35,7 +35,8 @@ pub(super) fn smallest_difference(
     )?;
     let question = Question {
         names: names.map(String::from).to_vec(),
-        reference: 0,
+        against: Against::One(0),
+        metric: None,
         margin: MARGIN,
         alpha: ALPHA,
     };

@@ -86,7 +86,7 @@ pub(super) fn observe(
     if tier == Tier::Ptrace {
         all.warnings.push(warning(
             None,
-            "observed by stops (ptrace): files and lookups in one run in which every call is stopped; phases \
+            "observed by ptrace: files and lookups in one run in which every call is stopped; phases \
              in runs that stop only at the exec and at the program's first own instruction, 10 to 40 µs too \
              long each. Finer ones need root, or CAP_BPF and CAP_PERFMON"
                 .to_string(),

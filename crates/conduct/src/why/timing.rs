@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use fathom_measure::{
-    Hooks, Limits, MeasureError, Plan, ProcessExecutor, Question, StopRule, conduct, interrupt,
-    now_rfc3339,
+    Against, Hooks, Limits, MeasureError, Plan, ProcessExecutor, Question, StopRule, conduct,
+    interrupt, now_rfc3339,
 };
 use fathom_model::{Exit, Run, TimedRuns};
 
@@ -95,7 +95,8 @@ pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing
         },
         question: Question {
             names: vec![plan.target.benchmark.name.clone()],
-            reference: 0,
+            against: Against::One(0),
+            metric: None,
             margin: MARGIN,
             alpha: ALPHA,
         },

@@ -208,7 +208,9 @@ fn plan(
             .iter()
             .map(found)
             .collect::<Result<_, MeasureError>>()?,
-        reference: 0,
+        against: fathom_measure::Against::One(0),
+        metric: None,
+        alpha: fathom_conduct::bench::ALPHA,
         amount: fathom_conduct::bench::Amount {
             runs: Some(verb::count(rounds)),
             ..Default::default()

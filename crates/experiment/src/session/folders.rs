@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use fathom_conduct::keep;
+
 use super::RunError;
 use crate::file::experiment::Experiment;
 use crate::resolve::Folders;
@@ -40,13 +42,18 @@ pub(super) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, Ru
         path: folders.work.clone(),
         error,
     };
+    let made = !folders.work.parent().is_some_and(Path::exists);
     std::fs::create_dir_all(&folders.work).map_err(failed)?;
     if let Some(parent) = folders.work.parent()
         && parent.file_name().is_some_and(|name| name == ".fathom")
         && !parent.join(".gitignore").exists()
     {
-        // Results are no sources.
+        // Results are no sources; and nobody made this folder a project's.
         std::fs::write(parent.join(".gitignore"), "*\n").map_err(failed)?;
+        if made {
+            let word = "Made by `fathom run` for its own files. Without this file, what is measured here is saved here.\n";
+            std::fs::write(parent.join(keep::WORK_ONLY), word).map_err(failed)?;
+        }
     }
     let lock = std::fs::File::create(folders.work.join("lock")).map_err(failed)?;
     match lock.try_lock() {

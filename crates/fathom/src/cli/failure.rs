@@ -31,6 +31,9 @@ pub(super) enum Failure {
     /// What would be printed could not be trusted.
     #[error("{0}")]
     Untrusted(String),
+    /// What was to be measured failed before it could be.
+    #[error("{0}")]
+    Failed(String),
     /// The user ended it; what is left is said.
     #[error("{0}")]
     Interrupted(String),
@@ -49,7 +52,9 @@ impl From<ConductError> for Failure {
         match error {
             ConductError::Measure(error) => Failure::Measure(error),
             ConductError::Trace(error) => Failure::Trace(error),
+            ConductError::Store(error) => Failure::Usage(error.to_string()),
             ConductError::Refused(text) => Failure::Usage(text),
+            ConductError::Failed(text) => Failure::Failed(text),
             ConductError::Untrusted(text) => Failure::Untrusted(text),
             ConductError::NothingTimed => Failure::Interrupted(NOTHING_TIMED.to_string()),
             ConductError::NothingObserved(timed) => Failure::Interrupted(nothing_observed(&timed)),
@@ -76,6 +81,7 @@ impl Failure {
             Failure::Usage(_) | Failure::Write { .. } => USAGE,
             Failure::Trace(TraceError::NotFound(_) | TraceError::ZeroByte(_)) => USAGE,
             Failure::Trace(_) | Failure::Untrusted(_) => UNTRUSTED,
+            Failure::Failed(_) => COMMAND_FAILED,
             Failure::Interrupted(_) => 130,
             Failure::Measure(error) => match error {
                 MeasureError::NoSuchProgram { .. }

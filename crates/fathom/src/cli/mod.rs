@@ -1,10 +1,15 @@
 //! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
 
 mod bench;
+mod compare;
+mod changes;
+mod bisect;
 mod completions;
 mod explain;
 mod failure;
 mod given_commands;
+mod history;
+mod init;
 mod machine;
 mod machine_changed;
 mod man;
@@ -13,12 +18,16 @@ mod parameters;
 mod path_conflicts;
 mod pipe;
 mod quantities;
+mod revision_progress;
 mod run;
 mod run_options;
+mod saving;
 mod screen;
 mod startup;
+mod store;
 mod target;
 mod unused_input;
+mod versions;
 mod why;
 mod write;
 
@@ -36,8 +45,10 @@ use failure::Failure;
   fathom why -- ./my-program input.txt
   fathom pipe -- 'cat access.log | gzip -1 | wc -c'
   fathom startup --cold ./tool 'python3 tool.py'
+  fathom versions v1.0..v2.0 --build 'make' -- ./my-program input.txt
   fathom machine --check
   fathom run --list
+  fathom compare main HEAD
   fathom explain unbuffered-output
 
 'fathom VERB --help' explains a verb, with examples of its own. Results go to standard output, progress and \
@@ -62,8 +73,22 @@ enum Verb {
     Startup(Box<startup::Arguments>),
     /// Account for a pipeline: who waits for whom, and which stage is the bottleneck
     Pipe(Box<pipe::Arguments>),
+    /// Follow a command over the versions of a program
+    Versions(Box<versions::Arguments>),
+    /// Find the revision that changed the time of a command
+    Bisect(Box<bisect::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
+    /// Make this folder a project: a suite to run, and a place for what is measured
+    Init(init::Arguments),
+    /// What was measured, over time: values, changes, plots
+    History(history::Arguments),
+    /// Compare what was measured at different times
+    Compare(compare::Arguments),
+    /// What is kept of measurements: its size, names, pruning, bundles
+    Store(store::Arguments),
+    /// Find where series of measurements changed their level for good
+    Changes(changes::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Print what a shell needs to complete options
@@ -119,7 +144,14 @@ pub(crate) fn run() -> i32 {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
+        Verb::Versions(arguments) => versions::run(&arguments),
+        Verb::Bisect(arguments) => bisect::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
+        Verb::Init(arguments) => init::run(&arguments),
+        Verb::History(arguments) => history::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
+        Verb::Store(arguments) => store::run(&arguments),
+        Verb::Changes(arguments) => changes::run(arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
         Verb::Man(arguments) => man::run(&arguments, command()),

@@ -4,6 +4,8 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::str::FromStr;
 use std::time::Duration;
 
+use fathom_model::Metric;
+
 /// `60s`, `500ms`, `2m`, `1.5h`. A bare number is refused: one rule for all options, as nobody means
 /// seconds by the 20 of a budget, nor milliseconds by that of a time limit.
 ///
@@ -76,7 +78,45 @@ pub(super) fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, St
         })
 }
 
-/// The same without 0.
+/// `500M`, `2G`, `100000`: bytes, with units of 1024.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no size; write 500M, 2G or a number of bytes");
+    let trimmed = text
+        .trim()
+        .trim_end_matches(['B', 'b'])
+        .trim_end_matches('i');
+    let (number, shift) = match trimmed.chars().last() {
+        Some('k' | 'K') => (&trimmed[..trimmed.len() - 1], 10),
+        Some('m' | 'M') => (&trimmed[..trimmed.len() - 1], 20),
+        Some('g' | 'G') => (&trimmed[..trimmed.len() - 1], 30),
+        _ => (trimmed, 0),
+    };
+    let number: u64 = number.trim().parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+/// A metric by its name.
+///
+/// # Errors
+/// The names that there are.
+pub(super) fn metric(text: &str) -> Result<Metric, String> {
+    let wanted = text.trim().replace('-', "_");
+    let all = Metric::ALL.into_iter();
+    all.clone()
+        .find(|metric| metric.name() == wanted)
+        .ok_or_else(|| {
+            let names: Vec<&str> = all.map(Metric::name).collect();
+            format!(
+                "there is no metric {text:?}; there are {}",
+                names.join(", ")
+            )
+        })
+}
+
+/// The same as [`whole`] without 0.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -161,6 +201,26 @@ mod tests {
         assert!(share("-1%").unwrap_err().contains("more than 0"));
         assert!(share("nan").is_err());
         assert!(share("x").is_err());
+    }
+
+    #[test]
+    fn sizes_have_units_of_1024() {
+        assert_eq!(size("500M"), Ok(500 << 20));
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(size("4096"), Ok(4096));
+        assert!(size("many").unwrap_err().contains("500M"));
+        assert!(size("99999999999G").is_err());
+    }
+
+    #[test]
+    fn metrics_go_by_their_names() {
+        assert_eq!(metric("peak_memory"), Ok(Metric::PeakMemory));
+        assert_eq!(metric("write-calls"), Ok(Metric::WriteCalls));
+        assert!(
+            metric("speed")
+                .unwrap_err()
+                .contains("wall, cpu_wait_free,")
+        );
     }
 
     #[test]

@@ -21,12 +21,13 @@ pub(super) enum Source {
     Words(Vec<OsString>),
 }
 
-/// A command around the runs of another one, with that one's directory and variables, through its
-/// shell.
+/// A command around the runs of another one, with that one's directory and variables (see [`around`]),
+/// through its shell.
 pub(super) fn hook(
     role: &'static str,
     text: String,
-    command: &CommandLine,
+    directory: Option<PathBuf>,
+    variables: Vec<(OsString, OsString)>,
     options: &RunOptions,
 ) -> Result<Hook, Failure> {
     let shell = options.shell_words().map_err(Failure::Usage)?;
@@ -35,10 +36,15 @@ pub(super) fn hook(
         role,
         arguments: through(&shell, &text),
         text,
-        directory: command.directory.clone(),
-        variables: command.variables.clone(),
+        directory,
+        variables,
         show_output: options.show_output,
     })
+}
+
+/// Directory and variables of a command, for what is run around it.
+pub(super) fn around(command: &CommandLine) -> (Option<PathBuf>, Vec<(OsString, OsString)>) {
+    (command.directory.clone(), command.variables.clone())
 }
 
 /// A command in quotes.
@@ -69,6 +75,38 @@ pub(super) fn target(
     commands: usize,
     assignment: &Assignment,
 ) -> Result<Target, Failure> {
+    let plan = plan(options, expect, source, index, commands, assignment)?;
+    if let Some(directory) = &plan.directory
+        && !directory.is_dir()
+    {
+        return Err(Failure::Usage(format!(
+            "--cwd: {} is not a directory",
+            directory.display()
+        )));
+    }
+    let mut target = plan.find().map_err(|error| builtin(error.into()))?;
+    let prepare = for_command("--prepare", &options.prepare, index, commands);
+    if let Some(text) = prepare.map_err(Failure::Usage)? {
+        let text = parameters::fill(text, assignment);
+        let (directory, variables) = around(&target.command);
+        let hook = hook("--prepare", text, directory, variables, options)?;
+        target.hooks.prepare = Some(hook);
+    }
+    Ok(target)
+}
+
+/// The same before the program is looked for, without what is run around it.
+///
+/// # Errors
+/// Usage errors.
+pub(super) fn plan(
+    options: &RunOptions,
+    expect: Option<Expectation>,
+    source: &Source,
+    index: usize,
+    commands: usize,
+    assignment: &Assignment,
+) -> Result<CommandPlan, Failure> {
     let usage = Failure::Usage;
     let value = |option: &str, values: &[String]| -> Result<Option<String>, Failure> {
         let value = for_command(option, values, index, commands).map_err(usage)?;
@@ -106,19 +144,11 @@ pub(super) fn target(
     };
 
     let directory = value("--cwd", &options.cwd)?.map(PathBuf::from);
-    if let Some(directory) = &directory
-        && !directory.is_dir()
-    {
-        return Err(usage(format!(
-            "--cwd: {} is not a directory",
-            directory.display()
-        )));
-    }
     let input = value("--input", &options.input)?;
     if input.is_none() {
         unused_input::command_without_input();
     }
-    let mut target = CommandPlan {
+    Ok(CommandPlan {
         text,
         words,
         shell,
@@ -129,14 +159,7 @@ pub(super) fn target(
         output: run_options::output(value("--output", &options.output)?.as_deref()),
         expect,
         show_output: options.show_output,
-    }
-    .find()
-    .map_err(|error| builtin(error.into()))?;
-    target.hooks.prepare = match value("--prepare", &options.prepare)? {
-        Some(text) => Some(hook("--prepare", text, &target.command, options)?),
-        None => None,
-    };
-    Ok(target)
+    })
 }
 
 /// Says of a name that isn't found if it is one of the shell's own.

@@ -85,7 +85,7 @@ fn only_what_reaches_standard_output_is_a_first_write() {
             let mut until = late.iter().take_while(|(name, _)| name != wanted);
             until.any(|(_, ns)| *ns >= 150_000_000)
         };
-        // Several of its processes run programs: by stops there are no phases.
+        // Several of its processes run programs: by ptrace there are no phases.
         assert!(
             late.is_empty() || ended_by("exit"),
             "the sleep comes before the output, tier {tier}: {late:?}"

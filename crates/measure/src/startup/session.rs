@@ -5,8 +5,9 @@ use std::time::Duration;
 use fathom_model::{Cache, Estimate, StampedBy, StartupRun, StopReason};
 
 use crate::{
-    Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Iteration, Limits, MeasureError,
-    Plan, ProcessExecutor, ProcessOptions, Question, RunReport, Silent, StopRule, conduct,
+    Against, Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Iteration, Limits,
+    MeasureError, Plan, ProcessExecutor, ProcessOptions, Question, RunReport, Silent, StopRule,
+    conduct,
 };
 
 use super::cold::Chill;
@@ -130,7 +131,8 @@ pub fn measure(
             names: (0..states)
                 .flat_map(|_| subjects.iter().map(|s| s.name.clone()))
                 .collect(),
-            reference: 0,
+            against: Against::One(0),
+            metric: None,
             margin: 0.01,
             alpha: 0.05,
         },

@@ -12,6 +12,7 @@ use crate::text::JOIN;
 /// What a slow run had that the others had not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
+    Throttled,
     WaitedForCpu,
     Steal,
     MajorFaults,
@@ -20,7 +21,8 @@ enum Cause {
 }
 
 impl Cause {
-    const ALL: [Cause; 5] = [
+    const ALL: [Cause; 6] = [
+        Cause::Throttled,
         Cause::WaitedForCpu,
         Cause::Steal,
         Cause::MajorFaults,
@@ -30,6 +32,7 @@ impl Cause {
 
     fn words(self) -> &'static str {
         match self {
+            Cause::Throttled => "throttled",
             Cause::WaitedForCpu => "waited for a CPU",
             Cause::Steal => "CPU steal",
             Cause::MajorFaults => "read pages from storage",
@@ -42,6 +45,7 @@ impl Cause {
 /// What the usual run of a benchmark looks like.
 struct Usual {
     wall_ns: f64,
+    throttled_ns: f64,
     wait_ns: f64,
     major_faults: f64,
     /// Most involuntary switches that a run has without being unusual.
@@ -55,18 +59,22 @@ impl Usual {
         let switches = sample(&|run| run.involuntary_switches as f64);
         Usual {
             wall_ns: median(&|run| run.wall_ns as f64),
+            throttled_ns: median(&throttled_ns),
             wait_ns: median(&wait_ns),
             major_faults: median(&|run| run.major_faults as f64),
             most_switches: slow_fence(&switches).unwrap_or(f64::INFINITY),
         }
     }
 
-    /// The first cause that accounts for the run's excess. The two that are times must make up at
-    /// least half of the excess; the two that are counts have no time of their own, so they must be
-    /// unusual, and they are asked last.
+    /// The first cause that accounts for the run's excess. What is a time must make up at least
+    /// half of the excess; the two that are counts have no time of their own, so they must be
+    /// unusual, and they are asked last. The kernel counts throttled time as waiting for a CPU, too:
+    /// it is asked first.
     fn cause_of(&self, run: &Run) -> Cause {
         let half = (run.wall_ns as f64 - self.wall_ns) / 2.0;
-        if wait_ns(run) - self.wait_ns >= half {
+        if throttled_ns(run) - self.throttled_ns >= half {
+            Cause::Throttled
+        } else if wait_ns(run) - self.wait_ns >= half {
             Cause::WaitedForCpu
         } else if run.steal_ns.unwrap_or(0) as f64 >= half {
             Cause::Steal
@@ -78,6 +86,10 @@ impl Usual {
             Cause::Unexplained
         }
     }
+}
+
+fn throttled_ns(run: &Run) -> f64 {
+    run.throttled_ns.unwrap_or(0) as f64
 }
 
 fn wait_ns(run: &Run) -> f64 {

@@ -87,7 +87,7 @@ pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
             let line = line.pad_to(columns(&text) + BETWEEN.len());
             page.push(line.add(Tone::Quiet, hint));
         }
-        false => page.prose(0, Tone::Quiet, &format!("{text}; {hint}")),
+        false => page.prose(0, Tone::Quiet, &format!("{text}; details:{JOIN}-v")),
     }
     warnings(page, explanation, all);
     if all {

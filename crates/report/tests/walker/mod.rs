@@ -46,15 +46,19 @@ impl<'a> Walker<'a> {
                 | "required"
                 | "additionalProperties" => {}
                 "$ref" => {
-                    let name = wanted
-                        .as_str()
-                        .and_then(|name| name.strip_prefix("#/$defs/"));
-                    let name =
-                        name.ok_or_else(|| format!("{path}: a reference that is not local"))?;
-                    let target = self.root["$defs"]
-                        .get(name)
-                        .ok_or_else(|| format!("{path}: no definition {name}"))?;
-                    self.check(value, target, name)?;
+                    let wanted = wanted.as_str().expect("a reference is a text");
+                    match wanted.split_once('#').unwrap_or((wanted, "")) {
+                        ("", place) => {
+                            let name = place.strip_prefix("/$defs/");
+                            let target = name.and_then(|name| self.root["$defs"].get(name));
+                            let target =
+                                target.ok_or_else(|| format!("{path}: no definition {wanted}"))?;
+                            self.check(value, target, name.unwrap_or_default())?;
+                        }
+                        // That all of it is used, its own test shows.
+                        (file, place) => check_elsewhere(value, file, place)
+                            .map_err(|error| format!("{path}: {error}"))?,
+                    }
                 }
                 "type" => check_type(value, wanted, path)?,
                 "const" if value != wanted => {
@@ -153,6 +157,17 @@ impl<'a> Walker<'a> {
         }
         Ok(())
     }
+}
+
+/// A value against a part of the schema of another record.
+fn check_elsewhere(value: &Value, file: &str, place: &str) -> Result<(), String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json-schema");
+    let text = std::fs::read_to_string(format!("{folder}/{file}"))
+        .map_err(|error| format!("{file}: {error}"))?;
+    let root: Value = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+    let part = root.pointer(place);
+    let part = part.ok_or_else(|| format!("{file} has no {place}"))?;
+    Walker::new(&root).check(value, part, file)
 }
 
 fn check_type(value: &Value, wanted: &Value, path: &str) -> Result<(), String> {

@@ -56,7 +56,7 @@ impl Trace {
         let sentence = |path: &String| {
             format!(
                 "what {path} does with the rights that its set-uid or set-gid bit or its capabilities give: \
-                 traced by stops it runs without them, unless root traces"
+                 traced by ptrace it runs without them, unless root traces"
             )
         };
         self.without_rights.iter().map(sentence).collect()

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::given_commands::GivenCommands;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Make this many warm-up rounds, which do not count
     #[arg(

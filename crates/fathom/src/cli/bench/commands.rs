@@ -134,7 +134,10 @@ fn one(
     let mut target = target(options, expect, source, index, commands, assignment)?;
     let hook = |role: &'static str, values: &[String]| -> Result<Option<Hook>, Failure> {
         match value(role, values)? {
-            Some(text) => target::hook(role, text, &target.command, options).map(Some),
+            Some(text) => {
+                let (directory, variables) = target::around(&target.command);
+                target::hook(role, text, directory, variables, options).map(Some)
+            }
             None => Ok(None),
         }
     };

@@ -8,9 +8,9 @@ mod progress;
 
 pub(super) use arguments::Arguments;
 use arguments::Style;
-use fathom_conduct::bench::Amount;
+use fathom_conduct::bench::{ALPHA, Amount};
 use fathom_conduct::{BenchPlan, Target, fresh_seed};
-use fathom_measure::{IgnoreFailure, Plan, StopRule, interrupt};
+use fathom_measure::{Against, IgnoreFailure, Plan, StopRule, interrupt};
 use fathom_model::{Outcome, StopReason};
 use progress::Line;
 
@@ -29,6 +29,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         plan.targets.iter().map(|target| &target.command),
         output::targets(&arguments),
     )?;
+    let mut saver = (arguments.saving.saver()?).quiet(arguments.style == Style::None);
     interrupt::catch();
     let shows = output::Shows::new(&arguments);
     let rounds = plan.rounds();
@@ -47,7 +48,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if let Some(error) = measured.failure {
         return Err(error.into());
     }
-    output::write(&arguments, &measured.record, &shows)?;
+    let written = output::write(&arguments, &measured.record, &shows);
+    saver.save(&measured.record, measured.record.complete);
+    written?;
     Ok(exit_code(measured.record.outcome.as_ref()))
 }
 
@@ -75,7 +78,9 @@ fn plan(
     let options = &arguments.run_options;
     Ok(BenchPlan {
         targets,
-        reference,
+        against: Against::One(reference),
+        metric: None,
+        alpha: ALPHA,
         amount: Amount {
             runs: arguments.runs,
             min_runs: arguments.min_runs,

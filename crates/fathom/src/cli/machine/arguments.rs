@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::saving::SaveOptions;
+
 /// See the help texts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -64,6 +66,9 @@ pub(crate) struct Arguments {
     /// Write an HTML page with all figures and curves
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Does fixed work and ends: what --check runs against itself
     #[arg(long, hide = true, value_name = "TURNS")]

@@ -14,6 +14,7 @@ use fathom_machine::Fitness;
 use fathom_measure::{CommandLine, Input, Output, interrupt};
 
 use crate::cli::failure::Failure;
+use crate::cli::saving::Saver;
 use crate::cli::{screen, write};
 
 /// Exit code after Ctrl-C.
@@ -44,10 +45,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     }
     known(&arguments.only)?;
     check_directory(arguments)?;
+    let saver = arguments.saving.saver()?;
     interrupt::catch();
     match arguments.check {
-        true => check(arguments),
-        false => measure(arguments),
+        true => check(arguments, saver),
+        false => measure(arguments, saver),
     }
 }
 
@@ -88,7 +90,7 @@ fn known(ids: &[String]) -> Result<(), Failure> {
     }
 }
 
-fn measure(arguments: &Arguments) -> Result<i32, Failure> {
+fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     let plan = MachinePlan {
         probes: match (arguments.quick, arguments.full) {
             (true, _) => Probes::Quick,
@@ -122,7 +124,7 @@ fn measure(arguments: &Arguments) -> Result<i32, Failure> {
         curves: arguments.curves,
     };
     let text = fathom_report::machine_terminal(&record.results, shown);
-    finish(arguments, &record, &text)?;
+    finish(arguments, saver, &record, &text, record.complete)?;
     if !record.complete {
         anstream::eprintln!(
             "interrupted: what had ended is there; the rest has no figure or is missing"
@@ -132,7 +134,7 @@ fn measure(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-fn check(arguments: &Arguments) -> Result<i32, Failure> {
+fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     let plan = CheckPlan {
         directory: arguments.directory.clone(),
         work: own_work()?,
@@ -149,8 +151,10 @@ fn check(arguments: &Arguments) -> Result<i32, Failure> {
     }
     finish(
         arguments,
+        saver,
         &record,
         &fathom_report::machine_check_terminal(&record.report, arguments.verbose),
+        record.complete,
     )?;
     if !record.complete {
         anstream::eprintln!(
@@ -181,7 +185,20 @@ fn own_work() -> Result<CommandLine, Failure> {
     })
 }
 
-fn finish(arguments: &Arguments, value: &impl serde::Serialize, text: &str) -> Result<(), Failure> {
+/// Prints the record and saves it.
+fn finish(
+    arguments: &Arguments,
+    mut saver: Saver,
+    record: &impl serde::Serialize,
+    text: &str,
+    whole: bool,
+) -> Result<(), Failure> {
+    let shown = show(arguments, record, text);
+    saver.save(record, whole);
+    shown
+}
+
+fn show(arguments: &Arguments, value: &impl serde::Serialize, text: &str) -> Result<(), Failure> {
     if let Some(path) = &arguments.json {
         let mut json = serde_json::to_vec_pretty(value).map_err(|error| Failure::Write {
             path: path.clone(),

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -39,6 +40,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Make exactly this many timed rounds (default: 5 to 30, about 5 s)
     #[arg(
@@ -79,7 +83,7 @@ pub(crate) struct Arguments {
 
     /// Keep at most this much of all inputs together, such as 500M (default: a quarter of the free
     /// memory, at most 1G)
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How much is measured")]
+    #[arg(long, value_name = "SIZE", value_parser = quantities::size, help_heading = "How much is measured")]
     pub stage_limit: Option<u64>,
 
     /// Repeat the random order of this seed
@@ -115,35 +119,4 @@ pub(crate) enum Tier {
     Sample,
     /// Not observed: only what the kernel reports of ended processes
     Accounts,
-}
-
-/// `500M`, `2G`, `100000`: bytes, with units of 1024.
-fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is no size; write 500M, 2G or a number of bytes");
-    let trimmed = text
-        .trim()
-        .trim_end_matches(['B', 'b'])
-        .trim_end_matches('i');
-    let (number, shift) = match trimmed.chars().last() {
-        Some('k' | 'K') => (&trimmed[..trimmed.len() - 1], 10),
-        Some('m' | 'M') => (&trimmed[..trimmed.len() - 1], 20),
-        Some('g' | 'G') => (&trimmed[..trimmed.len() - 1], 30),
-        _ => (trimmed, 0),
-    };
-    let number: u64 = number.trim().parse().map_err(|_| wrong())?;
-    number.checked_mul(1 << shift).ok_or_else(wrong)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes_have_units_of_1024() {
-        assert_eq!(size("500M"), Ok(500 << 20));
-        assert_eq!(size("2GiB"), Ok(2 << 30));
-        assert_eq!(size("4096"), Ok(4096));
-        assert!(size("many").unwrap_err().contains("500M"));
-        assert!(size("99999999999G").is_err());
-    }
 }

@@ -36,12 +36,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let stages = stages::prepare(arguments)?;
     path_conflicts::check(&stages.commands, written())?;
     let plan = plan(arguments, stages)?;
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let mut progress = Progress::new(&plan.stages.described);
     let record = fathom_conduct::pipe(&plan, &mut progress);
     progress.clear();
     let record = record?;
-    show(arguments, &record)?;
+    let shown = show(arguments, &record);
+    saver.save(&record, record.complete);
+    shown?;
     Ok(match record.stop {
         StopReason::Interrupted => 130,
         _ => 0,

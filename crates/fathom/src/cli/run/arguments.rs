@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::quantities;
+use crate::cli::saving::SaveOptions;
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -89,6 +90,9 @@ pub(crate) struct Arguments {
     /// Write a report as an HTML page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Write the record as JSON ('-' is standard output); with --plan or --list, the plan or the
     /// list

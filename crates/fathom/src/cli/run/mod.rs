@@ -55,6 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if arguments.readme {
         readme::check(&experiments)?;
     }
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let mut records = Vec::new();
     let mut code = 0;
@@ -64,7 +65,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         let end = one(arguments, experiment, limits)?;
         code = worse(code, exit_code(&end));
         let stop = end.interrupted;
-        show(arguments, &end.record)?;
+        let shown = show(arguments, &end.record);
+        saver.save(&end.record, !stop);
+        shown?;
         if arguments.readme && !stop {
             readme::write(experiment, &end.record)?;
         }
@@ -83,8 +86,12 @@ fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
         return catalogue_files(&arguments.catalogue, "fathom run --all --catalogue");
     }
     if arguments.experiments.is_empty() {
+        let here = std::env::current_dir().unwrap_or_default();
+        if let Some(suite) = fathom_conduct::keep::suite(&here) {
+            return Ok(vec![suite]);
+        }
         return Err(Failure::Usage(
-            "there is no experiment; try: fathom run experiments/NAME, or fathom run --list".into(),
+            "there is no experiment; try: fathom run experiments/NAME, fathom run --list, or fathom init".into(),
         ));
     }
     Ok(arguments.experiments.clone())

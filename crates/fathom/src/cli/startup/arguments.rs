@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::given_commands::GivenCommands;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 const MEASURED: &str = "How much is measured";
 const SHOWN: &str = "What is shown and written";
@@ -36,6 +37,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Make exactly this many rounds (default: as many as fit into --time, 20 to 200)
     #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = quantities::at_least_one, help_heading = MEASURED, allow_negative_numbers = true)]

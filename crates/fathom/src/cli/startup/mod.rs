@@ -27,6 +27,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let written = || files.into_iter().filter_map(|path| path.as_deref());
     write::check(written())?;
     path_conflicts::check(plan.targets.iter().map(|t| &t.command), written())?;
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let measured = fathom_conduct::startup(&plan, &mut |event: Event<'_>| {
         if let Event::MachineChanged(changes) = event {
@@ -38,7 +39,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         show::write_json(&arguments, &measured.record)?;
         return Err(error.into());
     }
-    show::show(&arguments, &measured.record)?;
+    let shown = show::show(&arguments, &measured.record);
+    saver.save(&measured.record, measured.record.complete);
+    shown?;
     Ok(exit_code(&measured.record))
 }
 

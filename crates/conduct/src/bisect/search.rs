@@ -1,0 +1,162 @@
+//! Which revisions it still may be, and which is tried next.
+
+use std::collections::HashSet;
+
+use super::BisectPlan;
+use crate::ConductError;
+use crate::worktrees::{Repository, WorktreesError};
+
+/// The search so far.
+pub(super) struct Search {
+    pub(super) repository: Repository,
+    pub(super) good_name: String,
+    pub(super) bad_name: String,
+    /// GOOD, full id.
+    pub(super) good: String,
+    /// BAD.
+    pub(super) bad: String,
+    /// All that are as GOOD.
+    known_good: Vec<String>,
+    /// The oldest that is as BAD.
+    first_bad: String,
+    skipped: HashSet<String>,
+    /// Skipped one after another.
+    in_a_row: usize,
+}
+
+/// What is next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Measure this one.
+    Try {
+        candidate: String,
+        /// It may be any of so many.
+        left: usize,
+    },
+    /// Only this one is left.
+    Left(String),
+    /// None of those that are left can be built or run.
+    NothingRuns,
+}
+
+impl Search {
+    /// # Errors
+    /// When one of the ends isn't there, or BAD does not descend from GOOD.
+    pub(super) fn new(plan: &BisectPlan) -> Result<Search, ConductError> {
+        let repository = Repository::of(&plan.folder)?;
+        repository.check_order(&plan.good, &plan.bad, |good, bad| {
+            format!("fathom bisect {good} {bad}")
+        })?;
+        let (good, bad) = (
+            repository.resolve(&plan.good)?,
+            repository.resolve(&plan.bad)?,
+        );
+        if good == bad {
+            return Err(ConductError::Refused(format!(
+                "{} and {} are the same revision; git log --oneline lists others",
+                plan.good, plan.bad
+            )));
+        }
+        Ok(Search {
+            repository,
+            good_name: plan.good.clone(),
+            bad_name: plan.bad.clone(),
+            known_good: vec![good.clone()],
+            first_bad: bad.clone(),
+            good,
+            bad,
+            skipped: HashSet::new(),
+            in_a_row: 0,
+        })
+    }
+
+    /// Those that it may be, best to halve first.
+    ///
+    /// # Errors
+    /// When git can't say.
+    pub(super) fn candidates(&self) -> Result<Vec<String>, WorktreesError> {
+        self.repository.halving(&self.first_bad, &self.known_good)
+    }
+
+    /// # Errors
+    /// When git can't say.
+    pub(super) fn next(&self) -> Result<Next, WorktreesError> {
+        Ok(choose(
+            &self.candidates()?,
+            &self.first_bad,
+            &self.skipped,
+            self.in_a_row,
+        ))
+    }
+
+    pub(super) fn is_good(&mut self, revision: String) {
+        self.known_good.push(revision);
+        self.in_a_row = 0;
+    }
+
+    pub(super) fn is_bad(&mut self, revision: String) {
+        self.first_bad = revision;
+        self.in_a_row = 0;
+    }
+
+    pub(super) fn skip(&mut self, revision: String) {
+        self.skipped.insert(revision);
+        self.in_a_row += 1;
+    }
+}
+
+/// Revisions next to one that doesn't build mostly don't build either, so each that is skipped moves
+/// the next choice further away: by the square of how many were.
+fn choose(
+    candidates: &[String],
+    first_bad: &str,
+    skipped: &HashSet<String>,
+    in_a_row: usize,
+) -> Next {
+    let open: Vec<&String> = candidates
+        .iter()
+        .filter(|id| *id != first_bad && !skipped.contains(*id))
+        .collect();
+    match open.last() {
+        None if candidates.len() == 1 => Next::Left(first_bad.to_owned()),
+        None => Next::NothingRuns,
+        Some(_) => Next::Try {
+            candidate: open[(in_a_row * in_a_row).min(open.len() - 1)].clone(),
+            left: candidates.len(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(names: &str) -> Vec<String> {
+        names.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_is_skipped_moves_the_next_choice_away() {
+        let all = ids("e d f c g b h bad");
+        let mut skipped = HashSet::new();
+        let mut tried = Vec::new();
+        for in_a_row in 0..8 {
+            match choose(&all, "bad", &skipped, in_a_row) {
+                Next::Try { candidate, left } => {
+                    assert_eq!(left, 8);
+                    tried.push(candidate.clone());
+                    skipped.insert(candidate);
+                }
+                next => assert_eq!(next, Next::NothingRuns),
+            }
+        }
+        assert_eq!(tried, ids("e f h b g c d"));
+    }
+
+    #[test]
+    fn the_one_that_is_left_is_found() {
+        let none = HashSet::new();
+        let left = choose(&ids("bad"), "bad", &none, 0);
+        assert_eq!(left, Next::Left("bad".to_owned()));
+    }
+}

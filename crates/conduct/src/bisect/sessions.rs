@@ -1,0 +1,276 @@
+//! What is measured for a search: each question is a session of rounds of its own.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use fathom_measure::{Against, MeasureError, assess};
+use fathom_model::{BenchRecord, Comparison, Estimate, Metric, StopReason, Verdict};
+
+use super::BisectPlan;
+use crate::bench::Amount;
+use crate::template::{Filled, try_once};
+use crate::versions::prepare::built;
+use crate::worktrees::{Repository, Worktree, Worktrees};
+use crate::{BenchPlan, ConductError, Event, Observer, Target, bench};
+
+/// Level of the ratios to GOOD.
+const LEVEL: f64 = 0.95;
+
+/// A revision that was prepared.
+pub(super) enum Ready {
+    Target(Target),
+    DoesNotBuild(String),
+    LeftOut(String),
+}
+
+/// To which end a revision is nearer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Good,
+    Bad,
+    /// It lies in the middle.
+    Middle,
+    Unknown,
+}
+
+/// One revision against another.
+pub(super) struct Compared {
+    pub(super) comparison: Comparison,
+    pub(super) metric: Metric,
+    pub(super) medians: [Option<Estimate>; 2],
+}
+
+/// A revision between both ends.
+pub(super) struct Placed {
+    pub(super) side: Side,
+    /// To GOOD.
+    pub(super) ratio: Option<Estimate>,
+    pub(super) rounds: usize,
+}
+
+/// All sessions, and the worktrees that they need.
+pub(super) struct Sessions<'p> {
+    plan: &'p BisectPlan,
+    repository: Repository,
+    cache: Worktrees,
+    /// Held until the end: each may be wanted again.
+    worktrees: HashMap<String, Worktree>,
+    records: Vec<BenchRecord>,
+    /// Time for measuring that is left, where it is limited.
+    left: Option<Duration>,
+    /// Sessions that are to come at most.
+    to_come: u32,
+    /// Of the ends; all that follows uses it.
+    metric: Option<Metric>,
+    /// A quarter of the difference between the ends, as a share: a revision within that of the middle
+    /// is as neither of them.
+    middle: f64,
+    first: bool,
+}
+
+impl<'p> Sessions<'p> {
+    pub(super) fn open(
+        plan: &'p BisectPlan,
+        repository: &Repository,
+        steps: u32,
+    ) -> Result<Self, ConductError> {
+        Ok(Sessions {
+            plan,
+            repository: repository.clone(),
+            cache: Worktrees::open(plan.builds.cache_bytes)?,
+            worktrees: HashMap::new(),
+            records: Vec::new(),
+            left: plan.time,
+            to_come: steps + 2,
+            metric: plan.metric,
+            middle: plan.margin,
+            first: true,
+        })
+    }
+
+    /// What was measured; others may have the room now.
+    pub(super) fn close(mut self) -> Vec<BenchRecord> {
+        self.worktrees.clear();
+        self.cache.make_room();
+        self.records
+    }
+
+    /// An end of the search.
+    ///
+    /// # Errors
+    /// When it can't be built or run: there is nothing to search then.
+    pub(super) fn must(
+        &mut self,
+        name: &str,
+        revision: &str,
+        observer: &mut dyn Observer,
+    ) -> Result<Target, ConductError> {
+        match self.prepare(name, revision, observer)? {
+            Ready::Target(target) => Ok(target),
+            Ready::DoesNotBuild(error) => Err(ConductError::Failed(format!(
+                "{name} does not build: {error}\nBoth ends must be built and measured; choose one that is, and see \
+                 --build. What failed is remembered until --rebuild."
+            ))),
+            Ready::LeftOut(error) => Err(ConductError::Failed(format!(
+                "the command can't be run on {name}: {error}\nThe command runs in the files of each revision; {{repo}} is \
+                 your own tree."
+            ))),
+        }
+    }
+
+    /// Builds a revision and runs it once.
+    pub(super) fn prepare(
+        &mut self,
+        name: &str,
+        revision: &str,
+        observer: &mut dyn Observer,
+    ) -> Result<Ready, ConductError> {
+        let filled = Filled {
+            version: name,
+            revision: Some(revision),
+            repository: Some(&self.repository.root),
+        };
+        observer.on(Event::Builds {
+            version: name,
+            place: self.worktrees.len(),
+            of: None,
+        });
+        let (builds, cache) = (&self.plan.builds, &self.cache);
+        let known = self.worktrees.contains_key(revision);
+        if !known {
+            match built(builds, &self.repository, cache, filled, observer)? {
+                Ok(worktree) => self.worktrees.insert(revision.to_owned(), worktree),
+                Err(error) => return Ok(Ready::DoesNotBuild(error)),
+            };
+        }
+        let folder = &self.worktrees[revision].folder;
+        let target = match self.plan.template.on(filled, Some(folder)) {
+            Ok(target) => target,
+            Err(error) => return Ok(Ready::LeftOut(error)),
+        };
+        if known {
+            return Ok(Ready::Target(target));
+        }
+        observer.on(Event::Tries(name));
+        let plan = self.plan;
+        Ok(
+            match try_once(&target, &plan.ignore_failure, &plan.terms, observer)? {
+                None => Ready::Target(target),
+                Some(error) => Ready::LeftOut(error),
+            },
+        )
+    }
+
+    /// Compares the second with the first. `None` if there is no ratio.
+    pub(super) fn compare(
+        &mut self,
+        first: &Target,
+        second: &Target,
+        alpha: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Compared>, ConductError> {
+        let targets = vec![first.clone(), second.clone()];
+        let margin = self.plan.margin;
+        let record = self.measure(targets, Against::One(0), margin, alpha, observer)?;
+        let Some(outcome) = &record.outcome else {
+            return Ok(None);
+        };
+        let Some(comparison) = outcome.comparisons.first().cloned() else {
+            return Ok(None);
+        };
+        let metric = comparison.metric;
+        let median = |benchmark: usize| {
+            let all = &outcome.results.get(benchmark)?.summaries;
+            let summary = all.iter().find(|summary| summary.metric == metric)?;
+            Some(summary.median)
+        };
+        let medians = [median(0), median(1)];
+        if self.metric.is_none() {
+            self.metric = Some(metric);
+        }
+        let ratio = comparison.ratio.value;
+        self.middle = self.middle.min(ratio.max(1.0 / ratio).powf(0.25) - 1.0);
+        Ok(Some(Compared {
+            comparison,
+            metric,
+            medians,
+        }))
+    }
+
+    /// To which of both is the candidate nearer? `more`: BAD takes more than GOOD. `None` if there is
+    /// no ratio.
+    pub(super) fn place(
+        &mut self,
+        good: &Target,
+        bad: &Target,
+        candidate: &Target,
+        more: bool,
+        alpha: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Placed>, ConductError> {
+        let targets = vec![good.clone(), bad.clone(), candidate.clone()];
+        let middle = self.middle;
+        let record = self.measure(targets, Against::Middle, middle, alpha, observer)?;
+        let comparisons = record.outcome.as_ref().map(|outcome| &outcome.comparisons);
+        let Some(comparison) = comparisons.and_then(|all| all.first()) else {
+            return Ok(None);
+        };
+        let (reference, values) = assess::paired(&record.runs, [0, 0], 2, comparison.metric);
+        let ratio = fathom_stats::paired_ratio(&reference, &values, LEVEL);
+        Ok(Some(Placed {
+            side: match (comparison.verdict, more) {
+                (Verdict::Slower, true) | (Verdict::Faster, false) => Side::Bad,
+                (Verdict::Faster, true) | (Verdict::Slower, false) => Side::Good,
+                (Verdict::Same, _) => Side::Middle,
+                (Verdict::Undecided, _) => Side::Unknown,
+            },
+            ratio: ratio.map(|paired| paired.ratio),
+            rounds: comparison.rounds,
+        }))
+    }
+
+    fn measure(
+        &mut self,
+        targets: Vec<Target>,
+        against: Against,
+        margin: f64,
+        alpha: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<&BenchRecord, ConductError> {
+        // What a session leaves of its share goes to those that follow.
+        let time = self.left.map(|left| left / self.to_come.max(1));
+        self.to_come = self.to_come.saturating_sub(1);
+        let plan = BenchPlan {
+            targets,
+            against,
+            metric: self.metric,
+            alpha,
+            amount: Amount {
+                time,
+                ..Amount::default()
+            },
+            warmup: self.plan.warmup,
+            seed: self.plan.seed.wrapping_add(self.records.len() as u64),
+            margin,
+            ignore_failure: self.plan.ignore_failure.clone(),
+            require_quiet: self.plan.require_quiet.filter(|_| self.first),
+            canaries: self.first,
+            vary_environment_size: true,
+            keep_daemons: false,
+            record: None,
+            terms: self.plan.terms.clone(),
+        };
+        self.first = false;
+        let began = Instant::now();
+        let measured = bench(&plan, observer)?;
+        self.left = self.left.map(|left| left.saturating_sub(began.elapsed()));
+        let interrupted = measured.record.outcome.as_ref().map(|outcome| outcome.stop)
+            == Some(StopReason::Interrupted);
+        self.records.push(measured.record);
+        match measured.failure {
+            Some(error) => Err(error.into()),
+            None if interrupted => Err(MeasureError::Interrupted.into()),
+            None => Ok(&self.records[self.records.len() - 1]),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Series from a file of comma-separated values with the columns `series`, `index` and `value`.
+
+use std::cmp::Ordering;
+use std::path::Path;
+
+use super::Asked;
+use crate::ConductError;
+
+/// The columns that are read, by their names in the first line.
+const COLUMNS: [&str; 3] = ["series", "index", "value"];
+
+/// Reads all series, in the order in which they first appear; each is sorted by its index if that is
+/// a number on every line, else it keeps the order of its lines.
+///
+/// # Errors
+/// [`ConductError::Refused`] that says what to change in the file.
+pub(super) fn read(path: &Path) -> Result<Vec<Asked>, ConductError> {
+    let name = path.display();
+    let refuse = |text: String| ConductError::Refused(format!("{name}: {text}"));
+    let mut reader = ::csv::ReaderBuilder::new()
+        .flexible(true)
+        .trim(::csv::Trim::All)
+        .from_path(path)
+        .map_err(|error| ConductError::Refused(format!("can't read {name}: {error}")))?;
+    let header = reader
+        .headers()
+        .map_err(|error| refuse(error.to_string()))?
+        .clone();
+    let column = |wanted: &str| {
+        let mut names = header
+            .iter()
+            .map(|name| name.trim_start_matches('\u{feff}'));
+        names.position(|name| name == wanted).ok_or_else(|| {
+            refuse(format!(
+                "there is no column {wanted:?}. The first line must name the columns {}; it has: {}",
+                COLUMNS.join(", "),
+                header.iter().collect::<Vec<_>>().join(", ")
+            ))
+        })
+    };
+    let [series, index, value] = [column("series")?, column("index")?, column("value")?];
+    let mut found: Vec<(Asked, Vec<Option<f64>>)> = Vec::new();
+    let mut positions = std::collections::HashMap::new();
+    for row in reader.records() {
+        let row = row.map_err(|error| refuse(error.to_string()))?;
+        let line = row.position().map_or(0, ::csv::Position::line);
+        let field = |column: usize| {
+            row.get(column).ok_or_else(|| {
+                refuse(format!(
+                    "line {line} has {} fields and the first line {}",
+                    row.len(),
+                    header.len()
+                ))
+            })
+        };
+        let text = field(value)?;
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+        let number = number.ok_or_else(|| {
+            refuse(format!(
+                "line {line}: the value {text:?} is not a number; leave the line out if nothing was measured"
+            ))
+        })?;
+        let name = field(series)?;
+        let position = *positions.entry(name.to_owned()).or_insert_with(|| {
+            found.push((
+                Asked {
+                    name: name.to_owned(),
+                    unit: None,
+                    higher_is_better: None,
+                    labels: Vec::new(),
+                    values: Vec::new(),
+                },
+                Vec::new(),
+            ));
+            found.len() - 1
+        });
+        let (asked, places) = &mut found[position];
+        let label = field(index)?;
+        places.push(label.parse().ok().filter(|place: &f64| !place.is_nan()));
+        asked.labels.push(label.to_owned());
+        asked.values.push(number);
+    }
+    if found.is_empty() {
+        return Err(refuse(
+            "there is no line with a value below the names of the columns".to_owned(),
+        ));
+    }
+    Ok(found
+        .into_iter()
+        .map(|(asked, places)| sorted(asked, places))
+        .collect())
+}
+
+fn sorted(asked: Asked, places: Vec<Option<f64>>) -> Asked {
+    let Some(places) = places.into_iter().collect::<Option<Vec<f64>>>() else {
+        return asked;
+    };
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|a, b| {
+        places[*a]
+            .partial_cmp(&places[*b])
+            .unwrap_or(Ordering::Equal)
+    });
+    Asked {
+        labels: order.iter().map(|at| asked.labels[*at].clone()).collect(),
+        values: order.iter().map(|at| asked.values[*at]).collect(),
+        ..asked
+    }
+}

@@ -1,0 +1,80 @@
+//! `fathom changes`: where series of measurements changed their level.
+
+mod csv;
+mod stored;
+
+use std::path::PathBuf;
+
+use fathom_model::{ChangesRecord, SCHEMA_VERSION, SeriesChanges};
+use fathom_stats::{change_points, follow};
+pub use stored::{Stored, which_store};
+
+use crate::ConductError;
+
+/// Which series, and what was said of them before.
+#[derive(Debug)]
+pub struct ChangesPlan {
+    /// Where they are.
+    pub source: ChangesSource,
+    /// The record of an earlier analysis of the same series.
+    pub previous: Option<ChangesRecord>,
+}
+
+/// Where series are.
+#[derive(Debug)]
+pub enum ChangesSource {
+    /// A file with the columns `series`, `index` and `value`.
+    Csv(PathBuf),
+    /// A store.
+    Store(Stored),
+}
+
+/// One series as it is asked.
+struct Asked {
+    name: String,
+    unit: Option<String>,
+    higher_is_better: Option<bool>,
+    labels: Vec<String>,
+    values: Vec<f64>,
+}
+
+/// Reads the series and finds their change points.
+///
+/// # Errors
+/// [`ConductError::Refused`] with the sentence that helps when there are none that can be read.
+pub fn changes(plan: &ChangesPlan) -> Result<ChangesRecord, ConductError> {
+    let (source, asked) = match &plan.source {
+        ChangesSource::Csv(path) => (path.display().to_string(), csv::read(path)?),
+        ChangesSource::Store(stored) => stored.read()?,
+    };
+    let of = |name: &str| {
+        let earlier = plan.previous.iter().flat_map(|record| &record.series);
+        earlier.into_iter().find(|series| series.name == name)
+    };
+    let series = asked
+        .into_iter()
+        .map(|asked| {
+            let found = match of(&asked.name) {
+                // The same points, and perhaps more.
+                Some(earlier) if asked.labels.starts_with(&earlier.labels) => {
+                    follow(&earlier.found, earlier.points, &asked.values)
+                }
+                _ => change_points(&asked.values),
+            };
+            SeriesChanges {
+                name: asked.name,
+                unit: asked.unit,
+                higher_is_better: asked.higher_is_better,
+                points: asked.values.len(),
+                labels: asked.labels,
+                found,
+            }
+        })
+        .collect();
+    Ok(ChangesRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "changes".to_owned(),
+        source,
+        series,
+    })
+}

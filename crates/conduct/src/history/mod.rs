@@ -1,0 +1,218 @@
+//! `history`: series of a store, with what is known of their points.
+
+mod names;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use fathom_model::{
+    HistoryEnvironment, HistoryPoint, HistoryRecord, HistorySeries, SCHEMA_VERSION,
+};
+use fathom_store::{Head, Point, Segment, Series, SeriesFilter, Since, Store, date, git};
+pub(crate) use names::{fits, matching};
+use serde::Deserialize;
+
+use crate::{ConductError, stores};
+
+/// Metrics that stand for a benchmark where none is named, the first that it has.
+const MAIN: [&str; 3] = ["wall", "first_output", "pipeline_wall"];
+
+/// Which series, and how much of them.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryPlan {
+    /// The store as `--store` names it.
+    pub store: Option<String>,
+    /// Names or parts of names of benchmarks; `*` stands for any letters. All if empty.
+    pub benchmarks: Vec<String>,
+    /// Name of the metric; `*` stands for any letters.
+    pub metric: Option<String>,
+    /// From a date, a revision or a label on.
+    pub since: Option<String>,
+    /// Without a metric: one for each benchmark, instead of all.
+    pub main_only: bool,
+    /// Where several series are found: only so many of their newest points.
+    pub newest: Option<usize>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The series.
+    pub record: HistoryRecord,
+    /// Other metrics of these benchmarks, each once.
+    pub other_metrics: Vec<String>,
+}
+
+/// Reads series from the store.
+///
+/// # Errors
+/// A store that isn't there or can't be read; a name that nothing has.
+pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
+    let mut store = stores::open(plan.store.as_deref(), here)?;
+    let all = store.series(&SeriesFilter::default(), 0)?;
+    let named = matching(&mut store, &all, &plan.benchmarks)?;
+    let series = chosen(&all, &named, plan.metric.as_deref(), plan.main_only);
+    if series.is_empty()
+        && !named.is_empty()
+        && let Some(metric) = &plan.metric
+    {
+        return Err(names::no_metric(metric, &named));
+    }
+    let mut other_metrics: Vec<String> = Vec::new();
+    for one in &named {
+        let shown = series.iter().any(|chosen| chosen.number == one.number);
+        if !shown && !other_metrics.contains(&one.metric) {
+            other_metrics.push(one.metric.clone());
+        }
+    }
+    let since = match &plan.since {
+        Some(text) => since(&mut store, here, text)?,
+        None => Since::Start,
+    };
+    let numbers: Vec<i64> = series.iter().map(|one| one.number).collect();
+    let mut points = match plan.newest {
+        Some(newest) if since == Since::Start && series.len() > 1 => {
+            store.newest(&numbers, newest)?
+        }
+        _ => store.points_of(&numbers, &since)?,
+    };
+    let heads = store.heads(points.values().flatten().map(|point| point.record))?;
+    let keys = environments(&mut store)?;
+    let mut used = BTreeMap::new();
+    let mut found: Vec<(i64, HistorySeries)> = series
+        .into_iter()
+        .map(|one| {
+            let points = points.remove(&one.number).unwrap_or_default();
+            let last = points.last().map_or(i64::MIN, |point| point.time);
+            for point in &points {
+                if let Some((key, facts)) = keys.get(&point.environment) {
+                    used.entry(key.clone()).or_insert_with(|| facts.clone());
+                }
+            }
+            (last, with_points(one, &points, &heads, &keys))
+        })
+        .collect();
+    found.sort_by(|one, other| {
+        (other.0.cmp(&one.0)).then_with(|| one.1.benchmark.cmp(&other.1.benchmark))
+    });
+    Ok(Found {
+        record: HistoryRecord {
+            schema_version: SCHEMA_VERSION,
+            kind: "history".to_owned(),
+            fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
+            store: store.name().to_owned(),
+            environments: used.into_values().collect(),
+            series: found.into_iter().map(|(_, series)| series).collect(),
+        },
+        other_metrics,
+    })
+}
+
+/// Of the benchmarks that were named those metrics that were: all, or the main one of each.
+pub(crate) fn chosen(
+    all: &[Series],
+    named: &[Series],
+    metric: Option<&str>,
+    main_only: bool,
+) -> Vec<Series> {
+    let metric_fits = |one: &Series| match metric {
+        Some(metric) => names::fits(metric, &one.metric),
+        None => !main_only || is_main(all, one),
+    };
+    named
+        .iter()
+        .filter(|one| metric_fits(one))
+        .cloned()
+        .collect()
+}
+
+/// The place of a metric among those that stand for a benchmark: the lowest one does.
+pub(crate) fn rank(metric: &str) -> usize {
+    let place = MAIN.iter().position(|main| *main == metric);
+    place.unwrap_or(MAIN.len())
+}
+
+/// Whether a series is the one that stands for its benchmark.
+fn is_main(all: &[Series], one: &Series) -> bool {
+    let same =
+        |other: &&Series| other.benchmark == one.benchmark && other.parameters == one.parameters;
+    let metrics: Vec<&str> = all
+        .iter()
+        .filter(same)
+        .map(|other| other.metric.as_str())
+        .collect();
+    // Of equal ones the first.
+    metrics.into_iter().min_by_key(|metric| rank(metric)) == Some(one.metric.as_str())
+}
+
+/// Keys and facts of the environments, by their numbers in this store.
+pub(crate) fn environments(
+    store: &mut Store,
+) -> Result<HashMap<i64, (String, HistoryEnvironment)>, fathom_store::Error> {
+    let facts = store.environments()?;
+    let named = facts.into_iter().map(|(number, facts)| {
+        let key = Segment::of(&facts).key;
+        let known = HistoryEnvironment {
+            key: key.clone(),
+            ..HistoryEnvironment::deserialize(&facts).unwrap_or_default()
+        };
+        (number, (key, known))
+    });
+    Ok(named.collect())
+}
+
+fn with_points(
+    series: Series,
+    points: &[Point],
+    heads: &HashMap<i64, Head>,
+    keys: &HashMap<i64, (String, HistoryEnvironment)>,
+) -> HistorySeries {
+    let point = |point: &Point| {
+        let head = heads.get(&point.record)?;
+        let revision = head.revision.as_ref();
+        Some(HistoryPoint {
+            revision: revision.map(|revision| revision.id.clone()),
+            branch: revision.and_then(|revision| revision.branch.clone()),
+            dirty: revision.is_some_and(|revision| revision.dirty),
+            labels: head.labels.clone(),
+            time: date::text(point.time),
+            value: point.value,
+            low: point.low,
+            high: point.high,
+            runs: point.runs,
+            environment: keys
+                .get(&point.environment)
+                .map(|(key, _)| key.clone())
+                .unwrap_or_default(),
+            record: head.id.clone(),
+        })
+    };
+    HistorySeries {
+        points: points.iter().filter_map(point).collect(),
+        benchmark: series.benchmark,
+        parameters: series.parameters,
+        metric: series.metric,
+        unit: series.unit,
+        direction: series.direction,
+        meaning: series.meaning,
+    }
+}
+
+/// What `--since` means: a date, a revision and all that descend from it, or a label: from its
+/// oldest record on.
+fn since(store: &mut Store, here: &Path, text: &str) -> Result<Since, ConductError> {
+    if let Some(time) = date::parse(text) {
+        return Ok(Since::Time(time));
+    }
+    let why = match git::since(here, text) {
+        Ok(revisions) => return Ok(Since::Revisions(revisions)),
+        Err(why) => why,
+    };
+    let records = store.records(&fathom_store::Selector::Label(text.to_owned()))?;
+    let oldest = records.iter().map(|record| record.time).min();
+    oldest.map(Since::Time).ok_or_else(|| {
+        ConductError::Refused(format!(
+            "--since {text:?} is no date (2026-11-25), no label and no revision: {why}"
+        ))
+    })
+}

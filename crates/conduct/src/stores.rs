@@ -1,0 +1,198 @@
+//! `store`: what is in one, names, pruning, bundles. Also how a verb that reads opens one.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use fathom_model::{SCHEMA_VERSION, StoreRecord};
+use fathom_store::git::{self, GitError};
+use fathom_store::location::{self, Location};
+use fathom_store::{Error, Head, Loaded, Options, Prune, Selector, Store, date, variables};
+
+use crate::ConductError;
+
+/// The store that is meant in `here`: `--store`, `FATHOM_STORE`, the project's, the user's own.
+///
+/// # Errors
+/// An address that can't be meant, or no place for a store.
+pub fn place(asked: Option<&str>, here: &Path) -> Result<Location, Error> {
+    let project = location::project(here, location::look);
+    location::which(asked, project.as_deref(), variables::get)
+}
+
+/// Opens it for a verb that reads or changes what is there: none is made.
+///
+/// # Errors
+/// Those of [`Store::open`], [`Error::Missing`] among them.
+pub fn open(asked: Option<&str>, here: &Path) -> Result<Store, Error> {
+    let options = Options {
+        create: false,
+        ..Options::default()
+    };
+    Store::open_with(&place(asked, here)?, options)
+}
+
+/// What is in a store.
+///
+/// # Errors
+/// Those of the store.
+pub fn info(store: &mut Store) -> Result<StoreRecord, Error> {
+    let info = store.info()?;
+    Ok(StoreRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "store".to_owned(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
+        store: info.store,
+        form: info.form,
+        records: info.records,
+        pruned: info.pruned,
+        oldest: info.span.map(|(oldest, _)| date::text(oldest)),
+        newest: info.span.map(|(_, newest)| date::text(newest)),
+        series: info.series,
+        points: info.points,
+        environments: info.environments,
+        labels: info.labels,
+        renamed: info.renamed,
+        bytes: info.bytes,
+        record_bytes: info.record_bytes,
+        point_bytes: info.point_bytes,
+    })
+}
+
+/// The records that somebody means: `@-1`, a label, the beginning of an id or of a revision, else
+/// what git calls a revision (`HEAD~1`, a tag, a branch).
+///
+/// # Errors
+/// [`Error::NotFound`] where nothing fits; [`Error::Ambiguous`].
+pub fn find(store: &mut Store, here: &Path, asked: &str) -> Result<Vec<Head>, Error> {
+    let not_found = match store.find(asked) {
+        Err(error @ Error::NotFound { .. }) => error,
+        found => return found,
+    };
+    let revision = match git::resolve(here, asked) {
+        Ok(revision) => revision,
+        Err(shallow @ GitError::Shallow(_)) => return Err(Error::Git(shallow)),
+        Err(_) => return Err(not_found),
+    };
+    let found = store.records(&Selector::Revision(revision.clone()))?;
+    match found.is_empty() {
+        true => Err(Error::NotFound {
+            store: store.name().to_owned(),
+            what: format!("measurement of {asked:?} (revision {})", &revision[..12]),
+        }),
+        false => Ok(found),
+    }
+}
+
+/// Gives records a label, or takes it away; yields how many were changed.
+///
+/// # Errors
+/// A label that can't be meant, records that aren't there.
+pub fn tag(
+    store: &mut Store,
+    here: &Path,
+    asked: &str,
+    label: &str,
+    remove: bool,
+) -> Result<usize, Error> {
+    if !remove {
+        crate::keep::check_label(label)?;
+    }
+    let records = find(store, here, asked)?;
+    store.tag(&records, label, remove)
+}
+
+/// From which time on `before` reaches back: a date, or an age such as `90d`.
+pub fn before(text: &str, now: i64) -> Option<i64> {
+    if let Some(time) = date::parse(text) {
+        return Some(time);
+    }
+    let (number, days) = match text.split_at_checked(text.len().checked_sub(1)?)? {
+        (number, "d") => (number, 1),
+        (number, "w") => (number, 7),
+        (number, "y") => (number, 365),
+        _ => return None,
+    };
+    let number: i64 = number.trim().parse().ok().filter(|n| *n >= 0)?;
+    Some(now - number.checked_mul(days * 86_400_000)?)
+}
+
+/// The records that would lose their runs; they do if `now` says so.
+///
+/// # Errors
+/// Those of the store.
+pub fn prune(store: &mut Store, which: &Prune, now: bool) -> Result<Vec<Head>, Error> {
+    let found = store.prunable(which)?;
+    if now && !found.is_empty() {
+        store.prune(&found)?;
+    }
+    Ok(found)
+}
+
+/// Writes records into a new file; all if none is named. Yields how many.
+///
+/// # Errors
+/// A file that is there already or can't be written; those of the store.
+pub fn bundle(
+    store: &mut Store,
+    here: &Path,
+    records: &[String],
+    path: &Path,
+) -> Result<usize, ConductError> {
+    let mut heads: Vec<Head> = Vec::new();
+    for asked in records {
+        for head in find(store, here, asked)? {
+            if !heads.contains(&head) {
+                heads.push(head);
+            }
+        }
+    }
+    if records.is_empty() {
+        heads = store.records(&Selector::All)?;
+    }
+    if path.exists() {
+        let path = path.display();
+        return Err(ConductError::Refused(format!(
+            "{path} is there already; name a file that is new"
+        )));
+    }
+    let failed = |source| Error::File {
+        path: path.to_path_buf(),
+        source,
+    };
+    let file = File::create_new(path).map_err(failed)?;
+    let written = store
+        .bundle(&heads, &path.display().to_string(), BufWriter::new(&file))
+        .and_then(|()| file.sync_all().map_err(failed));
+    if written.is_err() {
+        let _ = std::fs::remove_file(path); // half a bundle is none
+    }
+    written?;
+    Ok(heads.len())
+}
+
+/// Loads bundles into a store, which is made if it isn't there.
+///
+/// # Errors
+/// A file that is no whole bundle; those of the store. What was loaded before stays: loading again
+/// does no harm.
+pub fn load(
+    asked: Option<&str>,
+    here: &Path,
+    files: &[PathBuf],
+) -> Result<(String, Loaded), Error> {
+    let mut store = Store::open(&place(asked, here)?)?;
+    let mut all = Loaded::default();
+    for path in files {
+        let failed = |source| Error::File {
+            path: path.clone(),
+            source,
+        };
+        let file = File::open(path).map_err(failed)?;
+        let loaded = store.load(&path.display().to_string(), BufReader::new(file))?;
+        all.new += loaded.new;
+        all.known += loaded.known;
+        all.not_renamed.extend(loaded.not_renamed);
+    }
+    Ok((store.name().to_owned(), all))
+}

@@ -1,0 +1,223 @@
+//! A command that is run on several versions of a program.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use fathom_measure::{Against, Hook, Hooks, IgnoreFailure, Input, MeasureError, Output};
+
+use crate::bench::{ALPHA, Amount, MARGIN};
+use crate::{BenchPlan, CommandPlan, ConductError, Observer, RunTerms, Target, bench};
+
+/// How revisions are built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Builds {
+    /// The command, run by a shell in the files of each revision; none if these are enough.
+    pub command: Option<String>,
+    /// How much room builds may take, see [`crate::worktrees::Worktrees::open`].
+    pub cache_bytes: u64,
+    /// Build again what was built, or failed, before.
+    pub again: bool,
+}
+
+/// A command with places for a version: `{version}`, `{revision}`, `{repo}`.
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// The command; a directory is meant within the version's files.
+    pub command: CommandPlan,
+    /// What is run around it.
+    pub hooks: Hooks,
+}
+
+/// What is filled in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Filled<'f> {
+    /// Name of the version.
+    pub(crate) version: &'f str,
+    /// Full id of the revision, where there is one.
+    pub(crate) revision: Option<&'f str>,
+    /// The user's own tree, where there is one.
+    pub(crate) repository: Option<&'f Path>,
+}
+
+impl Filled<'_> {
+    fn places(&self) -> Vec<(&'static str, String)> {
+        let path = |path: &Path| path.display().to_string();
+        let all = [
+            ("{version}", Some(self.version.to_owned())),
+            ("{revision}", self.revision.map(str::to_owned)),
+            ("{repo}", self.repository.map(path)),
+        ];
+        all.into_iter()
+            .filter_map(|(place, value)| Some((place, value?)))
+            .collect()
+    }
+
+    fn into_text(self, text: &str) -> String {
+        let places = self.places().into_iter();
+        places.fold(text.to_owned(), |text, (place, value)| {
+            text.replace(place, &value)
+        })
+    }
+
+    /// Into a line that a shell interprets. A tag may be named `$(reboot)`, and no quotes hold
+    /// wherever the place stands in the line.
+    ///
+    /// # Errors
+    /// Which name has what a shell would interpret.
+    pub(crate) fn into_shell_line(self, line: &str) -> Result<String, String> {
+        for (place, value) in self.places() {
+            if line.contains(place) && !value.chars().all(is_plain) {
+                return Err(format!(
+                    "{place} is {value:?} here, and a shell would not take that as one word: it is not filled in"
+                ));
+            }
+        }
+        Ok(self.into_text(line))
+    }
+
+    fn into_path(self, path: &Path) -> PathBuf {
+        path.to_str()
+            .map_or_else(|| path.to_path_buf(), |text| self.into_text(text).into())
+    }
+}
+
+/// What no shell interprets anywhere in a line.
+fn is_plain(character: char) -> bool {
+    character.is_alphanumeric() || "/._-+@:,=%".contains(character)
+}
+
+impl Template {
+    /// The command on a version whose files are in `folder`, its program found.
+    ///
+    /// # Errors
+    /// Why it can't be run there.
+    pub(crate) fn on(&self, filled: Filled<'_>, folder: Option<&Path>) -> Result<Target, String> {
+        let mut plan = self.command.clone();
+        plan.text = filled.into_text(&plan.text);
+        if plan.shell.is_some() {
+            let line = plan.words.last_mut().and_then(|word| {
+                let text = word.to_str()?.to_owned();
+                Some((word, text))
+            });
+            if let Some((word, text)) = line {
+                *word = filled.into_shell_line(&text)?.into();
+            }
+        } else {
+            for word in &mut plan.words {
+                if let Some(text) = word.to_str() {
+                    *word = OsString::from(filled.into_text(text));
+                }
+            }
+        }
+        plan.directory = match (folder, plan.directory) {
+            (Some(folder), Some(within)) => Some(folder.join(within)),
+            (folder, within) => within.or(folder.map(Path::to_path_buf)),
+        };
+        if let Input::File(path) = &mut plan.input {
+            *path = filled.into_path(path);
+        }
+        if let Output::File(path) = &mut plan.output {
+            *path = filled.into_path(path);
+        }
+        plan.parameters = vec![("version".to_owned(), filled.version.to_owned())];
+        let directory = plan.directory.clone();
+        let mut target = plan.find().map_err(|error| said(&error))?;
+        target.benchmark.name = filled.version.to_owned();
+        target.hooks = self.hooks.clone();
+        if let Some(prepare) = target.hooks.prepare.take() {
+            target.hooks.prepare = Some(Hook {
+                arguments: filled_line(&prepare.arguments, filled)?,
+                text: filled.into_text(&prepare.text),
+                directory,
+                ..prepare
+            });
+        }
+        Ok(target)
+    }
+}
+
+fn filled_line(words: &[OsString], filled: Filled<'_>) -> Result<Vec<OsString>, String> {
+    let mut words = words.to_vec();
+    if let Some(line) = words.last_mut()
+        && let Some(text) = line.to_str()
+    {
+        *line = filled.into_shell_line(text)?.into();
+    }
+    Ok(words)
+}
+
+/// Runs it once and keeps nothing of it. Returns why it can't be measured, if it can't: an old version
+/// may lack an option.
+///
+/// # Errors
+/// What would keep any command from being run.
+pub(crate) fn try_once(
+    target: &Target,
+    ignore_failure: &IgnoreFailure,
+    terms: &RunTerms,
+    observer: &mut dyn Observer,
+) -> Result<Option<String>, ConductError> {
+    let plan = BenchPlan {
+        targets: vec![target.clone()],
+        against: Against::One(0),
+        metric: None,
+        alpha: ALPHA,
+        amount: Amount {
+            runs: Some(1),
+            ..Amount::default()
+        },
+        warmup: 0,
+        seed: 0,
+        margin: MARGIN,
+        ignore_failure: ignore_failure.clone(),
+        require_quiet: None,
+        canaries: false,
+        vary_environment_size: true,
+        keep_daemons: false,
+        record: None,
+        terms: terms.clone(),
+    };
+    let tried = bench(&plan, observer)?;
+    Ok(tried.failure.map(|error| said(&error)))
+}
+
+/// The error with the end of what the command wrote to standard error.
+pub(crate) fn said(error: &MeasureError) -> String {
+    const LINES: usize = 5;
+    let (MeasureError::RunFailed { stderr, .. } | MeasureError::HookFailed { stderr, .. }) = error
+    else {
+        return error.to_string();
+    };
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let end = &lines[lines.len().saturating_sub(LINES)..];
+    std::iter::once(error.to_string())
+        .chain(end.iter().map(|line| (*line).to_owned()))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_a_shell_would_interpret_is_not_filled_in() {
+        let of = |version| Filled {
+            version,
+            revision: None,
+            repository: Some(Path::new("/a b")),
+        };
+        let line = "./run-{version} 'x'";
+        assert_eq!(
+            of("v1.2.3-rc.1").into_shell_line(line).unwrap(),
+            "./run-v1.2.3-rc.1 'x'"
+        );
+        for hostile in ["$(reboot)", "a;b", "a b", "`x`", "a'b", "a\"b", "a&b", "*"] {
+            assert!(of(hostile).into_shell_line(line).is_err(), "{hostile}");
+        }
+        // What isn't used does no harm.
+        assert!(of("v1").into_shell_line(line).is_ok());
+        assert!(of("v1").into_shell_line("cat {repo}/x").is_err());
+    }
+}

@@ -1,0 +1,142 @@
+//! `versions`: one command over the versions of a program, all in the same rounds.
+
+mod conclude;
+pub(crate) mod prepare;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fathom_measure::{Against, IgnoreFailure, now_rfc3339};
+use fathom_model::{ChosenBy, Metric, SCHEMA_VERSION, StopReason, VersionsRecord};
+
+use crate::bench::{ALPHA, Amount};
+use crate::{
+    BenchPlan, Builds, ConductError, Conducted, Observer, RunTerms, Target, Template, bench,
+    fingerprint,
+};
+
+/// Which versions.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// Of a repository.
+    Range {
+        /// A folder in it.
+        folder: PathBuf,
+        /// The first, as it was given.
+        from: String,
+        /// The last.
+        to: String,
+        /// Every so many-th revision instead of tags.
+        every: Option<usize>,
+        /// How they are built.
+        builds: Builds,
+    },
+    /// Programs that are installed, by the names of their versions in order.
+    Installed(Vec<String>),
+}
+
+/// What is to be measured, and how.
+#[derive(Debug, Clone)]
+pub struct VersionsPlan {
+    /// The versions.
+    pub which: Which,
+    /// The command.
+    pub template: Template,
+    /// The metric that is compared; the clock that carries verdicts if it is `None`.
+    pub metric: Option<Metric>,
+    /// How much is measured.
+    pub amount: Amount,
+    /// Warm-up rounds.
+    pub warmup: u32,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Differences up to this share count as none.
+    pub margin: f64,
+    /// Failures that are counted instead of leaving a version out.
+    pub ignore_failure: IgnoreFailure,
+    /// Wait until the machine is quiet, at most this long.
+    pub require_quiet: Option<Duration>,
+    /// How the command is run.
+    pub terms: RunTerms,
+}
+
+/// Builds each version once, measures those that run in interleaved rounds, and compares neighbours.
+///
+/// # Errors
+/// When no version can be measured. A run that fails after it worked once ends measuring; the record
+/// then has what was measured before.
+pub fn versions(
+    plan: &VersionsPlan,
+    observer: &mut dyn Observer,
+) -> Result<Conducted<VersionsRecord>, ConductError> {
+    let started_at = now_rfc3339();
+    let mut found = prepare::find(plan)?;
+    let targets = prepare::targets(plan, &mut found, observer)?;
+    if targets.is_empty() {
+        return Err(ConductError::Failed(prepare::nothing_runs(&found.versions)));
+    }
+    let measured = bench(&bench_plan(plan, targets), observer)?;
+    // Others may have the room now.
+    found.give_back();
+    let mut record = VersionsRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "versions".to_owned(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at,
+        environment: fingerprint::environment(),
+        command: plan.template.command.text.clone(),
+        build: match &plan.which {
+            Which::Range { builds, .. } => builds.command.clone(),
+            Which::Installed(_) => None,
+        },
+        repository: found.repository.map(|one| one.root.display().to_string()),
+        chosen_by: match (&plan.which, found.every) {
+            (Which::Installed(_), _) => ChosenBy::Named,
+            (_, Some(_)) => ChosenBy::Every,
+            (_, None) => ChosenBy::Tags,
+        },
+        every: found
+            .every
+            .map(|every| u32::try_from(every).unwrap_or(u32::MAX)),
+        metric: plan.metric.unwrap_or(Metric::Wall),
+        complete: measured.record.complete,
+        versions: found.versions,
+        steps: Vec::new(),
+        notes: found.notes,
+        measured: None,
+    };
+    conclude::conclude(&mut record, measured.record, plan.metric);
+    Ok(Conducted {
+        record,
+        failure: measured.failure,
+    })
+}
+
+fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
+    BenchPlan {
+        targets,
+        against: Against::Previous,
+        metric: plan.metric,
+        alpha: ALPHA,
+        amount: plan.amount,
+        warmup: plan.warmup,
+        seed: plan.seed,
+        margin: plan.margin,
+        ignore_failure: plan.ignore_failure.clone(),
+        require_quiet: plan.require_quiet,
+        canaries: true,
+        vary_environment_size: true,
+        keep_daemons: false,
+        record: None,
+        terms: plan.terms.clone(),
+    }
+}
+
+/// Whether measuring was ended by the user.
+pub fn was_interrupted(record: &VersionsRecord) -> bool {
+    let outcome = record
+        .measured
+        .as_ref()
+        .and_then(|one| one.outcome.as_ref());
+    outcome.is_some_and(|outcome| outcome.stop == StopReason::Interrupted)
+}

@@ -1,0 +1,335 @@
+//! Each revision is built once for each build command, by whichever Fathom comes first, and kept while
+//! there is room.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use fathom_machine::remembered;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::build::{Built, Place, build};
+use super::checkout::checkout;
+use super::lock::{self, Kind};
+use super::{Repository, WorktreesError, size};
+
+/// Length of the names of folders, in hexadecimal digits.
+const KEY: usize = 32;
+
+/// A revision that is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'w> {
+    /// Of which repository.
+    pub repository: &'w Repository,
+    /// Full id.
+    pub revision: &'w str,
+    /// The command that builds it, run by a shell in its files; none if the files are enough.
+    pub build: Option<&'w str>,
+    /// Build it even if it is known how that ends.
+    pub again: bool,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Prepared {
+    /// It is built, and stays while this value lives.
+    Built(Worktree),
+    /// It can't be checked out, or its build failed: why, with the end of what it wrote.
+    Failed(String),
+}
+
+/// The files of a revision with what its build made.
+#[derive(Debug)]
+pub struct Worktree {
+    /// Where.
+    pub folder: PathBuf,
+    /// Others may use it, and nobody removes it.
+    _lock: File,
+}
+
+/// All worktrees of this user.
+#[derive(Debug)]
+pub struct Worktrees {
+    folder: PathBuf,
+    capacity: u64,
+}
+
+/// What is known of a worktree whose build has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    repository: String,
+    revision: String,
+    build: Option<String>,
+    /// The end of what it wrote, if it failed.
+    error: Option<String>,
+    bytes: u64,
+}
+
+impl Worktrees {
+    /// Those below the folder for caches, of at most so many bytes; what is in use is never removed.
+    ///
+    /// # Errors
+    /// When the folder can't be made.
+    pub fn open(capacity: u64) -> Result<Worktrees, WorktreesError> {
+        let folder = remembered::default_folder().ok_or(WorktreesError::NoFolder)?;
+        let folder = folder.join("worktrees");
+        let made = std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder);
+        match made {
+            Ok(()) => Ok(Worktrees { folder, capacity }),
+            Err(error) => Err(WorktreesError::Folder {
+                path: folder,
+                error,
+            }),
+        }
+    }
+
+    /// The revision, built: at once if that was done before. `waits` is called if another Fathom
+    /// builds it now.
+    ///
+    /// # Errors
+    /// When the folder can't be used, or there came a reason to stop.
+    pub fn prepare(
+        &self,
+        wanted: &Wanted<'_>,
+        waits: &mut dyn FnMut(),
+    ) -> Result<Prepared, WorktreesError> {
+        let entry = Entry::of(&self.folder, &key(wanted));
+        let failed = |error| WorktreesError::Folder {
+            path: entry.folder.clone(),
+            error,
+        };
+        let mut again = wanted.again;
+        loop {
+            // Shared first: who measures in it must not be waited for.
+            if !again {
+                let used = lock::take(&entry.use_lock, Kind::Shared, waits).map_err(failed)?;
+                let used = used.ok_or(WorktreesError::Interrupted)?;
+                if let Some(state) = entry.state() {
+                    entry.touch();
+                    return Ok(match state.error {
+                        Some(error) => Prepared::Failed(error),
+                        None => Prepared::Built(Worktree {
+                            folder: entry.tree(),
+                            _lock: used,
+                        }),
+                    });
+                }
+            }
+            let building = lock::take(&entry.build_lock, Kind::Alone, waits).map_err(failed)?;
+            let building = building.ok_or(WorktreesError::Interrupted)?;
+            let alone = lock::take(&entry.use_lock, Kind::Alone, waits).map_err(failed)?;
+            let alone = alone.ok_or(WorktreesError::Interrupted)?;
+            if again || entry.state().is_none() {
+                if again {
+                    size::remove(&entry.folder).map_err(failed)?;
+                }
+                self.make(&entry, wanted, &building)?;
+                again = false;
+            }
+            // A server that the build left running holds its file open; the lock ends all the same.
+            building.unlock().map_err(failed)?;
+            drop(alone);
+        }
+    }
+
+    fn make(&self, entry: &Entry, wanted: &Wanted<'_>, lock: &File) -> Result<(), WorktreesError> {
+        let failed = |error| WorktreesError::Folder {
+            path: entry.folder.clone(),
+            error,
+        };
+        std::fs::create_dir_all(&entry.folder).map_err(failed)?;
+        let error = match self.fill(entry, wanted, lock) {
+            Ok(error) => error,
+            // What git says of this revision: another one may be all right.
+            Err(WorktreesError::Git(error)) => Some(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        let state = State {
+            repository: wanted.repository.common.display().to_string(),
+            revision: wanted.revision.to_owned(),
+            build: wanted.build.map(str::to_owned),
+            error,
+            bytes: size::of(&entry.folder),
+        };
+        entry.set_state(&state).map_err(failed)?;
+        self.make_room();
+        Ok(())
+    }
+
+    /// Returns why it failed, if it did.
+    fn fill(
+        &self,
+        entry: &Entry,
+        wanted: &Wanted<'_>,
+        lock: &File,
+    ) -> Result<Option<String>, WorktreesError> {
+        let tree = entry.tree();
+        let mut missing = Vec::new();
+        if !tree.is_dir() {
+            missing = checkout(&wanted.repository.common, wanted.revision, &tree)?;
+        }
+        let Some(command) = wanted.build else {
+            return Ok(None);
+        };
+        let place = Place {
+            tree: &tree,
+            repository: &wanted.repository.root,
+            log: &entry.log(),
+        };
+        let built = build(command, place, lock).map_err(|error| WorktreesError::Folder {
+            path: entry.folder.clone(),
+            error,
+        })?;
+        match built {
+            Built::Well => Ok(None),
+            Built::Stopped => Err(WorktreesError::Interrupted),
+            Built::Failed(mut said) => {
+                if !missing.is_empty() {
+                    said.push_str(&format!(
+                        "\nsubmodules without files: {}; git submodule update --init --recursive fetches them",
+                        missing.join(", ")
+                    ));
+                }
+                Ok(Some(said))
+            }
+        }
+    }
+
+    /// Removes what was not used for the longest time until all that is kept fits, but nothing that is
+    /// in use. What can't be removed is tried again the next time.
+    pub fn make_room(&self) {
+        let mut kept: Vec<(SystemTime, u64, Entry)> = self
+            .entries()
+            .into_iter()
+            .map(|entry| (entry.used(), entry.bytes(), entry))
+            .collect();
+        kept.sort_by_key(|(used, _, _)| *used);
+        let mut sum: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, bytes, entry) in kept {
+            if sum <= self.capacity {
+                return;
+            }
+            if entry.remove() {
+                sum -= bytes;
+            }
+        }
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let names = std::fs::read_dir(&self.folder).into_iter().flatten();
+        names
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| is_key(name))
+            .map(|name| Entry::of(&self.folder, &name))
+            .collect()
+    }
+}
+
+/// Nothing else in the folder is ours.
+fn is_key(name: &str) -> bool {
+    name.len() == KEY && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn key(wanted: &Wanted<'_>) -> String {
+    let mut hash = Sha256::new();
+    let common = wanted.repository.common.as_os_str().as_encoded_bytes();
+    let build = wanted.build.map(str::as_bytes);
+    for part in [
+        common,
+        wanted.revision.as_bytes(),
+        build.unwrap_or_default(),
+    ] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let digest = hash.finalize();
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits[..KEY].to_owned()
+}
+
+/// One worktree with its files.
+#[derive(Debug)]
+struct Entry {
+    folder: PathBuf,
+    use_lock: PathBuf,
+    build_lock: PathBuf,
+}
+
+impl Entry {
+    fn of(worktrees: &Path, key: &str) -> Entry {
+        Entry {
+            folder: worktrees.join(key),
+            use_lock: worktrees.join(format!("{key}.use")),
+            build_lock: worktrees.join(format!("{key}.build")),
+        }
+    }
+
+    fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("build.log")
+    }
+
+    fn state_file(&self) -> PathBuf {
+        self.folder.join("state.json")
+    }
+
+    /// `None` until a build has ended.
+    fn state(&self) -> Option<State> {
+        let text = std::fs::read(self.state_file()).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    fn set_state(&self, state: &State) -> io::Result<()> {
+        let beside = self.folder.join("state.new");
+        std::fs::write(&beside, serde_json::to_vec(state)?)?;
+        std::fs::rename(&beside, self.state_file())
+    }
+
+    fn touch(&self) {
+        // Without it the worktree counts as not used: no more than that.
+        if let Ok(file) = OpenOptions::new().append(true).open(self.state_file()) {
+            let _ = file.set_modified(SystemTime::now());
+        }
+    }
+
+    fn used(&self) -> SystemTime {
+        let about =
+            std::fs::metadata(self.state_file()).or_else(|_| std::fs::metadata(&self.folder));
+        about
+            .and_then(|about| about.modified())
+            .unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.state()
+            .map_or_else(|| size::of(&self.folder), |state| state.bytes)
+    }
+
+    /// False if it is in use or can't be removed.
+    fn remove(&self) -> bool {
+        let take = |path| lock::try_take(path, Kind::Alone).ok().flatten();
+        let (Some(_building), Some(_used)) = (take(&self.build_lock), take(&self.use_lock)) else {
+            return false;
+        };
+        // First what says that it is built: what is left of it then is no worktree.
+        let _ = std::fs::remove_file(self.state_file());
+        let tree = self.tree();
+        let gone = size::remove(&tree).and_then(|()| size::remove(&self.folder));
+        if gone.is_err() {
+            return false;
+        }
+        let _ = std::fs::remove_file(&self.use_lock);
+        let _ = std::fs::remove_file(&self.build_lock);
+        true
+    }
+}

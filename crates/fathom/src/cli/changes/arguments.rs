@@ -1,0 +1,48 @@
+//! The options of `fathom changes`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom changes                          all series of the store
+  fathom changes 'parse-*' --metric wall
+  fathom changes --csv results.csv        columns series,index,value; others are ignored
+  fathom changes --csv results.csv --previous before.json --json now.json
+
+A change point is where a series changed its level for good: a step, or a slow drift. Single points that
+lie far off are spikes and change nothing. docs/changes.md says how they are found and how often that errs.
+
+Exit codes: 0 done, whether something changed or not, 2 wrong arguments or nothing to read.")]
+pub(crate) struct Arguments {
+    /// Names of benchmarks; '*' stands for any letters
+    #[arg(value_name = "SERIES", conflicts_with = "csv")]
+    pub series: Vec<String>,
+
+    /// Read the series from this file: a line for each point, with the columns series, index and value
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Only this metric
+    #[arg(long, value_name = "METRIC", conflicts_with = "csv")]
+    pub metric: Option<String>,
+
+    /// The store, if not the project's: a file or postgres://...
+    #[arg(long, value_name = "PATH|URL", conflicts_with = "csv")]
+    pub store: Option<String>,
+
+    /// An earlier --json of the same series: change points keep their id, and those that moved or were
+    /// withdrawn since are said
+    #[arg(long, value_name = "FILE")]
+    pub previous: Option<PathBuf>,
+
+    /// Show all series, all change points and the spikes
+    #[arg(long)]
+    pub all: bool,
+
+    /// Write the complete result as JSON; '-' for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}

@@ -1,0 +1,60 @@
+//! `fathom changes`: where series of measurements changed their level.
+
+mod arguments;
+
+use std::path::Path;
+
+pub(super) use arguments::Arguments;
+use fathom_conduct::changes::{ChangesPlan, ChangesSource, Stored, changes};
+use fathom_model::ChangesRecord;
+use fathom_report::{ChangesOptions, changes_json, changes_terminal};
+
+use crate::cli::failure::Failure;
+use crate::cli::write;
+
+/// Reads, finds and prints. Returns the exit code.
+///
+/// # Errors
+/// When there is nothing to read.
+pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
+    write::check(arguments.json.as_deref())?;
+    let previous = arguments
+        .previous
+        .as_deref()
+        .map(read_previous)
+        .transpose()?;
+    let source = match arguments.csv {
+        Some(path) => ChangesSource::Csv(path),
+        None => ChangesSource::Store(Stored {
+            location: fathom_conduct::changes::which_store(arguments.store.as_deref())?,
+            names: arguments.series,
+            metric: arguments.metric,
+        }),
+    };
+    let record = changes(&ChangesPlan { source, previous })?;
+    if let Some(path) = &arguments.json {
+        let mut text = Vec::new();
+        changes_json(&record, &mut text).map_err(|error| Failure::Write {
+            path: path.clone(),
+            error,
+        })?;
+        write::export(path, text)?;
+        if write::is_stdout(path) {
+            return Ok(0);
+        }
+    }
+    let options = ChangesOptions { all: arguments.all };
+    write::print(changes_terminal(&record, options).as_bytes())?;
+    Ok(0)
+}
+
+fn read_previous(path: &Path) -> Result<ChangesRecord, Failure> {
+    let usage = |why: String| {
+        Failure::Usage(format!(
+            "--previous {}: {why}; it takes what `fathom changes --json FILE` wrote",
+            path.display()
+        ))
+    };
+    let text = std::fs::read(path).map_err(|error| usage(error.to_string()))?;
+    serde_json::from_slice(&text).map_err(|error| usage(error.to_string()))
+}

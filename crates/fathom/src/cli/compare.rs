@@ -1,0 +1,104 @@
+//! `fathom compare`: two sides that were measured at different times.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use fathom_conduct::compare::ComparePlan;
+use fathom_report::{self as report, HistoryOptions};
+
+use crate::cli::failure::{Failure, UNTRUSTED};
+use crate::cli::{quantities, screen, write};
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom compare main HEAD                what was measured of both revisions
+  fathom compare v1.2 v1.3 parse          labels, one benchmark
+  fathom compare @-2 @-1                  the last two records that were saved
+  fathom compare before.json after.json   record files: Fathom's, hyperfine's, or another tool's
+
+Both sides were not measured in the same rounds, so the interval is as wide as separate measurements of this \
+series differ here; with fewer than four earlier ones 5 % is assumed. What stays undecided is decided by measuring both \
+together: the command is printed. docs/history.md says how it is computed.
+
+Exit codes: 0 done, 2 wrong arguments, or nothing of that name, 4 nothing could be compared.")]
+pub(crate) struct Arguments {
+    /// What is compared with: a revision, a label, a record's id, @-2, or a record file
+    #[arg(value_name = "BASE")]
+    pub base: String,
+
+    /// What is compared: the same
+    #[arg(value_name = "HEAD")]
+    pub head: String,
+
+    /// Only these benchmarks: names, or parts of names; * stands for any letters
+    #[arg(value_name = "SERIES")]
+    pub series: Vec<String>,
+
+    /// This metric, such as peak_memory (default: the main one of each benchmark)
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+
+    /// Call differences up to this share the same
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share)]
+    pub margin: f64,
+
+    /// Also measurements of a tree whose tracked files differed from the revision
+    #[arg(long)]
+    pub dirty: bool,
+
+    /// Also compare what was measured in different environments, with a warning
+    #[arg(long)]
+    pub across: bool,
+
+    /// Show every comparison, and the command that measures both together for each
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Write the comparisons as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
+    /// project's .fathom/, else your own)
+    #[arg(long, value_name = "PATH|URL")]
+    pub store: Option<String>,
+}
+
+/// Compares, prints, writes. Returns the exit code.
+///
+/// # Errors
+/// A side that isn't there, a store that can't be read, a file that can't be written.
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    write::check(arguments.json.as_deref())?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let record = fathom_conduct::compare::compare(
+        &ComparePlan {
+            store: arguments.store.clone(),
+            base: arguments.base.clone(),
+            head: arguments.head.clone(),
+            benchmarks: arguments.series.clone(),
+            metric: arguments.metric.clone(),
+            margin: arguments.margin,
+            dirty: arguments.dirty,
+            across: arguments.across,
+        },
+        &here,
+    )?;
+    if let Some(path) = &arguments.json {
+        write::export(path, report::compare_json(&record))?;
+    }
+    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
+        let options = HistoryOptions {
+            width: screen::stdout_width(),
+            color: screen::stdout_has_colour(),
+            unicode: screen::speaks_unicode(),
+            verbose: arguments.verbose,
+        };
+        write::print(report::compare_terminal(&record, &options).as_bytes())?;
+    }
+    Ok(match record.comparisons.is_empty() {
+        true => UNTRUSTED,
+        false => 0,
+    })
+}

@@ -1,0 +1,114 @@
+//! `fathom history`: what was measured, over time.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use fathom_conduct::history::{Found, HistoryPlan};
+use fathom_report::{self as report, HistoryOptions};
+
+use crate::cli::failure::Failure;
+use crate::cli::{screen, write};
+
+/// Points of a series in a list: what its sparkline draws.
+const LISTED: usize = 16;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom history                          every benchmark: last value, change, sparkline
+  fathom history parse                    one: plot and points with revision, date, interval
+  fathom history 'parse*' --metric peak_memory
+  fathom history parse --since v1.2 --csv parse.csv
+
+SERIES is a benchmark's name, with * for any letters, or a part of one. Without --metric the main metric of each \
+is shown (wall); --json and --csv hold all. docs/history.md says what is kept and where.
+
+Exit codes: 0 done, 2 wrong arguments, or the store can't be read.")]
+pub(crate) struct Arguments {
+    /// Benchmarks: names, or parts of names; * stands for any letters
+    #[arg(value_name = "SERIES")]
+    pub series: Vec<String>,
+
+    /// Only this metric, such as peak_memory; * stands for any letters
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+
+    /// Only what was measured since a date, a revision (and all that descend from it) or a label
+    #[arg(long, value_name = "REV|DATE")]
+    pub since: Option<String>,
+
+    /// Show every series and every point
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Write all points as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write all points as CSV; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
+    /// project's .fathom/, else your own)
+    #[arg(long, value_name = "PATH|URL")]
+    pub store: Option<String>,
+}
+
+/// Reads, prints, writes. Returns the exit code.
+///
+/// # Errors
+/// A store that can't be read, a name that nothing has, a file that can't be written.
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    let files = || {
+        [&arguments.json, &arguments.csv]
+            .into_iter()
+            .filter_map(Option::as_deref)
+    };
+    write::check(files())?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let plan = |main_only: bool| HistoryPlan {
+        store: arguments.store.clone(),
+        benchmarks: arguments.series.clone(),
+        metric: arguments.metric.clone(),
+        since: arguments.since.clone(),
+        main_only,
+        newest: main_only.then_some(LISTED),
+    };
+    if files().next().is_some() {
+        let found = fathom_conduct::history::history(&plan(false), &here)?;
+        if let Some(path) = &arguments.json {
+            write::export(path, report::history_json(&found.record))?;
+        }
+        if let Some(path) = &arguments.csv {
+            write::export(path, report::history_csv(&found.record))?;
+        }
+    }
+    if !files().any(write::is_stdout) {
+        let found = fathom_conduct::history::history(&plan(true), &here)?;
+        write::print(shown(arguments, &found).as_bytes())?;
+    }
+    Ok(0)
+}
+
+/// One series with its points, or a line for each of several.
+fn shown(arguments: &Arguments, found: &Found) -> String {
+    let options = HistoryOptions {
+        width: screen::stdout_width(),
+        color: screen::stdout_has_colour(),
+        unicode: screen::speaks_unicode(),
+        verbose: arguments.verbose,
+    };
+    let asked = !arguments.series.is_empty() || arguments.metric.is_some();
+    match found.record.series.as_slice() {
+        [one] if asked => report::history_series(
+            &found.record,
+            one,
+            // Change points are not searched for yet.
+            &[],
+            &found.other_metrics,
+            &options,
+        ),
+        _ => report::history_list(&found.record, found.other_metrics.len(), &options),
+    }
+}

@@ -1,0 +1,133 @@
+//! Options of every verb that measures: whether the record is saved, where, and under which label.
+
+use clap::Args;
+use fathom_conduct::keep::{KeepPlan, Keeper, Save};
+use fathom_report::escape;
+use fathom_store::Location;
+use serde::Serialize;
+
+use crate::cli::failure::Failure;
+
+/// See the help texts.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "What is kept")]
+pub(super) struct SaveOptions {
+    /// Save the record in the store, also outside of a project
+    #[arg(long, overrides_with = "no_save")]
+    pub save: bool,
+
+    /// Don't save the record
+    #[arg(long, overrides_with = "save")]
+    pub no_save: bool,
+
+    /// Save it in this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else
+    /// the project's .fathom/, else your own)
+    #[arg(long, value_name = "PATH|URL")]
+    pub store: Option<String>,
+
+    /// Save it under this name, such as a version. May be repeated
+    #[arg(long, value_name = "NAME")]
+    pub label: Vec<String>,
+}
+
+impl SaveOptions {
+    /// Who saves what is going to be measured here.
+    ///
+    /// # Errors
+    /// A store or a label that can't be meant.
+    pub(super) fn saver(&self) -> Result<Saver, Failure> {
+        let plan = KeepPlan {
+            save: match self {
+                _ if self.no_save => Save::Never,
+                // A store or a label says where to and as what.
+                _ if self.save || self.store.is_some() || !self.label.is_empty() => Save::Always,
+                _ => Save::InProject,
+            },
+            store: self.store.clone(),
+            labels: self.label.clone(),
+        };
+        let here = std::env::current_dir().unwrap_or_default();
+        let keeper = plan.keeper(&here);
+        let keeper = keeper.map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Saver {
+            keeper,
+            notes: Vec::new(),
+            saved: Vec::new(),
+            quiet: false,
+        })
+    }
+}
+
+/// Saves records and says once where; dropped, it has said so.
+#[derive(Debug)]
+pub(super) struct Saver {
+    keeper: Option<Keeper>,
+    notes: Vec<String>,
+    /// Ids.
+    saved: Vec<String>,
+    quiet: bool,
+}
+
+impl Saver {
+    /// Says only what must be known.
+    pub(super) fn quiet(mut self, quiet: bool) -> Saver {
+        self.quiet = quiet;
+        self
+    }
+
+    /// Saves a record. One that can't be saved is written beside: the measurement ends as it would.
+    /// `whole` is false for a record of what was interrupted, which is not saved.
+    pub(super) fn save(&mut self, record: &impl Serialize, whole: bool) {
+        let Some(keeper) = &self.keeper else {
+            return;
+        };
+        if !whole {
+            self.note("not saved: the measurement was interrupted".to_owned());
+            return;
+        }
+        match keeper.keep(record) {
+            Ok(kept) => {
+                self.saved.push(kept.id);
+                kept.notes.into_iter().for_each(|note| self.note(note));
+            }
+            Err(error) => {
+                for line in error.to_string().lines() {
+                    anstream::eprintln!("warning: {}", escape(line));
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+impl Drop for Saver {
+    fn drop(&mut self) {
+        for note in &self.notes {
+            anstream::eprintln!("note: {}", escape(note));
+        }
+        let Some(keeper) = self.keeper.as_ref().filter(|_| !self.quiet) else {
+            return;
+        };
+        let store = escape(&shown(keeper.location()));
+        match self.saved.as_slice() {
+            [] => {}
+            [id] => anstream::eprintln!("saved as {} in {store}", &id[..12]),
+            several => anstream::eprintln!("{} records saved in {store}", several.len()),
+        }
+    }
+}
+
+/// The place of a store for people: short, from the current folder where it is below it.
+pub(super) fn shown(location: &Location) -> String {
+    if let (Location::File(path), Ok(here)) = (location, std::env::current_dir())
+        && let Ok(below) = path.strip_prefix(&here)
+    {
+        return below.display().to_string();
+    }
+    location.to_string()
+}

@@ -1,0 +1,91 @@
+//! The options of `fathom store`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom store info
+  fathom store tag @-1 v1.2                    a label for what was saved last
+  fathom store rename 'parse big' parse-large  a benchmark with a new name keeps its history
+  fathom store prune --before 90d              lists; --yes does it
+  fathom store bundle all.bundle               every record, for another machine or store
+  fathom store load all.bundle --store postgres://perf@db.example/perf
+
+RECORD is @-1 (saved last), @-2, a label, the beginning of a record's id or of a revision, or what git calls \
+a revision. docs/history.md says what is kept and where.
+
+Exit codes: 0 done, 2 wrong arguments, or the store can't be used.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub verb: Verb,
+
+    /// This store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
+    /// project's .fathom/, else your own)
+    #[arg(long, value_name = "PATH|URL", global = true)]
+    pub store: Option<String>,
+}
+
+/// What is to be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// What is in the store, and how large it is
+    Info {
+        /// Write it as JSON; '-' is standard output
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
+    /// Give records a name, such as a version
+    Tag {
+        /// @-1, a label, the beginning of an id or of a revision
+        #[arg(value_name = "RECORD")]
+        record: String,
+        /// The name
+        #[arg(value_name = "LABEL")]
+        label: String,
+        /// Take the name away
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Rename a benchmark: its history goes on under the new name
+    Rename {
+        /// The name that it has
+        #[arg(value_name = "OLD")]
+        old: String,
+        /// The name that it gets
+        #[arg(value_name = "NEW")]
+        new: String,
+    },
+    /// Take the single runs of old records away; their figures stay. Lists unless --yes
+    Prune {
+        /// Records that were measured before: a date, or an age (90d, 12w, 1y)
+        #[arg(long, value_name = "DATE|AGE", required_unless_present = "keep")]
+        before: Option<String>,
+        /// All but so many newest ones of the same commands
+        #[arg(long, value_name = "N")]
+        keep: Option<u32>,
+        /// Also those with a label
+        #[arg(long)]
+        labelled: bool,
+        /// Do it
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Write records into one file, to move them to another machine or store
+    Bundle {
+        /// The new file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The records; all if none is named
+        #[arg(value_name = "RECORD")]
+        records: Vec<String>,
+    },
+    /// Load records from bundles; the store is made if it isn't there
+    Load {
+        /// The bundles
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+}

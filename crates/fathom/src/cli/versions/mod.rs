@@ -1,0 +1,191 @@
+//! `fathom versions`: a command over the versions of a program.
+
+mod arguments;
+
+use std::path::PathBuf;
+
+pub(super) use arguments::Arguments;
+use fathom_conduct::bench::Amount;
+use fathom_conduct::versions::{Which, was_interrupted};
+use fathom_conduct::{Builds, Template, VersionsPlan, fresh_seed};
+use fathom_measure::{Hooks, interrupt};
+use fathom_model::VersionsRecord;
+use fathom_report as report;
+
+use crate::cli::bench::ignored;
+use crate::cli::failure::Failure;
+use crate::cli::revision_progress::RevisionProgress;
+use crate::cli::run_options::RunOptions;
+use crate::cli::target::{self, Source};
+use crate::cli::{screen, write};
+
+const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE";
+
+/// Builds, measures, prints. Returns the exit code.
+///
+/// # Errors
+/// Everything that keeps a result from being printed.
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    write::check(arguments.json.as_deref())?;
+    let plan = plan(arguments)?;
+    interrupt::catch();
+    let mut progress = RevisionProgress::new();
+    let measured = fathom_conduct::versions(&plan, &mut progress);
+    progress.clear();
+    let measured = measured?;
+    show(arguments, &measured.record)?;
+    if let Some(error) = measured.failure {
+        return Err(error.into());
+    }
+    Ok(match was_interrupted(&measured.record) {
+        true => 130,
+        false => 0,
+    })
+}
+
+fn plan(arguments: &Arguments) -> Result<VersionsPlan, Failure> {
+    let which = which(arguments)?;
+    let template = template(&arguments.run_options, &arguments.words, EXAMPLE)?;
+    if let Which::Installed(_) = which {
+        varies(&template)?;
+    }
+    Ok(VersionsPlan {
+        which,
+        template,
+        metric: arguments.metric,
+        amount: Amount {
+            runs: arguments.runs,
+            time: arguments.time,
+            ..Amount::default()
+        },
+        warmup: arguments.warmup,
+        seed: arguments.seed.unwrap_or_else(fresh_seed),
+        margin: arguments.margin,
+        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+        require_quiet: arguments.require_quiet,
+        terms: arguments.run_options.terms(),
+    })
+}
+
+fn which(arguments: &Arguments) -> Result<Which, Failure> {
+    let usage = |text: String| Err(Failure::Usage(text));
+    if let Some(of) = &arguments.of {
+        let names: Vec<String> = of.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.len() < 2 || names.iter().any(String::is_empty) {
+            return usage(format!(
+                "--of takes two versions or more, separated by commas, such as 0.1.2,0.8.4, not {of:?}"
+            ));
+        }
+        return Ok(Which::Installed(names));
+    }
+    let Some(range) = &arguments.range else {
+        return usage(format!(
+            "there is no range of versions; try: {EXAMPLE}, or --of 1.0,1.1 -- PROGRAM-{{version}} for installed ones"
+        ));
+    };
+    let Some((from, to)) = range
+        .split_once("..")
+        .filter(|(from, to)| !from.is_empty() && !to.starts_with('.'))
+    else {
+        return usage(format!(
+            "{range:?} is no range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. up to HEAD"
+        ));
+    };
+    Ok(Which::Range {
+        folder: here()?,
+        from: from.to_owned(),
+        to: if to.is_empty() { "HEAD" } else { to }.to_owned(),
+        every: arguments.every.map(|every| every as usize),
+        builds: Builds {
+            command: arguments.build.clone(),
+            cache_bytes: arguments.cache_size,
+            again: arguments.rebuild,
+        },
+    })
+}
+
+/// The folder whose repository is meant.
+///
+/// # Errors
+/// When it is gone.
+pub(super) fn here() -> Result<PathBuf, Failure> {
+    std::env::current_dir()
+        .map_err(|error| Failure::Usage(format!("the current folder can't be used: {error}")))
+}
+
+/// The command with the places that are filled in for each version.
+///
+/// # Errors
+/// Usage errors.
+pub(super) fn template(
+    options: &RunOptions,
+    words: &[std::ffi::OsString],
+    example: &str,
+) -> Result<Template, Failure> {
+    if words.is_empty() {
+        return Err(Failure::Usage(format!(
+            "there is no command; it comes after --: {example}"
+        )));
+    }
+    let source = Source::Words(words.to_vec());
+    let command = target::plan(options, None, &source, 0, 1, &Vec::new())?;
+    let prepare = match &options.prepare[..] {
+        [] => None,
+        [text] => {
+            let variables = command.variables.clone();
+            Some(target::hook(
+                "--prepare",
+                text.clone(),
+                None,
+                variables,
+                options,
+            )?)
+        }
+        _ => {
+            return Err(Failure::Usage(
+                "--prepare was given several times for one command: give it once".into(),
+            ));
+        }
+    };
+    Ok(Template {
+        command,
+        hooks: Hooks {
+            prepare,
+            ..Hooks::default()
+        },
+    })
+}
+
+/// Versions that are the same command can't differ.
+fn varies(template: &Template) -> Result<(), Failure> {
+    let place = "{version}";
+    let words = template.command.words.iter();
+    let mut texts = words.map(|word| word.to_string_lossy().into_owned());
+    if texts.any(|text| text.contains(place)) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "the command is the same for all versions: write {place} where the version belongs, such as tool-{place}"
+    )))
+}
+
+fn show(arguments: &Arguments, record: &VersionsRecord) -> Result<(), Failure> {
+    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
+        let options = report::RevisionOptions {
+            width: screen::stdout_width(),
+            color: screen::stdout_has_colour(),
+            unicode: screen::speaks_unicode(),
+            verbose: arguments.verbose,
+        };
+        write::print(report::versions_terminal(record, &options).as_bytes())?;
+    }
+    if let Some(path) = &arguments.json {
+        let mut bytes = Vec::new();
+        report::versions_json(record, &mut bytes).map_err(|error| Failure::Write {
+            path: path.clone(),
+            error,
+        })?;
+        write::export(path, bytes)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! What is measured is kept: saving, `init`, `history`, `store`, `compare`.
+#![cfg(target_os = "linux")]
+
+mod compared;
+mod project;
+mod read;
+mod saved;
+mod troubles;
+mod world;

@@ -1,0 +1,235 @@
+//! `fathom history` and `fathom store`: what was kept is found again.
+
+use fathom_store::{Draft, Location, Revision, Store, date};
+use serde_json::json;
+
+use crate::world::{World, stderr, stdout};
+
+/// A record of `bench` as the verb writes it, measured so many hours after midnight.
+pub(crate) fn record(benchmarks: &[(&str, f64)], hours: i64, kernel: &str) -> String {
+    let results = benchmarks.iter().enumerate().map(|(index, (_, value))| {
+        let summary = |metric: &str, value: f64| {
+            json!({"metric": metric, "runs": 12, "median": {"value": value, "low": value * 0.99,
+                "high": value * 1.01, "level": 0.95}, "min": value, "p10": value, "p90": value,
+                "p99": value, "max": value, "mean": value, "standard_deviation": 0.0})
+        };
+        json!({"benchmark": index, "failures": 0,
+            "summaries": [summary("wall", *value), summary("peak_memory", 2e6)]})
+    });
+    let named = benchmarks.iter().map(|(name, _)| {
+        json!({"name": name, "command": format!("./{name} input"), "arguments": [], "shell": null,
+            "parameters": [], "input": "null", "output": "null", "working_directory": null,
+            "environment_variables": []})
+    });
+    json!({"schema_version": 2, "kind": "bench", "fathom_version": "0.1.0",
+        "started_at": date::text(1_795_219_200_000 + hours * 3_600_000),
+        "environment": {"kernel": kernel, "architecture": "x86_64", "cpus": 2},
+        "conditions": {"seed": 1}, "benchmarks": named.collect::<Vec<_>>(), "runs": [],
+        "complete": true, "outcome": {"stop": "run_count", "results": results.collect::<Vec<_>>()}})
+    .to_string()
+}
+
+pub(crate) fn save(
+    world: &World,
+    record: String,
+    revision: Option<(&str, bool)>,
+    labels: &[&str],
+) -> String {
+    let mut draft = Draft::of(record).unwrap();
+    draft.revision = revision.map(|(id, dirty)| Revision {
+        id: id.repeat(40 / id.len()),
+        branch: Some("main".to_owned()),
+        dirty,
+    });
+    draft.labels = labels.iter().map(|label| (*label).to_owned()).collect();
+    let mut store = Store::open(&Location::File(world.project_store())).unwrap();
+    store.save(&draft).unwrap().id
+}
+
+/// Five measurements of two benchmarks; the last is of a dirty tree on another kernel.
+fn kept() -> World {
+    let world = World::project();
+    for (hour, revision, value) in [
+        (0, "a1", 1.0),
+        (1, "b2", 1.1),
+        (2, "c3", 1.2),
+        (3, "d4", 0.6),
+    ] {
+        let text = record(&[("parse", value), ("zip", 0.25)], hour, "Linux 1");
+        save(&world, text, Some((revision, false)), &[]);
+    }
+    let text = record(&[("parse", 0.5)], 4, "Linux 2");
+    save(&world, text, Some(("e5", true)), &["v2"]);
+    world
+}
+
+#[test]
+fn each_benchmark_has_a_line_and_one_its_points() {
+    let world = kept();
+    let list = world.done(&["history"]);
+    insta::assert_snapshot!("list", list);
+    let one = world.done(&["history", "parse"]);
+    insta::assert_snapshot!("one", one);
+    // A part of a name, and a metric.
+    assert_eq!(world.done(&["history", "PARS"]), one);
+    let memory = world.done(&["history", "zip", "--metric", "peak*"]);
+    assert!(
+        memory.contains("peak_memory") && memory.contains("1.91 MiB"),
+        "{memory}"
+    );
+    for line in list.lines().chain(one.lines()) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn points_are_written_for_programs() {
+    let world = kept();
+    let record = world.json(&["history", "parse"]);
+    assert_eq!(record["kind"], "history");
+    let series = record["series"].as_array().unwrap();
+    assert_eq!(series.len(), 2, "all metrics");
+    let wall = series.iter().find(|one| one["metric"] == "wall").unwrap();
+    assert_eq!(
+        (wall["benchmark"].as_str(), wall["unit"].as_str()),
+        (Some("parse"), Some("seconds"))
+    );
+    let points = wall["points"].as_array().unwrap();
+    let values: Vec<f64> = points
+        .iter()
+        .map(|one| one["value"].as_f64().unwrap())
+        .collect();
+    assert_eq!(values, [1.0, 1.1, 1.2, 0.6, 0.5]);
+    let last = &points[4];
+    assert_eq!(last["labels"], json!(["v2"]));
+    assert_eq!(last["revision"], "e5".repeat(20));
+    assert_eq!(
+        (last["dirty"].as_bool(), last["runs"].as_u64()),
+        (Some(true), Some(12))
+    );
+    assert!(last["low"].as_f64() < last["value"].as_f64());
+    let environments = record["environments"].as_array().unwrap();
+    let of_last = |one: &&serde_json::Value| one["key"] == last["environment"];
+    let environment = environments.iter().find(of_last).unwrap();
+    assert_eq!(environment["kernel"], "Linux 2");
+    let csv = world.done(&["history", "parse", "--metric", "wall", "--csv", "-"]);
+    assert_eq!(csv.lines().count(), 6);
+    assert!(
+        csv.lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("parse,,wall,seconds,2026-11-21T00:00:00Z,a1a1")
+    );
+}
+
+#[test]
+fn since_takes_dates_labels_and_revisions() {
+    let world = kept();
+    let count = |since: &str| {
+        let record = world.json(&["history", "parse", "--metric", "wall", "--since", since]);
+        record["series"][0]["points"].as_array().unwrap().len()
+    };
+    assert_eq!(count("2026-11-21T02:00:00Z"), 3);
+    assert_eq!(count("v2"), 1);
+    let said = world.refused(2, &["history", "--since", "tomorrow"]);
+    assert!(said.contains("no date (2026-11-25)"), "{said}");
+    let world = World::project();
+    for text in ["one", "two"] {
+        world.commit(text);
+        world.done(&["bench", "-N", "-r", "3", "-w", "0", "true"]);
+    }
+    let record = world.json(&["history", "--metric", "wall", "--since", "HEAD"]);
+    let points = record["series"][0]["points"].as_array().unwrap();
+    assert_eq!(points.len(), 1, "{record}");
+}
+
+#[test]
+fn what_is_not_there_is_said_with_what_is_near() {
+    let world = kept();
+    let said = world.refused(2, &["history", "prase"]);
+    assert!(
+        said.contains("no benchmark is called \"prase\"; near it: parse, zip"),
+        "{said}"
+    );
+    let said = world.refused(2, &["history", "parse", "--metric", "wal"]);
+    assert!(said.contains("these benchmarks have wall"), "{said}");
+    let empty = World::new();
+    for verb in [
+        &["history"][..],
+        &["store", "info"],
+        &["compare", "@-2", "@-1"],
+    ] {
+        let said = empty.refused(2, verb);
+        assert!(
+            said.contains("does not exist yet") && said.contains("--save"),
+            "{said}"
+        );
+    }
+    assert!(!empty.own_store().exists(), "reading makes no store");
+}
+
+#[test]
+fn names_labels_and_runs_are_managed() {
+    let world = kept();
+    let info = world.done(&["store", "info"]);
+    assert!(
+        info.contains("records      5,") && info.contains("store.sqlite"),
+        "{info}"
+    );
+    let said = world.done(&["store", "tag", "@-2", "v1"]);
+    assert!(said.contains("1 record now called v1"), "{said}");
+    assert_eq!(world.json(&["history", "parse", "--metric", "wall", "--since", "v1"])["series"][0]["points"].as_array().unwrap().len(), 2);
+    world.done(&["store", "tag", "@-2", "v1", "--remove"]);
+    world.done(&["store", "rename", "parse", "parse-large"]);
+    let renamed = world.json(&["history", "parse-large", "--metric", "wall"]);
+    assert_eq!(renamed["series"][0]["points"].as_array().unwrap().len(), 5);
+    // The old name still finds it.
+    assert_eq!(
+        world.json(&["history", "parse", "--metric", "wall"])["series"],
+        renamed["series"]
+    );
+    // Pruning lists first, and keeps what has a label.
+    let listed = world.done(&["store", "prune", "--before", "2027-01-01"]);
+    assert!(
+        listed.contains("4 records would lose their runs"),
+        "{listed}"
+    );
+    assert_eq!(world.json(&["store", "info"])["pruned"], 0);
+    let done = world.done(&["store", "prune", "--before", "2027-01-01", "--yes"]);
+    assert!(done.contains("the runs of 4 records are gone"), "{done}");
+    assert_eq!(world.json(&["store", "info"])["pruned"], 4);
+    assert_eq!(
+        world.json(&["history", "parse", "--metric", "wall"])["series"],
+        renamed["series"]
+    );
+    let said = world.refused(2, &["store", "prune", "--before", "soon"]);
+    assert!(said.contains("90d"), "{said}");
+    let said = world.refused(2, &["store", "tag", "nothing", "v1"]);
+    assert!(
+        said.contains("\"nothing\"") && said.contains("fathom history"),
+        "{said}"
+    );
+    let said = world.refused(2, &["store", "rename", "prase", "x"]);
+    assert!(said.contains("no benchmark \"prase\""), "{said}");
+}
+
+#[test]
+fn a_bundle_moves_everything_to_another_store() {
+    let world = kept();
+    let said = world.done(&["store", "bundle", "all.bundle"]);
+    assert!(said.contains("5 records"), "{said}");
+    let said = world.refused(2, &["store", "bundle", "all.bundle"]);
+    assert!(said.contains("is there already"), "{said}");
+    for expected in ["5 records new", "0 records new"] {
+        let said = world.done(&["store", "load", "all.bundle", "--store", "other.sqlite"]);
+        assert!(said.contains(expected), "{said}");
+    }
+    let here = world.json(&["history"]);
+    let there = world.json(&["history", "--store", "other.sqlite"]);
+    assert_eq!(here["series"], there["series"]);
+    world.write("broken.bundle", "not a bundle");
+    let said = world.refused(2, &["store", "load", "broken.bundle"]);
+    assert!(said.contains("broken.bundle is no whole bundle"), "{said}");
+    let output = world.fathom(&["store", "load", "absent.bundle"]);
+    assert!(stderr(&output).contains("absent.bundle") && stdout(&output).is_empty());
+}

@@ -1,0 +1,10 @@
+//! `fathom versions` and `fathom bisect` as their users see them, on small repositories made here. What
+//! is compared are bytes written, which are exact: nothing depends on speed.
+#![cfg(target_os = "linux")]
+
+mod builds;
+mod found;
+mod refused;
+mod untouched;
+mod versions;
+mod world;

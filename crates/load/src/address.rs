@@ -1,0 +1,166 @@
+//! Where does the server listen?
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+
+/// Where a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// An address and a port.
+    Tcp(SocketAddr),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl Address {
+    /// Where a client on this machine reaches who listens at `listener`: 'all addresses' is no
+    /// address to connect to.
+    pub fn of_listener(listener: SocketAddr) -> Address {
+        let ip = match listener.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        Address::Tcp(SocketAddr::new(ip, listener.port()))
+    }
+
+    /// Whether what is sent there stays on this machine.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Address::Tcp(address) => address.ip().to_canonical().is_loopback(),
+            Address::Unix(_) => true,
+        }
+    }
+
+    /// What a request names as its host.
+    pub fn host(&self) -> String {
+        match self {
+            Address::Tcp(address) if address.ip().to_canonical().is_loopback() => {
+                format!("localhost:{}", address.port())
+            }
+            Address::Tcp(address) => address.to_string(),
+            Address::Unix(_) => "localhost".to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(address) => write!(f, "{address}"),
+            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// `http://HOST[:PORT][/PATH]`, or `unix:FILE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Url {
+    /// As it was given.
+    pub text: String,
+    /// `https`.
+    pub tls: bool,
+    /// What requests name as their host.
+    pub host: String,
+    /// Where to connect.
+    pub address: Address,
+    /// What is asked for, with a query.
+    pub path: Option<String>,
+}
+
+impl Url {
+    /// Reads it, and finds the address of its host.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn parse(text: &str) -> Result<Url, String> {
+        if let Some(file) = text.strip_prefix("unix:") {
+            let file = Path::new(file.strip_prefix("//").unwrap_or(file));
+            if !file.is_absolute() {
+                return Err(format!("{text:?}: write the whole path of the socket, unix:/run/x.sock"));
+            }
+            return Ok(Url {
+                text: text.to_string(),
+                tls: false,
+                host: "localhost".to_string(),
+                address: Address::Unix(file.to_path_buf()),
+                path: None,
+            });
+        }
+        let (tls, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
+            (Some(rest), _) => (false, rest),
+            (_, Some(rest)) => (true, rest),
+            _ => {
+                return Err(format!(
+                    "{text:?} is no address of a server; write http://localhost:8080/path, or \
+                     unix:/run/x.sock"
+                ));
+            }
+        };
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (host, path) = rest.split_at(end);
+        let path = path.split('#').next().unwrap_or_default();
+        let path = match path {
+            "" => None,
+            query if query.starts_with('?') => Some(format!("/{query}")),
+            path => Some(path.to_string()),
+        };
+        if host.contains('@') {
+            return Err(format!("{text:?}: give credentials as a header, not in the address"));
+        }
+        let has_port = host
+            .rsplit_once(':')
+            .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let with_port = match has_port {
+            true => host.to_string(),
+            false => format!("{host}:{}", if tls { 443 } else { 80 }),
+        };
+        let found = with_port.to_socket_addrs();
+        let address = found.ok().and_then(|mut all| all.next());
+        let address = address.ok_or_else(|| format!("{text:?}: the host {host:?} isn't found"))?;
+        Ok(Url {
+            text: text.to_string(),
+            tls,
+            host: host.to_string(),
+            address: Address::Tcp(address),
+            path,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_local_servers_are_read() {
+        let url = Url::parse("http://127.0.0.1:8080/a?b=c#d").unwrap();
+        assert_eq!(url.address, Address::Tcp("127.0.0.1:8080".parse().unwrap()));
+        assert_eq!((url.path.as_deref(), url.host.as_str()), (Some("/a?b=c"), "127.0.0.1:8080"));
+        assert!(url.address.is_local() && !url.tls);
+        let six = Url::parse("https://[::1]").unwrap();
+        assert_eq!(six.address, Address::Tcp("[::1]:443".parse().unwrap()));
+        assert!(six.tls && six.path.is_none());
+        let unix = Url::parse("unix:/run/x.sock").unwrap();
+        assert_eq!(unix.address, Address::Unix("/run/x.sock".into()));
+        assert_eq!(Url::parse("http://127.0.0.1?x").unwrap().path.as_deref(), Some("/?x"));
+    }
+
+    #[test]
+    fn others_are_refused_with_what_to_write() {
+        assert!(Url::parse("localhost:80").unwrap_err().contains("http://localhost:8080/path"));
+        assert!(Url::parse("unix:x.sock").unwrap_err().contains("whole path"));
+        assert!(Url::parse("http://a:b@localhost/").unwrap_err().contains("header"));
+        assert!(Url::parse("http://").unwrap_err().contains("isn't found"));
+    }
+
+    #[test]
+    fn only_loopback_and_sockets_are_local() {
+        let local = |text: &str| Address::Tcp(text.parse().unwrap()).is_local();
+        assert!(local("127.9.9.9:1") && local("[::1]:1") && local("[::ffff:127.0.0.1]:1"));
+        assert!(!local("10.0.0.1:1") && !local("[fe80::1]:1"));
+        let all = Address::of_listener("[::]:80".parse().unwrap());
+        assert_eq!(all, Address::Tcp("[::1]:80".parse().unwrap()));
+    }
+}

@@ -1,0 +1,34 @@
+//! Clients for servers: schedules, HTTP/1.1 over epoll, histograms of latency.
+//!
+//! | question | where |
+//! |---|---|
+//! | When should each request be sent? | [`Schedule`] |
+//! | What became of each, and does Little's law hold? | [`Ledger`], [`Totals`] |
+//! | How are a million latencies kept, and which percentiles do they support? | [`Latencies`] |
+//! | What did the server answer? | [`Reader`] |
+//! | Who sends and reads? | [`Client`]; [`ask`] for the first answer of all |
+//!
+//! Schedule, books, histograms and reader are pure: they take moments and bytes. Only [`Client`]
+//! and [`ask`] have sockets and a clock.
+
+mod address;
+mod client;
+pub mod clock;
+mod epoll;
+mod first;
+mod latencies;
+mod ledger;
+mod request;
+mod response;
+mod schedule;
+mod socket;
+
+pub use address::{Address, Url};
+pub use client::{Client, Outcome, Step, Task, Tick};
+pub use epoll::is_coarse;
+pub use first::{First, NoAnswer, ask};
+pub use latencies::{BEYOND, Latencies, needed_for};
+pub use ledger::{Failing, Ledger, Pace, Second, Ticket, Totals};
+pub use request::{Checks, Expected, MOST_KEPT, RequestPlan, Taken};
+pub use response::{Answer, Body, Malformed, Progress, Reader};
+pub use schedule::{Arrivals, Schedule};

@@ -1,0 +1,245 @@
+//! What is asked of a server, and which answer is a good one.
+
+use crate::response::{Answer, Body};
+
+/// Bodies are compared byte by byte up to here, and by their length beyond.
+pub const MOST_KEPT: usize = 1 << 20;
+
+/// The requests of a measurement, which are sent in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestPlan {
+    /// `GET`.
+    pub method: String,
+    /// What is asked for, each with its query; at least one.
+    pub paths: Vec<String>,
+    /// Header lines beside those that are always sent.
+    pub headers: Vec<(String, String)>,
+    /// What is sent; empty for none.
+    pub body: Vec<u8>,
+    /// Several requests on a connection.
+    pub keep_alive: bool,
+}
+
+impl Default for RequestPlan {
+    fn default() -> RequestPlan {
+        RequestPlan {
+            method: "GET".to_string(),
+            paths: vec!["/".to_string()],
+            headers: Vec::new(),
+            body: Vec::new(),
+            keep_alive: true,
+        }
+    }
+}
+
+impl RequestPlan {
+    /// Whether it can be sent.
+    ///
+    /// # Errors
+    /// A sentence that says what can't, and why.
+    pub fn check(&self) -> Result<(), String> {
+        let is_token = |text: &str| {
+            let mut bytes = text.bytes();
+            !text.is_empty()
+                && bytes.all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+        };
+        if !is_token(&self.method) {
+            return Err(format!("{:?} is no method; write GET or POST", self.method));
+        }
+        for path in &self.paths {
+            let clean = path.bytes().all(|byte| byte > b' ' && byte != 0x7f);
+            if !path.starts_with('/') || !clean {
+                return Err(format!(
+                    "{path:?} is no path: it begins with / and has no blanks (%20 is one)"
+                ));
+            }
+        }
+        for (name, value) in &self.headers {
+            let clean = !value.bytes().any(|byte| byte == b'\r' || byte == b'\n' || byte == 0);
+            if !is_token(name) || !clean {
+                return Err(format!("{name:?}: {value:?} is no header; write 'Name: value'"));
+            }
+        }
+        Ok(())
+    }
+
+    /// One request for each path, ready to be sent.
+    pub fn bytes(&self, host: &str) -> Vec<Vec<u8>> {
+        let given = |name: &str| self.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+        self.paths
+            .iter()
+            .map(|path| {
+                let mut head = format!("{} {path} HTTP/1.1\r\n", self.method);
+                if !given("host") {
+                    head.push_str(&format!("Host: {host}\r\n"));
+                }
+                if !given("user-agent") {
+                    head.push_str("User-Agent: fathom\r\n");
+                }
+                if !given("accept") {
+                    head.push_str("Accept: */*\r\n");
+                }
+                if !self.keep_alive && !given("connection") {
+                    head.push_str("Connection: close\r\n");
+                }
+                let takes_body = ["POST", "PUT", "PATCH"].contains(&self.method.as_str());
+                if !given("content-length") && (takes_body || !self.body.is_empty()) {
+                    head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+                }
+                for (name, value) in &self.headers {
+                    head.push_str(&format!("{name}: {value}\r\n"));
+                }
+                head.push_str("\r\n");
+                [head.as_bytes(), &self.body].concat()
+            })
+            .collect()
+    }
+
+    /// Whether answers have no body whatever they say.
+    pub fn head_only(&self) -> bool {
+        self.method == "HEAD"
+    }
+}
+
+/// Which answers are good.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Checks {
+    /// These status codes; below 400 if empty.
+    pub status: Vec<u16>,
+    /// What the body must have in it.
+    pub contains: Option<Vec<u8>>,
+}
+
+impl Checks {
+    /// Whether this status is a good one.
+    pub fn status_is_good(&self, status: u16) -> bool {
+        match self.status.is_empty() {
+            true => (200..400).contains(&status),
+            false => self.status.contains(&status),
+        }
+    }
+
+    /// Whether the kept body has in it what it must.
+    pub fn body_is_good(&self, body: &[u8]) -> bool {
+        let wanted = self.contains.as_deref().unwrap_or_default();
+        wanted.is_empty() || body.windows(wanted.len()).any(|part| part == wanted)
+    }
+}
+
+/// The first answer to a request: later ones are compared with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// Status, length.
+    pub answer: Answer,
+    /// The beginning of its body, at most [`MOST_KEPT`] bytes.
+    pub body: Vec<u8>,
+}
+
+/// The body of an answer under way: kept where it is asked for, compared where there is an
+/// expectation.
+#[derive(Debug, Default)]
+pub struct Taken<'a> {
+    /// What it should be.
+    pub expected: Option<&'a Expected>,
+    /// Its beginning, at most [`MOST_KEPT`] bytes, if it is to be kept.
+    pub kept: Option<&'a mut Vec<u8>>,
+}
+
+impl Body for Taken<'_> {
+    fn take(&mut self, before: u64, bytes: &[u8]) -> bool {
+        if let Some(kept) = &mut self.kept {
+            if before == 0 {
+                kept.clear();
+            }
+            let room = MOST_KEPT.saturating_sub(kept.len()).min(bytes.len());
+            kept.extend_from_slice(&bytes[..room]);
+        }
+        let Some(expected) = self.expected else {
+            return true;
+        };
+        let begin = usize::try_from(before).unwrap_or(usize::MAX);
+        let end = begin.saturating_add(bytes.len());
+        match expected.body.get(begin..end) {
+            Some(same) => same == bytes,
+            // Beyond what was kept, or longer than it should be: the length decides.
+            None => expected.body.get(begin..).is_none_or(|rest| bytes.starts_with(rest)),
+        }
+    }
+
+    fn end(&mut self, length: u64) -> bool {
+        if length == 0
+            && let Some(kept) = &mut self.kept
+        {
+            kept.clear();
+        }
+        self.expected
+            .is_none_or(|expected| expected.answer.body_bytes == length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_what_it_must_have_and_nothing_twice() {
+        let plan = RequestPlan {
+            method: "POST".to_string(),
+            headers: vec![("host".to_string(), "example".to_string())],
+            body: b"abc".to_vec(),
+            ..RequestPlan::default()
+        };
+        plan.check().unwrap();
+        let text = String::from_utf8(plan.bytes("localhost:1").remove(0)).unwrap();
+        assert_eq!(
+            text,
+            "POST / HTTP/1.1\r\nUser-Agent: fathom\r\nAccept: */*\r\nContent-Length: 3\r\n\
+             host: example\r\n\r\nabc"
+        );
+    }
+
+    #[test]
+    fn what_would_break_a_request_is_refused() {
+        let with = |change: fn(&mut RequestPlan)| {
+            let mut plan = RequestPlan::default();
+            change(&mut plan);
+            plan.check().unwrap_err()
+        };
+        assert!(with(|plan| plan.method = "GE T".to_string()).contains("method"));
+        assert!(with(|plan| plan.paths = vec!["/a b".to_string()]).contains("%20"));
+        assert!(with(|plan| plan.paths = vec!["a".to_string()]).contains("begins with /"));
+        let header = |plan: &mut RequestPlan| plan.headers = vec![("a".into(), "b\r\nc: d".into())];
+        assert!(with(header).contains("header"));
+    }
+
+    #[test]
+    fn bodies_are_compared_piece_by_piece() {
+        let body = b"Hello, world!".to_vec();
+        let answer = Answer {
+            status: 200,
+            body_bytes: 13,
+            same_body: true,
+            keeps_alive: true,
+        };
+        let expected = Expected { answer, body };
+        let same = |text: &[u8], piece: usize| {
+            let mut taken = Taken {
+                expected: Some(&expected),
+                kept: None,
+            };
+            let mut before = 0;
+            let mut same = true;
+            for part in text.chunks(piece) {
+                same &= taken.take(before, part);
+                before += part.len() as u64;
+            }
+            same && taken.end(before)
+        };
+        for piece in 1..20 {
+            assert!(same(b"Hello, world!", piece));
+            assert!(!same(b"Hello, World!", piece));
+            assert!(!same(b"Hello, world", piece));
+            assert!(!same(b"Hello, world!!", piece));
+        }
+    }
+}

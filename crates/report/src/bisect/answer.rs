@@ -1,0 +1,93 @@
+//! What is read first: the revision, or why none can be named.
+
+use fathom_model::{BisectReason, BisectRecord, BisectVerdict};
+
+use crate::line::Tone;
+use crate::quantity::{Words, bound, change, change_and_interval, counted};
+use crate::text::JOIN;
+
+/// Digits of a revision for people.
+pub(super) const SHORT: usize = 10;
+
+/// The answer in a sentence or two, and how it is meant.
+pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
+    let words = Words::of(record.metric);
+    let (tone, text) = match (&record.culprit, record.verdict) {
+        (Some(culprit), BisectVerdict::Found) => {
+            let (change, interval) = change_and_interval(&culprit.ratio, words);
+            let what = match words == Words::of(fathom_model::Metric::Wall) {
+                true => String::new(),
+                false => format!(" {}", record.metric.name()),
+            };
+            (
+                Tone::Strong,
+                format!(
+                    "{}: {change}{what} than its parent ({interval}).",
+                    short(&culprit.commit.revision)
+                ),
+            )
+        }
+        (_, BisectVerdict::NoDifference) => {
+            let within = record.ends.as_ref().map_or_else(String::new, |ends| {
+                format!(" within {}", bound(&ends.ratio))
+            });
+            (
+                Tone::Strong,
+                format!(
+                    "{} and {} are the same{within}: there is nothing to find.",
+                    record.good, record.bad
+                ),
+            )
+        }
+        _ => (Tone::Notice, format!("Undecided: {}", why(record))),
+    };
+    (tone, text.replace(JOIN, " "))
+}
+
+fn why(record: &BisectRecord) -> String {
+    let (good, bad) = (&record.good, &record.bad);
+    let left = counted(record.remaining.len() as u64, "revision", "revisions");
+    match record.reason {
+        Some(BisectReason::Ends) => {
+            let words = Words::of(record.metric);
+            let between = record.ends.as_ref().map_or_else(String::new, |ends| {
+                format!(
+                    " ({bad} is between {} and {})",
+                    change(ends.ratio.low, words),
+                    change(ends.ratio.high, words)
+                )
+            });
+            format!(
+                "whether {good} and {bad} differ is not known{between}. More time may show it (--time), or a larger input."
+            )
+        }
+        Some(BisectReason::Step) => format!(
+            "the last revision that was tried is as near to {good} as to {bad}, as far as is known; {left} may have made \
+             the change. More time may show it (--time)."
+        ),
+        Some(BisectReason::NotConfirmed) => format!(
+            "the search ended at {}, which does not differ from its parent as far as is known. The change may have come \
+             in small steps: 'fathom versions' draws them.",
+            record
+                .remaining
+                .first()
+                .map_or("a revision", |id| short(id))
+        ),
+        Some(BisectReason::NothingRuns) => format!(
+            "{left} may have made the change, and they can't be built or run. A --build that works for them would decide."
+        ),
+        Some(BisectReason::NoRatio) => format!(
+            "{} is 0 or not known in a revision, so there is no ratio; choose another --metric.",
+            record.metric.name()
+        ),
+        Some(BisectReason::Interrupted) => {
+            format!("interrupted; {left} may have made the change. What was built is kept.")
+        }
+        None => format!("{left} may have made the change."),
+    }
+}
+
+/// The beginning of an id.
+pub(super) fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
+}

@@ -1,0 +1,214 @@
+//! Where series changed their level: in 80 columns, and as JSON.
+
+use std::io::{self, Write};
+
+use fathom_model::quantity::{counted, decimals_for, short_time};
+use fathom_model::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangesRecord, EarlyWarning, SeriesChanges,
+};
+
+use crate::text::{escape, shorten};
+
+/// Series with something to say that are shown; the rest is counted.
+const SERIES: usize = 8;
+/// Change points shown of a series, the newest.
+const POINTS: usize = 6;
+/// Columns of a name.
+const NAME: usize = 60;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangesOptions {
+    /// All series and all change points, and the spikes.
+    pub all: bool,
+}
+
+/// The answer, then each series that changed with its change points, newest series of events last.
+pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> String {
+    let mut out = answer(record);
+    let speaks = |series: &&SeriesChanges| {
+        let found = &series.found;
+        !found.change_points.is_empty()
+            || found.early_warning.is_some()
+            || !found.withdrawn.is_empty()
+            || options.all
+    };
+    let speaking: Vec<&SeriesChanges> = record.series.iter().filter(speaks).collect();
+    let shown = if options.all { speaking.len() } else { SERIES };
+    for series in speaking.iter().take(shown) {
+        out.push('\n');
+        one(&mut out, series, options);
+    }
+    if speaking.len() > shown {
+        let more = (speaking.len() - shown) as u64;
+        out.push_str(&format!(
+            "\n{} changed; all of them: --all\n",
+            counted(more, "more series", "more series")
+        ));
+    }
+    let spikes: usize = record
+        .series
+        .iter()
+        .map(|series| series.found.spikes.len())
+        .sum();
+    if spikes > 0 && !options.all {
+        let spikes = counted(spikes as u64, "point lies", "points lie");
+        out.push_str(&format!(
+            "\n{spikes} far from both sides (spikes) and changed nothing: --all\n"
+        ));
+    }
+    out
+}
+
+fn answer(record: &ChangesRecord) -> String {
+    let points: usize = record
+        .series
+        .iter()
+        .map(|series| series.found.change_points.len())
+        .sum();
+    let changed = record
+        .series
+        .iter()
+        .filter(|series| !series.found.change_points.is_empty());
+    let all = counted(record.series.len() as u64, "series", "series");
+    match points {
+        0 => format!("No change point in {all}.\n"),
+        _ => format!(
+            "{} in {} of {all}.\n",
+            counted(points as u64, "change point", "change points"),
+            changed.count()
+        ),
+    }
+}
+
+fn one(out: &mut String, series: &SeriesChanges, options: ChangesOptions) {
+    let points = counted(series.points as u64, "point", "points");
+    out.push_str(&format!(
+        "{}  ({points})\n",
+        shorten(&escape(&series.name), NAME)
+    ));
+    let found = &series.found;
+    let skip = if options.all {
+        0
+    } else {
+        found.change_points.len().saturating_sub(POINTS)
+    };
+    if skip > 0 {
+        let earlier = counted(skip as u64, "earlier change point", "earlier change points");
+        out.push_str(&format!("  {earlier}: --all\n"));
+    }
+    for point in &found.change_points[skip..] {
+        out.push_str(&line(series, point));
+        if let Some(from) = point.moved_from {
+            out.push_str(&format!(
+                "      moved: it was at {} before\n",
+                label(series, from)
+            ));
+        }
+    }
+    for point in &found.withdrawn {
+        out.push_str(&format!(
+            "  withdrawn: the {} at {}; newer points speak against it\n",
+            kind(point.kind),
+            label(series, point.index)
+        ));
+    }
+    if let Some(warning) = &found.early_warning {
+        out.push_str(&early(series, warning));
+    }
+    if options.all && !found.spikes.is_empty() {
+        let spikes: Vec<String> = found.spikes.iter().map(|at| label(series, *at)).collect();
+        for line in crate::text::wrap(&format!("spikes: {}", spikes.join(", ")), 76) {
+            out.push_str(&format!("  {line}\n"));
+        }
+    }
+}
+
+/// `  +8.1 % (7.2 to 9.0)  step at 120      12.3 ms -> 13.3 ms  slower`
+fn line(series: &SeriesChanges, point: &ChangePoint) -> String {
+    let size = match &point.ratio {
+        Some(ratio) => format!(
+            "{} ({} to {} %)",
+            percent(ratio.value, " %"),
+            percent(ratio.low, ""),
+            percent(ratio.high, "")
+        ),
+        None => match point.direction {
+            ChangeDirection::Up => "up".to_owned(),
+            ChangeDirection::Down => "down".to_owned(),
+        },
+    };
+    let place = match point.kind {
+        ChangeKind::Step => format!("step at {}", label(series, point.index)),
+        ChangeKind::Drift => format!(
+            "drift from {} to {}",
+            label(series, point.index),
+            label(series, point.until)
+        ),
+    };
+    let levels = format!(
+        "{} -> {}",
+        value(series, point.before),
+        value(series, point.after)
+    );
+    let judged = better(series, point.direction)
+        .map_or("", |better| if better { "better" } else { "worse" });
+    let text = format!("  {size:<26} {place:<22} {levels:<22} {judged}");
+    format!("{}\n", text.trim_end())
+}
+
+fn early(series: &SeriesChanges, warning: &EarlyWarning) -> String {
+    let size = match (warning.ratio, warning.direction) {
+        (Some(ratio), _) => format!("by {}", percent(ratio, " %")),
+        (None, ChangeDirection::Up) => "upwards".to_owned(),
+        (None, ChangeDirection::Down) => "downwards".to_owned(),
+    };
+    format!(
+        "  early warning: the newest {} points (from {}) may have left their level, {size};\n    too few to be sure: measure more\n",
+        warning.points,
+        label(series, warning.index)
+    )
+}
+
+fn kind(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Step => "step",
+        ChangeKind::Drift => "drift",
+    }
+}
+
+fn better(series: &SeriesChanges, direction: ChangeDirection) -> Option<bool> {
+    Some(series.higher_is_better? == (direction == ChangeDirection::Up))
+}
+
+fn label(series: &SeriesChanges, position: usize) -> String {
+    match series.labels.get(position) {
+        Some(label) => shorten(&escape(label), 26),
+        None => position.to_string(),
+    }
+}
+
+fn value(series: &SeriesChanges, value: f64) -> String {
+    let decimals = decimals_for(value, 4);
+    match series.unit.as_deref() {
+        Some("s" | "seconds") => short_time(value),
+        Some(unit) => format!("{value:.decimals$} {}", escape(unit)),
+        None => format!("{value:.decimals$}"),
+    }
+}
+
+fn percent(ratio: f64, unit: &str) -> String {
+    let share = 100.0 * (ratio - 1.0);
+    let decimals = if share.abs() < 99.95 { 1 } else { 0 };
+    format!("{share:+.decimals$}{unit}")
+}
+
+/// Writes the record as indented JSON with a line end, in the form of
+/// `docs/json-schema/changes.schema.json`.
+///
+/// # Errors
+/// When `out` can't be written.
+pub fn changes_json(record: &ChangesRecord, mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, record)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,139 @@
+//! What was kept: series over time, comparisons of what was stored, the store itself.
+
+mod compare;
+mod csv;
+mod json;
+mod list;
+mod plot;
+mod scale;
+mod series;
+mod store;
+
+pub use compare::compare_terminal;
+pub use csv::history_csv;
+use fathom_model::{HistoryEnvironment, HistorySeries};
+pub use json::{compare_json, history_json, store_json};
+pub use list::history_list;
+pub use series::history_series;
+pub use store::store_terminal;
+
+use crate::line::{Page, Tone};
+
+/// How history is to look on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryOptions {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether colour may be used.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// All points, all series, all facts.
+    pub verbose: bool,
+}
+
+impl Default for HistoryOptions {
+    /// A pipe: 80 columns, no colour.
+    fn default() -> Self {
+        HistoryOptions {
+            width: 80,
+            color: false,
+            unicode: true,
+            verbose: false,
+        }
+    }
+}
+
+impl HistoryOptions {
+    fn page(&self) -> Page {
+        Page::new(self.width, self.color, self.unicode)
+    }
+}
+
+/// A benchmark with its parameters: `seq 10 [threads=2]`.
+fn named(benchmark: &str, parameters: &[(String, String)]) -> String {
+    if parameters.is_empty() {
+        return benchmark.to_owned();
+    }
+    let pairs: Vec<String> = parameters
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    format!("{benchmark} [{}]", pairs.join(", "))
+}
+
+/// The last point against the one before, as a signed share; `None` for a first point, and where
+/// the environment changed between them.
+fn last_change(series: &HistorySeries) -> Option<f64> {
+    let [.., before, last] = series.points.as_slice() else {
+        return None;
+    };
+    let same = before.environment == last.environment && before.value != 0.0;
+    same.then(|| last.value / before.value - 1.0)
+}
+
+/// `+1.2 %`, `-34 %`.
+fn signed(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        size if size < 0.05 => "0 %".to_owned(),
+        size if size < 9.95 => format!("{percent:+.1} %"),
+        size if size < 999.5 => format!("{percent:+.0} %"),
+        _ => format!("x{:.0}", share + 1.0),
+    }
+}
+
+/// Whether a change of this sign is for the better.
+fn tone(series_direction: Option<&str>, change: f64) -> Tone {
+    match series_direction {
+        _ if change.abs() < 0.01 => Tone::Plain,
+        Some("lower_is_better") if change < 0.0 => Tone::Good,
+        Some("lower_is_better") => Tone::Bad,
+        Some("higher_is_better") if change > 0.0 => Tone::Good,
+        Some("higher_is_better") => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+/// An environment in a line: kernel, processor, CPUs, memory.
+fn in_words(facts: &HistoryEnvironment) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(facts.cpu_model.clone().or(facts.architecture.clone()));
+    parts.extend(facts.cpus.map(|cpus| match cpus {
+        1 => "1 CPU".to_owned(),
+        n => format!("{n} CPUs"),
+    }));
+    let memory = facts.memory_bytes.filter(|bytes| *bytes > 0);
+    parts.extend(memory.map(|bytes| format!("{} GiB", bytes >> 30)));
+    parts.extend(facts.kernel.clone());
+    parts.extend(
+        facts
+            .governor
+            .as_ref()
+            .map(|name| format!("governor {name}")),
+    );
+    if facts.virtual_machine == Some(true) {
+        parts.push("virtual".to_owned());
+    }
+    match parts.is_empty() {
+        true => "an unknown machine".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+/// A revision in few columns, `+` behind it where tracked files differed.
+fn short_revision(revision: Option<&str>, dirty: bool) -> String {
+    let Some(revision) = revision else {
+        return "-".to_owned();
+    };
+    let begin: String = revision.chars().take(9).collect();
+    match dirty {
+        true => format!("{begin}+"),
+        false => begin,
+    }
+}
+
+/// `2026-11-25 20:00` of a time in RFC 3339.
+fn minutes(time: &str) -> String {
+    time.chars().take(16).collect::<String>().replace('T', " ")
+}

@@ -1,0 +1,160 @@
+//! One series: its last value, a plot, its points.
+
+use fathom_model::quantity::counted;
+use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries};
+
+use super::plot::Bar;
+use super::scale::Scale;
+use super::{HistoryOptions, in_words, last_change, minutes, named, plot, short_revision, signed};
+use crate::line::{Line, Tone};
+
+/// Points that are shown without `-v`.
+const SHOWN: usize = 8;
+
+/// One series of `record` with its points. `change_points` are indices of points that begin a new
+/// level; `others` the other metrics of the benchmark. Ends with a line end.
+pub fn history_series(
+    record: &HistoryRecord,
+    series: &HistorySeries,
+    change_points: &[usize],
+    others: &[String],
+    options: &HistoryOptions,
+) -> String {
+    let mut page = options.page();
+    let name = page.clean(&named(&series.benchmark, &series.parameters));
+    let meaning = page.clean(&series.meaning);
+    let metric = page.clean(&series.metric);
+    page.prose(0, Tone::Strong, &format!("{name}: {metric}, {meaning}"));
+    let Some(last) = series.points.last() else {
+        page.prose(0, Tone::Plain, "no point since then");
+        return page.finish();
+    };
+    let scale = Scale::of(last.value, &series.unit);
+    page.prose(0, Tone::Plain, &answer(series, last, &scale));
+    page.gap();
+    let bars: Vec<Bar> = series
+        .points
+        .iter()
+        .enumerate()
+        .map(|(index, point)| Bar {
+            value: point.value,
+            low: point.low,
+            high: point.high,
+            cut: index > 0 && series.points[index - 1].environment != point.environment,
+            marked: change_points.contains(&index),
+        })
+        .collect();
+    let symbol = scale.symbol.clone();
+    plot::draw(&mut page, &bars, |value| {
+        format!("{} {symbol}", scale.short(value))
+            .trim_end()
+            .to_owned()
+    });
+    page.gap();
+    // Environments by number, in the order in which they came.
+    let mut environments: Vec<&str> = Vec::new();
+    for point in &series.points {
+        if !environments.contains(&point.environment.as_str()) {
+            environments.push(&point.environment);
+        }
+    }
+    let head = format!(
+        "{:<11} {:<16} {:>10}  {:<21} {:>5}  {:<3} {}",
+        "revision",
+        "measured (UTC)",
+        format!("value {}", scale.symbol).trim_end(),
+        "interval",
+        "runs",
+        "env",
+        "labels"
+    );
+    page.push(Line::new().add(Tone::Quiet, head));
+    let from = match options.verbose {
+        true => 0,
+        false => series.points.len().saturating_sub(SHOWN),
+    };
+    for point in &series.points[from..] {
+        let decimals = scale.decimals(point.value, point.low, point.high);
+        let number = |value: f64| scale.number(value, decimals);
+        let environment = environments
+            .iter()
+            .position(|key| *key == point.environment)
+            .map_or(0, |index| index + 1);
+        let line = Line::new()
+            .add(
+                Tone::Plain,
+                format!(
+                    "{:<11} {:<16} ",
+                    short_revision(point.revision.as_deref(), point.dirty),
+                    minutes(&point.time)
+                ),
+            )
+            .add(Tone::Strong, format!("{:>10}  ", number(point.value)))
+            .add(
+                Tone::Plain,
+                format!(
+                    "{:<21} {:>5}  {environment:<3} ",
+                    format!("{} to {}", number(point.low), number(point.high)),
+                    point.runs
+                ),
+            )
+            .add(Tone::Plain, page.clean(&point.labels.join(", ")));
+        page.push(line);
+    }
+    page.gap();
+    for (index, key) in environments.iter().enumerate() {
+        let facts = record
+            .environments
+            .iter()
+            .find(|one| one.key == **key)
+            .map(in_words);
+        let facts = page.clean(&facts.unwrap_or_default());
+        page.prose(0, Tone::Quiet, &format!("env {}: {facts}", index + 1));
+    }
+    page.prose(0, Tone::Quiet, &notes(series, from, others));
+    page.finish()
+}
+
+fn answer(series: &HistorySeries, last: &HistoryPoint, scale: &Scale) -> String {
+    let decimals = scale.decimals(last.value, last.low, last.high);
+    let change = match last_change(series) {
+        Some(change) => format!(", {} against the one before", signed(change)),
+        None if series.points.len() > 1 => ", the first in its environment".to_owned(),
+        None => String::new(),
+    };
+    let first = &series.points[0];
+    let day = |time: &str| time.chars().take(10).collect::<String>();
+    let span = match (day(&first.time), day(&last.time)) {
+        (one, same) if one == same => format!("on {one}"),
+        (one, other) => format!("from {one} to {other}"),
+    };
+    format!(
+        "last {} ({} to {}){change}; {} {span}",
+        scale.with_unit(last.value, last.low, last.high),
+        scale.number(last.low, decimals),
+        scale.number(last.high, decimals),
+        counted(series.points.len() as u64, "point", "points"),
+    )
+}
+
+fn notes(series: &HistorySeries, hidden: usize, others: &[String]) -> String {
+    let mut notes = Vec::new();
+    if series.points.iter().any(|point| point.dirty) {
+        notes.push("+: tracked files differed from the revision".to_owned());
+    }
+    if hidden > 0 {
+        notes.push(format!(
+            "{} with -v",
+            counted(hidden as u64, "earlier point", "earlier points")
+        ));
+    }
+    if !others.is_empty() {
+        let shown = others.len().min(6);
+        let more = match others.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        notes.push(format!("--metric {}{more}", others[..shown].join(", ")));
+    }
+    notes.join("; ")
+}

@@ -1,0 +1,57 @@
+//! What is in a store.
+
+use fathom_model::StoreRecord;
+use fathom_model::quantity::{counted, format_size};
+
+use super::minutes;
+use crate::line::{Page, Tone};
+
+/// What is in it and how large it is. Ends with a line end.
+pub fn store_terminal(record: &StoreRecord, width: usize) -> String {
+    let mut page = Page::new(width, false, true);
+    let name = page.clean(&record.store);
+    page.prose(0, Tone::Strong, &name);
+    let span = match (&record.oldest, &record.newest) {
+        (Some(oldest), Some(newest)) => {
+            format!(", from {} to {}", minutes(oldest), minutes(newest))
+        }
+        _ => String::new(),
+    };
+    let pruned = match record.pruned {
+        0 => String::new(),
+        some => format!(", {some} of them without their runs (pruned)"),
+    };
+    let number = |count: i64| count.unsigned_abs();
+    page.field(
+        "records",
+        Tone::Plain,
+        &format!("{}{pruned}{span}", record.records),
+    );
+    page.field(
+        "series",
+        Tone::Plain,
+        &format!(
+            "{} with {}, in {}",
+            record.series,
+            counted(number(record.points), "point", "points"),
+            counted(number(record.environments), "environment", "environments")
+        ),
+    );
+    page.field(
+        "size",
+        Tone::Plain,
+        &format!(
+            "{}: records {}, points {}",
+            format_size(record.bytes as f64),
+            format_size(record.record_bytes as f64),
+            format_size(record.point_bytes as f64)
+        ),
+    );
+    page.field("labels", Tone::Plain, &record.labels.to_string());
+    for (old, new) in &record.renamed {
+        let text = page.clean(&format!("{old} is now {new}"));
+        page.field("renamed", Tone::Plain, &text);
+    }
+    page.field("form", Tone::Quiet, &record.form.to_string());
+    page.finish()
+}

@@ -1,0 +1,61 @@
+//! Values of one metric side by side: in one unit, with the same digits.
+
+use fathom_model::{Estimate, Metric, Unit};
+
+use crate::quantity::{TimeUnit, decimals_for, fixed, format_bytes, format_count};
+
+/// How the values of a table are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Figures {
+    Time { unit: TimeUnit, decimals: usize },
+    Bytes,
+    Count,
+}
+
+impl Figures {
+    /// For these medians: the unit of the largest, three digits of the smallest.
+    pub(crate) fn of(metric: Metric, medians: impl Iterator<Item = f64>) -> Figures {
+        match metric.unit() {
+            Unit::Bytes => Figures::Bytes,
+            Unit::Count => Figures::Count,
+            Unit::Seconds => {
+                let (low, high) = medians.fold((f64::INFINITY, 0.0), |(low, high), value| {
+                    (value.min(low), value.max(high))
+                });
+                let unit = TimeUnit::fitting(high);
+                Figures::Time {
+                    unit,
+                    decimals: decimals_for(low / unit.seconds(), 3).min(4),
+                }
+            }
+        }
+    }
+
+    fn number(self, value: f64) -> String {
+        match self {
+            Figures::Time { unit, decimals } => fixed(value / unit.seconds(), decimals),
+            Figures::Bytes => format_bytes(value),
+            Figures::Count => format_count(value),
+        }
+    }
+
+    /// `0.70 s`.
+    pub(crate) fn value(self, value: f64) -> String {
+        match self {
+            Figures::Time { unit, .. } => format!("{} {}", self.number(value), unit.symbol()),
+            Figures::Bytes | Figures::Count => self.number(value),
+        }
+    }
+
+    /// `0.69 to 0.71`; of what never differs, nothing.
+    pub(crate) fn interval(self, estimate: &Estimate) -> String {
+        match estimate.low == estimate.high {
+            true => String::new(),
+            false => format!(
+                "{} to {}",
+                self.number(estimate.low),
+                self.number(estimate.high)
+            ),
+        }
+    }
+}

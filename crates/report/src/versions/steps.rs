@@ -1,0 +1,80 @@
+//! The steps between neighbours: those that are real, and those that are not decided.
+
+use fathom_model::{Verdict, VersionStep, VersionsRecord};
+
+use super::answer::is_real;
+use crate::line::{Line, Page, Tone};
+use crate::quantity::{Words, bound, change, change_and_interval};
+use crate::text::{JOIN, columns};
+
+/// Columns of the names of both versions.
+const NAMES: usize = 34;
+
+/// Writes the steps; all of them if `verbose`.
+pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
+    let is_shown = |step: &&VersionStep| verbose || is_real(step.verdict);
+    let shown: Vec<&VersionStep> = record.steps.iter().filter(is_shown).collect();
+    if !shown.is_empty() {
+        page.heading(match verbose {
+            true => "Steps",
+            false => "Steps that are real",
+        });
+        let names: Vec<String> = shown.iter().map(|step| between(page, step)).collect();
+        let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
+        for (step, name) in shown.into_iter().zip(names) {
+            let (tone, text) = in_words(record, step);
+            page.push(
+                Line::new()
+                    .add(Tone::Plain, "  ")
+                    .add(Tone::Plain, name)
+                    .pad_to(4 + width)
+                    .add(tone, text.replace(JOIN, " ")),
+            );
+        }
+    }
+    let undecided = |step: &&VersionStep| step.verdict == Verdict::Undecided;
+    let open: Vec<&VersionStep> = record.steps.iter().filter(undecided).collect();
+    if verbose || open.is_empty() {
+        return;
+    }
+    let all: Vec<String> = open.iter().map(|step| between(page, step)).collect();
+    page.gap();
+    page.field(
+        "undecided",
+        Tone::Quiet,
+        &format!("{}; more time decides (--time)", all.join(", ")),
+    );
+}
+
+fn between(page: &Page, step: &VersionStep) -> String {
+    let arrow = if page.unicode() { "→" } else { "->" };
+    let half = (NAMES - 4) / 2;
+    format!(
+        "{} {arrow} {}",
+        page.fit(&step.from, half),
+        page.fit(&step.to, half)
+    )
+}
+
+fn in_words(record: &VersionsRecord, step: &VersionStep) -> (Tone, String) {
+    let words = Words::of(record.metric);
+    match step.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let (change, interval) = change_and_interval(&step.ratio, words);
+            let tone = match step.verdict {
+                Verdict::Faster => Tone::Good,
+                _ => Tone::Bad,
+            };
+            (tone, format!("{change}   {interval}"))
+        }
+        Verdict::Same => (Tone::Plain, format!("same, within {}", bound(&step.ratio))),
+        Verdict::Undecided => (
+            Tone::Notice,
+            format!(
+                "undecided: between {} and {}",
+                change(step.ratio.low, words),
+                change(step.ratio.high, words)
+            ),
+        ),
+    }
+}

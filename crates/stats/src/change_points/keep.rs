@@ -1,0 +1,132 @@
+//! Which candidates are change points, and where exactly do they lie?
+
+use super::rank_test::p_value;
+
+/// So many points on either side decide on a cut at most: what is further away says more about
+/// other causes than about this one, and a point stays where it is when the series grows.
+pub(super) const REACH: usize = 100;
+/// A cut is kept when its two sides differ at this p-value. So small because the search has looked
+/// at many places before: 1e-3 is worse than no check.
+const P_VALUE: f64 = 3e-6;
+/// A kept cut moves by up to so many points to where it fits best.
+const RELOCATION: usize = 8;
+
+/// Evidence for one kept cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cut {
+    /// First point of the new level.
+    pub(super) index: usize,
+    /// p-value of 'no change here', allowing for values that resemble their neighbours.
+    pub(super) p_value: f64,
+}
+
+/// The candidates that hold: the weakest is dropped until each stands between its own two
+/// neighbours, then each moves to where it fits best. The level before the first one begins at `first`.
+pub(super) fn keep(values: &[f64], first: usize, candidates: &[usize]) -> Vec<Cut> {
+    let mut cuts: Vec<Cut> = candidates
+        .iter()
+        .map(|&index| Cut {
+            index,
+            p_value: f64::NAN,
+        })
+        .collect();
+    for _ in 0..3 {
+        drop_weak(values, first, &mut cuts);
+        if !relocate(values, first, &mut cuts) {
+            break;
+        }
+    }
+    drop_weak(values, first, &mut cuts);
+    cuts
+}
+
+fn drop_weak(values: &[f64], first: usize, cuts: &mut Vec<Cut>) {
+    for position in 0..cuts.len() {
+        judge(values, first, cuts, position);
+    }
+    while let Some(weakest) =
+        (0..cuts.len()).max_by(|&a, &b| cuts[a].p_value.total_cmp(&cuts[b].p_value))
+        && cuts[weakest].p_value > P_VALUE
+    {
+        cuts.remove(weakest);
+        if weakest > 0 {
+            judge(values, first, cuts, weakest - 1);
+        }
+        if weakest < cuts.len() {
+            judge(values, first, cuts, weakest);
+        }
+    }
+}
+
+/// The values on both sides of a cut, as far as they count.
+pub(super) fn sides<'a>(
+    values: &'a [f64],
+    before: usize,
+    index: usize,
+    after: usize,
+) -> (&'a [f64], &'a [f64]) {
+    let start = before.max(index.saturating_sub(REACH));
+    let end = after.min(index + REACH);
+    (&values[start..index], &values[index..end])
+}
+
+fn neighbours(values: &[f64], first: usize, cuts: &[Cut], position: usize) -> (usize, usize) {
+    let before = if position == 0 {
+        first
+    } else {
+        cuts[position - 1].index
+    };
+    let after = cuts.get(position + 1).map_or(values.len(), |cut| cut.index);
+    (before, after)
+}
+
+fn judge(values: &[f64], first: usize, cuts: &mut [Cut], position: usize) {
+    let (before, after) = neighbours(values, first, cuts, position);
+    let (left, right) = sides(values, before, cuts[position].index, after);
+    cuts[position].p_value = p_value(left, right);
+}
+
+/// Moves each cut to where the values lie closest to the medians of their sides. Whether any moved.
+fn relocate(values: &[f64], first: usize, cuts: &mut [Cut]) -> bool {
+    let mut moved = false;
+    for position in 0..cuts.len() {
+        let (before, after) = neighbours(values, first, cuts, position);
+        let index = cuts[position].index;
+        let (left, right) = sides(values, before, index, after);
+        let (low, high) = (median(left), median(right));
+        let start = (before + 1).max(index.saturating_sub(RELOCATION));
+        let end = (after - 1).min(index + RELOCATION);
+        // Distance when the cut lies at `start`, then one point after the other changes sides.
+        let mut distance = 0.0;
+        let mut best = (0.0, start);
+        for place in start..end {
+            distance += (values[place] - low).abs() - (values[place] - high).abs();
+            if distance < best.0 {
+                best = (distance, place + 1);
+            }
+        }
+        if best.1 != index {
+            cuts[position].index = best.1;
+            moved = true;
+        }
+    }
+    moved
+}
+
+/// Median in O(n).
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut copy = values.to_vec();
+    let half = copy.len() / 2;
+    if copy.is_empty() {
+        return f64::NAN;
+    }
+    let (below, middle, _) = copy.select_nth_unstable_by(half, f64::total_cmp);
+    let middle = *middle;
+    if values.len() % 2 == 1 {
+        return middle;
+    }
+    f64::midpoint(
+        below.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        middle,
+    )
+}

@@ -1,0 +1,66 @@
+//! Do the values before a point and those after it differ by more than chance?
+
+use statrs::function::erf::erfc;
+
+/// Up to so many values in the smaller group their arrangements are counted out: with five against
+/// fifty that don't overlap, the normal tail says 2.7e-4 where 5.7e-7 is right.
+const COUNTED: usize = 25;
+
+/// Two-sided p-value of 'both groups are alike' (Mann and Whitney 1947). Ties count half, which
+/// errs on the safe side.
+pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
+    let (less, ties) = overlap(left, right);
+    let pairs = (left.len() * right.len()) as f64;
+    let small = less.min(pairs - less);
+    let few = left.len().min(right.len());
+    let many = left.len().max(right.len());
+    if few == 0 {
+        return 1.0;
+    }
+    if few <= COUNTED {
+        return (2.0 * counted_tail(few, many, small.ceil() as usize)).min(1.0);
+    }
+    let all = (few + many) as f64;
+    let spread = pairs / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
+    if spread <= 0.0 {
+        return 1.0;
+    }
+    let z = (pairs / 2.0 - small - 0.5).max(0.0) / spread.sqrt();
+    erfc(z / std::f64::consts::SQRT_2).min(1.0)
+}
+
+/// Number of pairs in which the left value is the smaller one (ties count half), and the sum of
+/// t³ - t over the groups of t equal values.
+fn overlap(left: &[f64], right: &[f64]) -> (f64, f64) {
+    let mut all: Vec<(f64, bool)> = left.iter().map(|value| (*value, true)).collect();
+    all.extend(right.iter().map(|value| (*value, false)));
+    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut less, mut lefts, mut ties) = (0.0, 0.0, 0.0);
+    for group in all.chunk_by(|a, b| a.0 == b.0) {
+        let of_left = group.iter().filter(|(_, left)| *left).count() as f64;
+        let of_right = group.len() as f64 - of_left;
+        less += of_right * (lefts + of_left / 2.0);
+        lefts += of_left;
+        let size = group.len() as f64;
+        ties += size * size * size - size;
+    }
+    (less, ties)
+}
+
+/// P(U <= `limit`) when all arrangements of `few` and `many` values are equally likely: the
+/// coefficients of the Gaussian binomial, up to that degree.
+fn counted_tail(few: usize, many: usize, limit: usize) -> f64 {
+    let mut ways = vec![0.0; limit + 1];
+    ways[0] = 1.0;
+    let mut all = 1.0;
+    for i in 1..=few {
+        for degree in (many + i..=limit).rev() {
+            ways[degree] -= ways[degree - many - i];
+        }
+        for degree in i..=limit {
+            ways[degree] += ways[degree - i];
+        }
+        all *= (many + i) as f64 / i as f64;
+    }
+    ways.iter().sum::<f64>() / all
+}

@@ -1,0 +1,136 @@
+//! Which of many revisions changed a metric: how the error rate of a search by halving is spent.
+//!
+//! Three questions are asked. *Do the two ends differ?* is a claim as any other. *Is this revision
+//! nearer to the one end or to the other?* is asked once for each halving: by the signed-rank test of
+//! the revision against the [`middle`] of both ends in the same rounds. A revision that is as one of
+//! the ends lies half the whole difference away from the middle, and is taken for the other end in at
+//! most half of the times that the test allows, since it must err in that direction. *Does the
+//! revision that is left differ from its parent?* is a claim again.
+//!
+//! The parts add up (Bonferroni), so that no assumption on how the questions depend is needed.
+
+use crate::sequential::CLAIM_SHARE;
+
+/// The middle of two positive values on the scale of ratios: their geometric mean.
+///
+/// ```
+/// assert_eq!(fathom_stats::middle(1.0, 4.0), 2.0);
+/// assert_eq!(fathom_stats::middle(0.1, 0.1), 0.1); // exactly
+/// ```
+pub fn middle(one: f64, other: f64) -> f64 {
+    match one == other {
+        true => one,
+        false => one.sqrt() * other.sqrt(),
+    }
+}
+
+/// Halvings that a search among so many revisions takes at most, if all of them can be measured.
+///
+/// ```
+/// use fathom_stats::steps;
+/// assert_eq!([1, 2, 3, 4, 5, 1000].map(steps), [0, 1, 2, 2, 3, 10]);
+/// ```
+pub fn steps(revisions: usize) -> u32 {
+    revisions.max(1).next_power_of_two().ilog2()
+}
+
+/// How often each question of a search may be answered wrongly, as the `alpha` of a session: claims
+/// use a fifth of that, see [`CLAIM_SHARE`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halving {
+    /// Whether the ends differ.
+    pub ends: f64,
+    /// To which end a revision is nearer: each halving.
+    pub step: f64,
+    /// Whether the revision that is left differs from its parent.
+    pub confirmation: f64,
+}
+
+/// The part of the error rate that is for all halvings together; the ends and the confirmation have a
+/// quarter each. Halvings are many, so they have the most.
+const FOR_STEPS: f64 = 0.5;
+
+impl Halving {
+    /// For `steps` halvings, when a search may name a wrong revision at a rate of `total`.
+    ///
+    /// ```
+    /// let parts = fathom_stats::Halving::of(0.05, 4);
+    /// assert!((parts.step - 0.03125).abs() < 1e-12); // 0.00625 for each claim, four of them
+    /// ```
+    pub fn of(total: f64, steps: u32) -> Halving {
+        // `total` is spent on claims alone, which use this share of a session's alpha.
+        let session = |claim: f64| claim / CLAIM_SHARE;
+        let rest = (1.0 - FOR_STEPS) / 2.0;
+        Halving {
+            ends: session(total * rest),
+            step: session(total * FOR_STEPS / f64::from(steps.max(1))),
+            confirmation: session(total * rest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PairData, judge, sequential};
+    use fathom_model::{Metric, Verdict};
+
+    #[test]
+    fn all_parts_together_are_the_whole() {
+        for steps in [1, 3, 12] {
+            let parts = Halving::of(0.05, steps);
+            let sum = parts.ends + f64::from(steps) * parts.step + parts.confirmation;
+            assert!((sum * CLAIM_SHARE - 0.05).abs() < 1e-12);
+        }
+    }
+
+    /// A reproducible number from -1 to 1.
+    fn noise(seed: u64) -> f64 {
+        let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for _ in 0..3 {
+            x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            x ^= x >> 27;
+        }
+        (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// In how many of `searches` comparisons a revision that is as the first end, 2 % from the other
+    /// at a noise of 10 %, is taken for the other; and for the first.
+    fn taken(searches: u64, alpha: f64) -> (u32, u32) {
+        let (mut wrong, mut right) = (0, 0);
+        for search in 0..searches {
+            let value = |which: u64, round: u64| {
+                let drift = 0.2 * noise(search * 31 + round / 8);
+                1.0 + drift + 0.1 * noise((search * 1000 + round) * 3 + which + 7)
+            };
+            let rounds = 0..20;
+            let middles: Vec<f64> = rounds
+                .clone()
+                .map(|round| middle(value(0, round), 1.02 * value(1, round)))
+                .collect();
+            let subject: Vec<f64> = rounds.map(|round| value(2, round)).collect();
+            let pair = PairData {
+                reference_index: 0,
+                subject_index: 2,
+                metric: Metric::Wall,
+                reference: &middles,
+                subject: &subject,
+            };
+            match judge(&[pair], 1e-9, sequential::last(alpha, &[]))[0].verdict {
+                Verdict::Slower => wrong += 1,
+                Verdict::Faster => right += 1,
+                _ => {}
+            }
+        }
+        (wrong, right)
+    }
+
+    #[test]
+    fn a_revision_is_taken_for_the_wrong_end_more_rarely_than_allowed() {
+        let alpha = Halving::of(0.05, 4).step;
+        let (wrong, right) = taken(4000, alpha);
+        // 0.00625 of 4,000 are 25, in both directions together.
+        assert!(wrong <= 12, "{wrong}");
+        assert!(right > wrong, "{right} right, {wrong} wrong");
+    }
+}
