@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fathom_measure::simulated::quiet_run;
 use fathom_measure::{
-    Attempt, CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Observer, Output, Plan,
-    ProcessExecutor, ProcessOptions, Question, StopRule, conduct,
+    Against, Attempt, CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Observer, Output,
+    Plan, ProcessExecutor, ProcessOptions, Question, StopRule, conduct,
 };
 use fathom_model::Run;
 use rand::seq::SliceRandom;
@@ -212,7 +212,8 @@ pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Resu
         ProcessExecutor::new(vec![(command, Hooks::default())], options).map_err(failed)?;
     let question = Question {
         names: vec!["empty".into()],
-        reference: 0,
+        against: Against::One(0),
+        metric: None,
         margin: 0.01,
         alpha: 0.05,
     };

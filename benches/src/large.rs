@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use fathom_machine::environment;
 use fathom_measure::simulated::quiet_run;
 use fathom_measure::{
-    Attempt, Frame, Journal, MeasureError, Question, assess, now_rfc3339, write_bench,
+    Against, Attempt, Frame, Journal, MeasureError, Question, assess, now_rfc3339, write_bench,
 };
 use fathom_model::{
     BenchRecord, Benchmark, Conditions, InputFrom, OutputTo, Run, SCHEMA_VERSION, StopReason,
@@ -31,7 +31,8 @@ const TRIES: usize = 3;
 pub(crate) fn measure(tools: &Tools) -> Result<Table> {
     let question = Question {
         names: vec!["old".into(), "new".into()],
-        reference: 0,
+        against: Against::One(0),
+        metric: None,
         margin: 0.01,
         alpha: 0.05,
     };

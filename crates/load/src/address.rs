@@ -78,7 +78,9 @@ impl Url {
         if let Some(file) = text.strip_prefix("unix:") {
             let file = Path::new(file.strip_prefix("//").unwrap_or(file));
             if !file.is_absolute() {
-                return Err(format!("{text:?}: write the whole path of the socket, unix:/run/x.sock"));
+                return Err(format!(
+                    "{text:?}: write the whole path of the socket, unix:/run/x.sock"
+                ));
             }
             return Ok(Url {
                 text: text.to_string(),
@@ -107,7 +109,9 @@ impl Url {
             path => Some(path.to_string()),
         };
         if host.contains('@') {
-            return Err(format!("{text:?}: give credentials as a header, not in the address"));
+            return Err(format!(
+                "{text:?}: give credentials as a header, not in the address"
+            ));
         }
         let has_port = host
             .rsplit_once(':')
@@ -137,21 +141,39 @@ mod tests {
     fn urls_of_local_servers_are_read() {
         let url = Url::parse("http://127.0.0.1:8080/a?b=c#d").unwrap();
         assert_eq!(url.address, Address::Tcp("127.0.0.1:8080".parse().unwrap()));
-        assert_eq!((url.path.as_deref(), url.host.as_str()), (Some("/a?b=c"), "127.0.0.1:8080"));
+        assert_eq!(
+            (url.path.as_deref(), url.host.as_str()),
+            (Some("/a?b=c"), "127.0.0.1:8080")
+        );
         assert!(url.address.is_local() && !url.tls);
         let six = Url::parse("https://[::1]").unwrap();
         assert_eq!(six.address, Address::Tcp("[::1]:443".parse().unwrap()));
         assert!(six.tls && six.path.is_none());
         let unix = Url::parse("unix:/run/x.sock").unwrap();
         assert_eq!(unix.address, Address::Unix("/run/x.sock".into()));
-        assert_eq!(Url::parse("http://127.0.0.1?x").unwrap().path.as_deref(), Some("/?x"));
+        assert_eq!(
+            Url::parse("http://127.0.0.1?x").unwrap().path.as_deref(),
+            Some("/?x")
+        );
     }
 
     #[test]
     fn others_are_refused_with_what_to_write() {
-        assert!(Url::parse("localhost:80").unwrap_err().contains("http://localhost:8080/path"));
-        assert!(Url::parse("unix:x.sock").unwrap_err().contains("whole path"));
-        assert!(Url::parse("http://a:b@localhost/").unwrap_err().contains("header"));
+        assert!(
+            Url::parse("localhost:80")
+                .unwrap_err()
+                .contains("http://localhost:8080/path")
+        );
+        assert!(
+            Url::parse("unix:x.sock")
+                .unwrap_err()
+                .contains("whole path")
+        );
+        assert!(
+            Url::parse("http://a:b@localhost/")
+                .unwrap_err()
+                .contains("header")
+        );
         assert!(Url::parse("http://").unwrap_err().contains("isn't found"));
     }
 

@@ -282,7 +282,8 @@ impl Client {
         outcome.cpu_with_drain = thread_cpu() - begin_cpu;
         (outcome.cpu, outcome.wall) = measured.unwrap_or((outcome.cpu_with_drain, at - begin));
         outcome.totals = ledger.close(at);
-        self.free.extend(self.resting.drain(..).map(|(_, index)| index));
+        self.free
+            .extend(self.resting.drain(..).map(|(_, index)| index));
         // What is still under way must not be answered in the next step.
         for index in 0..self.connections.len() {
             if self.connections[index].ticket.take().is_some() {

@@ -67,7 +67,15 @@ impl Epoll {
             // SAFETY: room for that many events, a live time, no signal mask.
             let got = unsafe {
                 let number = libc::SYS_epoll_pwait2;
-                libc::syscall(number, fd, at, MOST_EVENTS, &raw const time, no_mask, 0usize)
+                libc::syscall(
+                    number,
+                    fd,
+                    at,
+                    MOST_EVENTS,
+                    &raw const time,
+                    no_mask,
+                    0usize,
+                )
             };
             got as libc::c_int
         };

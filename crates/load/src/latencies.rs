@@ -129,7 +129,9 @@ mod tests {
     #[test]
     fn absurd_values_are_kept_at_the_ends() {
         let mut latencies = Latencies::new();
-        [0, u64::MAX].into_iter().for_each(|ns| latencies.record(ns));
+        [0, u64::MAX]
+            .into_iter()
+            .for_each(|ns| latencies.record(ns));
         assert_eq!(latencies.count(), 2);
         assert_eq!(latencies.min(), Some(1));
         assert!(latencies.max().unwrap() >= LONGEST_NS);

@@ -152,7 +152,9 @@ impl Totals {
 
     fn merged(&self, which: impl Fn(&Second) -> &Latencies) -> Latencies {
         let mut all = Latencies::new();
-        self.seconds.iter().for_each(|second| all.add(which(second)));
+        self.seconds
+            .iter()
+            .for_each(|second| all.add(which(second)));
         all
     }
 
@@ -272,7 +274,9 @@ impl Ledger {
     pub fn sent(&mut self, intended: u64, sent: u64, free_since: u64) -> Ticket {
         let waited = free_since > intended;
         self.totals.waited += u64::from(waited && matches!(self.pace, Pace::Open(_)));
-        self.totals.lag.record(sent.saturating_sub(intended.max(free_since)));
+        self.totals
+            .lag
+            .record(sent.saturating_sub(intended.max(free_since)));
         Ticket { intended, sent }
     }
 

@@ -55,9 +55,13 @@ impl RequestPlan {
             }
         }
         for (name, value) in &self.headers {
-            let clean = !value.bytes().any(|byte| byte == b'\r' || byte == b'\n' || byte == 0);
+            let clean = !value
+                .bytes()
+                .any(|byte| byte == b'\r' || byte == b'\n' || byte == 0);
             if !is_token(name) || !clean {
-                return Err(format!("{name:?}: {value:?} is no header; write 'Name: value'"));
+                return Err(format!(
+                    "{name:?}: {value:?} is no header; write 'Name: value'"
+                ));
             }
         }
         Ok(())
@@ -65,7 +69,11 @@ impl RequestPlan {
 
     /// One request for each path, ready to be sent.
     pub fn bytes(&self, host: &str) -> Vec<Vec<u8>> {
-        let given = |name: &str| self.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+        let given = |name: &str| {
+            self.headers
+                .iter()
+                .any(|(n, _)| n.eq_ignore_ascii_case(name))
+        };
         self.paths
             .iter()
             .map(|path| {
@@ -162,7 +170,10 @@ impl Body for Taken<'_> {
         match expected.body.get(begin..end) {
             Some(same) => same == bytes,
             // Beyond what was kept, or longer than it should be: the length decides.
-            None => expected.body.get(begin..).is_none_or(|rest| bytes.starts_with(rest)),
+            None => expected
+                .body
+                .get(begin..)
+                .is_none_or(|rest| bytes.starts_with(rest)),
         }
     }
 

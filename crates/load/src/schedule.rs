@@ -98,7 +98,12 @@ mod tests {
 
     #[test]
     fn a_constant_schedule_neither_drifts_nor_loses_one() {
-        let moments = all(Schedule::new(3000.0, 7, 7 + 10_000_000_000, Arrivals::Constant));
+        let moments = all(Schedule::new(
+            3000.0,
+            7,
+            7 + 10_000_000_000,
+            Arrivals::Constant,
+        ));
         assert_eq!(moments.len(), 30_000);
         assert_eq!((moments[0], moments[29_997]), (7, 7 + 9_999_000_000));
     }
@@ -114,7 +119,12 @@ mod tests {
 
     #[test]
     fn a_poisson_schedule_has_the_rate_and_exponential_distances() {
-        let moments = all(Schedule::new(10_000.0, 0, 10_000_000_000, Arrivals::Poisson(40)));
+        let moments = all(Schedule::new(
+            10_000.0,
+            0,
+            10_000_000_000,
+            Arrivals::Poisson(40),
+        ));
         // 100,000 expected; four standard deviations are 1,265.
         assert!(moments.len().abs_diff(100_000) < 1_265, "{}", moments.len());
         let distances: Vec<u64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -122,7 +132,12 @@ mod tests {
         let below = distances.iter().filter(|ns| **ns < 100_000).count() as f64;
         let share = below / distances.len() as f64;
         assert!((share - 0.632).abs() < 0.01, "{share}");
-        let again = all(Schedule::new(10_000.0, 0, 10_000_000_000, Arrivals::Poisson(40)));
+        let again = all(Schedule::new(
+            10_000.0,
+            0,
+            10_000_000_000,
+            Arrivals::Poisson(40),
+        ));
         assert_eq!(moments, again);
     }
 

@@ -53,7 +53,15 @@ impl Socket {
         let (level, name) = (libc::IPPROTO_TCP, libc::TCP_NODELAY);
         let size = size_of::<libc::c_int>() as libc::socklen_t;
         // SAFETY: an int of its size.
-        unsafe { libc::setsockopt(self.0.as_raw_fd(), level, name, (&raw const one).cast(), size) };
+        unsafe {
+            libc::setsockopt(
+                self.0.as_raw_fd(),
+                level,
+                name,
+                (&raw const one).cast(),
+                size,
+            )
+        };
     }
 
     /// How connecting ended, once the socket can be written to.
@@ -76,7 +84,8 @@ impl Socket {
     pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         let fd = self.0.as_raw_fd();
         // SAFETY: reads at most the slice.
-        let sent = unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+        let sent =
+            unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
     }
 

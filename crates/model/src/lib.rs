@@ -5,8 +5,8 @@
 //! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
-mod changes;
 mod bisect;
+mod changes;
 mod comparison;
 mod environment;
 mod experiment;
@@ -27,12 +27,13 @@ mod version1;
 mod versions;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
-pub use changes::{
-    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
-    SeriesChanges,
 pub use bisect::{
     BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, TestedRevision,
     TestedState,
+};
+pub use changes::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
+    SeriesChanges,
 };
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};

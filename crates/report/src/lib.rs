@@ -6,9 +6,9 @@
 //! on, opens a file or reads a clock. `docs/numbers.md` says what each printed number means.
 
 mod axis;
-mod changes;
-mod bisect;
 mod bench;
+mod bisect;
+mod changes;
 mod distribution;
 mod experiment;
 mod export;
@@ -28,9 +28,9 @@ mod waits;
 mod why;
 mod words;
 
-pub use changes::{ChangesOptions, changes_json, changes_terminal};
-pub use bisect::{bisect_json, bisect_terminal};
 pub use bench::bench_html;
+pub use bisect::{bisect_json, bisect_terminal};
+pub use changes::{ChangesOptions, changes_json, changes_terminal};
 pub use experiment::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
     experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,

@@ -1,9 +1,9 @@
 //! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
 
 mod bench;
-mod compare;
-mod changes;
 mod bisect;
+mod changes;
+mod compare;
 mod completions;
 mod explain;
 mod failure;

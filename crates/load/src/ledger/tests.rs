@@ -76,7 +76,10 @@ fn an_open_loop_sees_a_stall_as_its_users_do() {
     // p99 is 1 - 1/7.1 of it and p99.9 is 1 - 0.1/7.1.
     let length = 28 * SECOND;
     let totals = simulate(open(1000.0, length), length, 50, 10 * SECOND, stalls);
-    assert_eq!((totals.scheduled, totals.completed, totals.dropped), (28_000, 28_000, 0));
+    assert_eq!(
+        (totals.scheduled, totals.completed, totals.dropped),
+        (28_000, 28_000, 0)
+    );
     let response = totals.response();
     assert!((ms(response.percentile(0.5)) - 1.0).abs() < 0.01);
     assert!((ms(response.percentile(0.99)) - 860.0).abs() < 0.03 * 860.0);

@@ -87,7 +87,10 @@ fn some_answers_have_no_body_whatever_their_head_says() {
 #[test]
 fn what_is_no_answer_is_refused_with_the_reason() {
     let refused = |bytes: &[u8]| read(bytes, 4096, false).unwrap_err().0;
-    assert_eq!(refused(b"SSH-2.0-OpenSSH_9.2\r\n"), "the head is no HTTP/1.1 head");
+    assert_eq!(
+        refused(b"SSH-2.0-OpenSSH_9.2\r\n"),
+        "the head is no HTTP/1.1 head"
+    );
     let lengths = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
     assert_eq!(refused(lengths), "the body has two lengths");
     let minus = b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n";
@@ -119,15 +122,24 @@ fn bombs_end_within_bounds() {
     };
     let begin = b"HTTP/1.1 200 OK\r\n";
     let lines = b"X-Header: y\r\n";
-    assert_eq!(bomb(&mut reader, begin, lines), "more than 128 header lines");
+    assert_eq!(
+        bomb(&mut reader, begin, lines),
+        "more than 128 header lines"
+    );
     let endless = [b'a'; 1000];
     let value = [&begin[..], b"X: "].concat();
-    assert_eq!(bomb(&mut reader, &value, &endless), "the head is longer than 64 KiB");
+    assert_eq!(
+        bomb(&mut reader, &value, &endless),
+        "the head is longer than 64 KiB"
+    );
     let chunks = [&begin[..], b"Transfer-Encoding: chunked\r\n\r\n1;"].concat();
     let line = "a line of the chunks is longer than 8 KiB";
     assert_eq!(bomb(&mut reader, &chunks, &endless), line);
     let trailers = [&begin[..], b"Transfer-Encoding: chunked\r\n\r\n0\r\n"].concat();
-    assert_eq!(bomb(&mut reader, &trailers, lines), "more than 128 trailers");
+    assert_eq!(
+        bomb(&mut reader, &trailers, lines),
+        "more than 128 trailers"
+    );
 }
 
 /// Valid answers with some bytes changed, the same every time.

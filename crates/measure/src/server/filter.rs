@@ -72,7 +72,9 @@ pub(super) unsafe fn install(filter: &Filter, handover: RawFd) {
         (*header).cmsg_level = libc::SOL_SOCKET;
         (*header).cmsg_type = libc::SCM_RIGHTS;
         (*header).cmsg_len = libc::CMSG_LEN(size_of::<libc::c_int>() as u32) as usize;
-        libc::CMSG_DATA(header).cast::<libc::c_int>().write_unaligned(listener);
+        libc::CMSG_DATA(header)
+            .cast::<libc::c_int>()
+            .write_unaligned(listener);
         libc::sendmsg(handover, &raw const message, libc::MSG_NOSIGNAL);
     }
 }
@@ -101,7 +103,9 @@ pub(super) fn receive(handover: &OwnedFd) -> Option<OwnedFd> {
         if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
             return None;
         }
-        let fd = libc::CMSG_DATA(header).cast::<libc::c_int>().read_unaligned();
+        let fd = libc::CMSG_DATA(header)
+            .cast::<libc::c_int>()
+            .read_unaligned();
         Some(OwnedFd::from_raw_fd(fd))
     }
 }

@@ -321,7 +321,9 @@ impl Server {
                 libc::write(control.as_raw_fd(), bytes, size_of::<Order>())
             };
         }
-        let until = begun.saturating_add(patience).saturating_add(KEEPER_ENDS_NS);
+        let until = begun
+            .saturating_add(patience)
+            .saturating_add(KEEPER_ENDS_NS);
         let gone = loop {
             let gone = self.with_mut(|watch| {
                 watch.empty();
@@ -381,7 +383,10 @@ impl Watch {
     fn descriptors(&self) -> Vec<RawFd> {
         let optional = [&self.calls, &self.output, &self.errors];
         let optional = optional.into_iter().flatten().map(AsRawFd::as_raw_fd);
-        [self.reports.as_raw_fd()].into_iter().chain(optional).collect()
+        [self.reports.as_raw_fd()]
+            .into_iter()
+            .chain(optional)
+            .collect()
     }
 
     fn wait(&mut self, until: u64) -> Option<ServerEvent> {
@@ -664,7 +669,11 @@ fn not_started(
             reason: error.to_string(),
         },
         step => MeasureError::Spawn {
-            name: format!("{} (to {})", command.program.display(), keeper::STEPS[step.min(4)]),
+            name: format!(
+                "{} (to {})",
+                command.program.display(),
+                keeper::STEPS[step.min(4)]
+            ),
             error,
         },
     }

@@ -143,7 +143,9 @@ pub(super) fn sockets_of(pid: u32) -> HashSet<u64> {
 pub fn owner(inode: u64) -> Option<(u32, String)> {
     let listing = fs::read_dir("/proc").ok()?;
     let pids = listing.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    let pid = pids.into_iter().find(|pid| sockets_of(*pid).contains(&inode))?;
+    let pid = pids
+        .into_iter()
+        .find(|pid| sockets_of(*pid).contains(&inode))?;
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     Some((pid, name.trim_end().to_string()))
 }
@@ -170,9 +172,17 @@ mod tests {
         let address = listener.as_ref().unwrap().local_addr().unwrap();
         let all = listening().unwrap();
         let own = all.iter().find(|socket| socket.address == address).unwrap();
-        assert_eq!(owner(own.inode).map(|(pid, _)| pid), Some(std::process::id()));
+        assert_eq!(
+            owner(own.inode).map(|(pid, _)| pid),
+            Some(std::process::id())
+        );
         drop(listener);
-        assert!(listening().unwrap().iter().all(|socket| socket.address != address));
+        assert!(
+            listening()
+                .unwrap()
+                .iter()
+                .all(|socket| socket.address != address)
+        );
     }
 
     #[test]

@@ -64,7 +64,12 @@ fn listening_is_reported_with_its_address_and_the_server_is_gone_after_stop() {
     let stopped = server.stop(SOON).unwrap();
     assert_eq!((stopped.killed, stopped.left), (0, 0));
     assert!(!is_there(pid));
-    assert!(super::listening().unwrap().iter().all(|s| s.address != address));
+    assert!(
+        super::listening()
+            .unwrap()
+            .iter()
+            .all(|s| s.address != address)
+    );
 }
 
 #[test]
@@ -137,7 +142,10 @@ sys.{stream}.write('one\\nready to serve\\n'); sys.{stream}.flush(); time.sleep(
             ..StartOptions::default()
         };
         let mut server = Server::start(&python(&script), &options).unwrap();
-        assert!(matches!(next(&mut server), ServerEvent::WroteLine(_)), "{stream}");
+        assert!(
+            matches!(next(&mut server), ServerEvent::WroteLine(_)),
+            "{stream}"
+        );
     }
 }
 
@@ -148,13 +156,20 @@ fn what_cannot_be_executed_is_refused_with_the_reason() {
         program: file.path().to_path_buf(),
         ..python("")
     };
-    let error = Server::start(&command, &StartOptions::default()).err().unwrap();
-    assert!(matches!(error, MeasureError::NotExecutable { .. }), "{error}");
+    let error = Server::start(&command, &StartOptions::default())
+        .err()
+        .unwrap();
+    assert!(
+        matches!(error, MeasureError::NotExecutable { .. }),
+        "{error}"
+    );
     let command = CommandLine {
         directory: Some("/nowhere".into()),
         ..python("")
     };
-    let error = Server::start(&command, &StartOptions::default()).err().unwrap();
+    let error = Server::start(&command, &StartOptions::default())
+        .err()
+        .unwrap();
     assert!(matches!(error, MeasureError::Directory { .. }), "{error}");
 }
 

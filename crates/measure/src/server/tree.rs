@@ -37,7 +37,9 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
         for thread in threads.flatten() {
             let listing = thread.path().join("children");
             let text = fs::read_to_string(listing).unwrap_or_default();
-            let children = text.split_ascii_whitespace().filter_map(|word| word.parse().ok());
+            let children = text
+                .split_ascii_whitespace()
+                .filter_map(|word| word.parse().ok());
             // One that moves meanwhile may be met twice.
             for child in children {
                 if !all.contains(&child) {
@@ -146,6 +148,9 @@ mod tests {
         assert_eq!(named("VmHWM: x\n", "VmHWM:"), 0);
         // Field 9 is a count; field 0, the state, is no number.
         assert_eq!(stat_field(std::process::id(), 0), 0);
-        assert!(stat_field(std::process::id(), CHILDREN_USER + 4) >= 1, "threads");
+        assert!(
+            stat_field(std::process::id(), CHILDREN_USER + 4) >= 1,
+            "threads"
+        );
     }
 }
