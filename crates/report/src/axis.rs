@@ -130,18 +130,6 @@ impl Axis {
         self.from + part.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Values at even distances in the picture, `count` of them (at least 2), both ends included.
-    pub(crate) fn steps(&self, count: usize) -> impl Iterator<Item = f64> + '_ {
-        let last = (count.max(2) - 1) as f64;
-        (0..count.max(2)).map(move |at| {
-            let part = at as f64 / last;
-            match self.logarithmic {
-                true => self.low * (self.high / self.low).powf(part),
-                false => self.low + part * (self.high - self.low),
-            }
-        })
-    }
-
     /// Whether distances on it are ratios.
     pub(crate) fn is_logarithmic(&self) -> bool {
         self.logarithmic

@@ -145,6 +145,7 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
                 name,
                 figures: vec![figure(ratio.low), figure(ratio.value), figure(ratio.high)],
                 main: 1,
+                colour: comparison.subject,
             }
         })
         .collect();
@@ -152,6 +153,7 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
         name: "",
         figures: vec![(1.0, String::new())],
         main: 0,
+        colour: 0,
     };
     let axis = ladder_axis(rows.iter().chain([&one]));
     let ticks = axis.numbers("x");

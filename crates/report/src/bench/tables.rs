@@ -34,10 +34,9 @@ pub(super) fn figures(record: &BenchRecord, subjects: &[Subject], clock: Metric)
     }
     table = table
         .column("command", Kind::Name)
-        .column("runs", Kind::Number)
         .column(&format!("median ({})", unit.symbol()), Kind::Number)
         .column(&interval, Kind::Number);
-    for quantile in ["min", "p10", "p90", "p99", "max"] {
+    for quantile in ["min", "p10", "p90", "p99", "max", "runs"] {
         table = table.column(quantile, Kind::Number);
     }
     if let Some(first) = compared {
@@ -52,11 +51,11 @@ pub(super) fn figures(record: &BenchRecord, subjects: &[Subject], clock: Metric)
             cells.push(number(subjects, subject.index));
         }
         cells.push(Cell::name(&subject.benchmark.name));
-        cells.push(count(subject.runs.len()));
         match subject.summary(clock) {
             None => cells.extend((0..7).map(|_| Cell::none("not summarised"))),
             Some(summary) => cells.extend(quantiles(summary, unit)),
         }
+        cells.push(count(subject.runs.len()));
         if compared.is_some() {
             cells.push(match overview::comparison_of(record, subject.index) {
                 Some(comparison) => {

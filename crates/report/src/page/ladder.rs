@@ -12,6 +12,8 @@ pub(crate) struct Rungs<'a> {
     pub(crate) figures: Vec<(f64, String)>,
     /// Which of them is the one that counts.
     pub(crate) main: usize,
+    /// Which colour it has, as in the other pictures of the page.
+    pub(crate) colour: usize,
 }
 
 const ROW: f64 = 46.0;
@@ -39,7 +41,7 @@ pub(crate) fn ladder(
         let (Some(first), Some(last)) = (row.figures.first(), row.figures.last()) else {
             continue;
         };
-        svg.begin_group(colour(index));
+        svg.begin_group(colour(row.colour));
         let ends = (axis.place(first.0), axis.place(last.0));
         svg.line((ends.0, top + LINE), (ends.1, top + LINE), "rail", "");
         for (at, (value, title)) in row.figures.iter().enumerate() {

@@ -165,9 +165,9 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
         let summary = summaries
             .find(|s| s["metric"] == clock)
             .expect("it is known");
-        assert_eq!(row[3].1, summary["median"]["value"].as_f64());
-        assert_eq!(row[8].0, "–", "60 runs have no p99");
-        assert_eq!(row[9].1, summary["max"].as_f64());
+        assert_eq!(row[2].1, summary["median"]["value"].as_f64());
+        assert_eq!(row[7].0, "–", "60 runs have no p99");
+        assert_eq!(row[8].1, summary["max"].as_f64());
     }
     // A click on a head sorts, another one the other way round; what has no value stands last.
     let click = "document.querySelectorAll('[aria-label=\"All metrics\"] th button')[2].click()";
