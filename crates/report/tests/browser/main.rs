@@ -206,6 +206,18 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
     }
     assert_eq!(shown.len(), figures.len());
 
+    // What a mark says under the pointer it says to the keyboard, too.
+    let focus = "const mark = document.querySelector('svg [tabindex]'); mark.focus();
+        const bubble = document.querySelector('.bubble');
+        [bubble.hidden, bubble.textContent === mark.getAttribute('aria-label'), bubble.textContent]";
+    let said = browser.run(focus);
+    assert_eq!(
+        (&said[0], &said[1]),
+        (&Value::Bool(false), &Value::Bool(true)),
+        "{said}"
+    );
+    assert_eq!(said[2], "4 KiB: 1.20 ns");
+
     let startup = every_page::startup();
     browser.open("startup", page("startup"));
     let first = startup
