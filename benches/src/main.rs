@@ -10,9 +10,11 @@
 
 mod aa;
 mod account;
+mod changes;
 mod compile;
 mod find;
 mod floor;
+mod gates;
 mod growth;
 mod hellos;
 mod large;
@@ -24,6 +26,8 @@ mod pairs;
 mod pipe;
 mod power;
 mod ppbert;
+mod random;
+mod recorded;
 mod sample_tests;
 mod share;
 mod startup;
@@ -106,6 +110,8 @@ fn everything(options: &Options) -> Result<()> {
             "own-cost" => vec![own_cost::measure(&tools, options, share)?],
             "growth" => vec![growth::measure(&tools, options, share)?],
             "memory" => vec![memory::measure(&tools, options)?],
+            "changes" => changes::measure(options)?,
+            "gates" => gates::measure(options)?,
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
             "tracing" => vec![tracing::measure(&tools, options, share)?],

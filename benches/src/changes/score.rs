@@ -61,7 +61,14 @@ mod tests {
     fn each_reported_point_is_found_once() {
         let mut score = Score::default();
         assert_eq!(score.add(&[50, 100], &[48, 52, 106]), [true, false]);
-        assert_eq!(score, Score { found: 1, missed: 1, wrong: 2 });
+        assert_eq!(
+            score,
+            Score {
+                found: 1,
+                missed: 1,
+                wrong: 2
+            }
+        );
         assert!((score.f1() - 0.4).abs() < 1e-12);
     }
 }

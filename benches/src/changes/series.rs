@@ -140,8 +140,14 @@ pub(crate) fn labelled(noise: &Noise, content: Content, random: &mut Random) -> 
             let at = random.between(30, count - 50);
             let length = random.between(8, 16);
             let size = STEPS[2 + random.below(3)];
-            let change = if random.unit() < 0.6 { size.ln_1p() } else { -size.ln_1p() };
-            level[at..at + length].iter_mut().for_each(|value| *value += change);
+            let change = if random.unit() < 0.6 {
+                size.ln_1p()
+            } else {
+                -size.ln_1p()
+            };
+            level[at..at + length]
+                .iter_mut()
+                .for_each(|value| *value += change);
             steps.extend([(at, size), (at + length, size)]);
         }
         Content::Drift => {
@@ -172,5 +178,12 @@ pub(crate) fn labelled(noise: &Noise, content: Content, random: &mut Random) -> 
         .zip(noise_values)
         .map(|(level, deviation)| base * noise.finish((level + deviation).exp()))
         .collect();
-    Labelled { noise: noise.name(), content, values, steps, spikes, drift }
+    Labelled {
+        noise: noise.name(),
+        content,
+        values,
+        steps,
+        spikes,
+        drift,
+    }
 }

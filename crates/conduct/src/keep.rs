@@ -9,6 +9,9 @@
 //!    is lost.
 //! 3. It shows what came of it, [`Kept`] or [`NotSaved`], and exits as the measurement would.
 //!
+//! A verb that measures other sources than the folder it runs in takes [`Keeper::of`] for each. For
+//! figures of a new kind of record to go into series, `extract` of `fathom_store` needs a function.
+//!
 //! What was interrupted is not saved: its figures rest on fewer runs than were asked for.
 
 use std::path::{Path, PathBuf};
@@ -142,6 +145,19 @@ impl Keeper {
     /// The store that is meant.
     pub fn location(&self) -> &Location {
         &self.location
+    }
+
+    /// The same for what was measured of another revision than that of the files here, with one more
+    /// label. One that could never be asked for again is left out.
+    pub fn of(&self, revision: Option<Revision>, label: &str) -> Keeper {
+        let mut keeper = Keeper {
+            revision,
+            ..self.clone()
+        };
+        if check_label(label).is_ok() && !keeper.labels.iter().any(|known| known == label) {
+            keeper.labels.push(label.to_owned());
+        }
+        keeper
     }
 
     /// Saves a record: when this returns it is durable. What can't be saved is written beside.

@@ -2,7 +2,7 @@
 //!
 //! Three questions are asked. *Do the two ends differ?* is a claim as any other. *Is this revision
 //! nearer to the one end or to the other?* is asked once for each halving: by the signed-rank test of
-//! the revision against the [`middle`] of both ends in the same rounds. A revision that is as one of
+//! the revision against the [`geometric_middle`] of both ends in the same rounds. A revision that is as one of
 //! the ends lies half the whole difference away from the middle, and is taken for the other end in at
 //! most half of the times that the test allows, since it must err in that direction. *Does the
 //! revision that is left differ from its parent?* is a claim again.
@@ -14,10 +14,10 @@ use crate::sequential::CLAIM_SHARE;
 /// The middle of two positive values on the scale of ratios: their geometric mean.
 ///
 /// ```
-/// assert_eq!(fathom_stats::middle(1.0, 4.0), 2.0);
-/// assert_eq!(fathom_stats::middle(0.1, 0.1), 0.1); // exactly
+/// assert_eq!(fathom_stats::geometric_middle(1.0, 4.0), 2.0);
+/// assert_eq!(fathom_stats::geometric_middle(0.1, 0.1), 0.1); // exactly
 /// ```
-pub fn middle(one: f64, other: f64) -> f64 {
+pub fn geometric_middle(one: f64, other: f64) -> f64 {
     match one == other {
         true => one,
         false => one.sqrt() * other.sqrt(),
@@ -106,7 +106,7 @@ mod tests {
             let rounds = 0..20;
             let middles: Vec<f64> = rounds
                 .clone()
-                .map(|round| middle(value(0, round), 1.02 * value(1, round)))
+                .map(|round| geometric_middle(value(0, round), 1.02 * value(1, round)))
                 .collect();
             let subject: Vec<f64> = rounds.map(|round| value(2, round)).collect();
             let pair = PairData {

@@ -7,10 +7,12 @@
 //! | The same, where both were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
+//! | Is a suite worse than before? | [`Gate`], [`best_of`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | Where did a series change its level? | [`change_points`], [`follow`] |
-//! | Which revision changed it? | [`Halving`], [`middle`] |
+//! | Which revision changed it? | [`Halving`], [`geometric_middle`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
+//! | What do another tool's figures say? | [`middle`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
@@ -20,9 +22,11 @@ mod change_points;
 mod detectable;
 mod digits;
 mod discovery;
+mod gate;
 mod geometric;
 mod halving;
 mod histogram;
+mod imported;
 mod intervals;
 mod judge;
 mod modes;
@@ -40,9 +44,14 @@ pub use change_points::{change_points, follow};
 pub use detectable::smallest_difference;
 pub use digits::supported_decimals;
 pub use discovery::benjamini_hochberg;
+pub use gate::{
+    BestOf, BestOfVerdict, FalseFailures, Gate, GateAnswer, GateFinding, GateQuestion, GateRound,
+    GateRun, best_of, best_of_on_itself,
+};
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
-pub use halving::{Halving, middle, steps};
+pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
+pub use imported::{IntervalFrom, Middle, middle};
 pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};

@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{Direction, Metric, Unit};
+use fathom_model::imported::{Benchmark, base_unit};
+use fathom_model::{Direction, ImportedRecord, Metric, Unit};
+use fathom_stats::{IntervalFrom, middle};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::NewPoint;
@@ -23,6 +26,7 @@ pub fn extract(record: &Value) -> Vec<NewPoint> {
         Some("machine") => machine(record),
         Some("machine_check") => machine_check(record),
         Some("run") => experiment(record),
+        Some("imported") => imported(record),
         _ => Vec::new(),
     };
     points.retain(|p| p.value.is_finite() && p.low.is_finite() && p.high.is_finite());
@@ -197,6 +201,43 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
         )
     };
     list(&record["results"]).iter().filter_map(one).collect()
+}
+
+/// Times in seconds and sizes in bytes, whatever the tool's units: a series has one unit. What an interval
+/// rests on is part of the meaning.
+fn imported(record: &Value) -> Vec<NewPoint> {
+    let Ok(record) = ImportedRecord::deserialize(record) else {
+        return Vec::new();
+    };
+    let one = |one: &Benchmark| {
+        let middle = middle(&one.values)?;
+        let (factor, unit) = base_unit(&one.unit);
+        let what = match middle.from {
+            IntervalFrom::Samples => "median of samples",
+            IntervalFrom::Tool => "summary with the tool's own interval",
+            IntervalFrom::Deviation => {
+                "summary; its interval is from the standard deviation, as if samples were independent"
+            }
+            IntervalFrom::Nothing => "summary without an interval",
+        };
+        let mut parameters: Vec<_> = one.parameters.clone().into_iter().collect();
+        if let Some(threads) = one.threads.filter(|threads| *threads != 1) {
+            parameters.push(("threads".to_owned(), threads.to_string()));
+        }
+        Some(NewPoint {
+            benchmark: one.name.clone(),
+            parameters,
+            metric: one.metric.clone(),
+            unit: unit.to_owned(),
+            direction: one.direction.map(direction),
+            meaning: format!("{what}, measured by {}", record.source.tool),
+            value: middle.value * factor,
+            low: middle.low * factor,
+            high: middle.high * factor,
+            runs: u32::try_from(middle.runs).unwrap_or(u32::MAX),
+        })
+    };
+    record.benchmarks.iter().filter_map(one).collect()
 }
 
 fn blank() -> NewPoint {

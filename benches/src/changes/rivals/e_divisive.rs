@@ -53,7 +53,10 @@ fn best_cut(values: &[f64]) -> (f64, usize) {
         return (0.0, 0);
     }
     let row = |index: usize, range: std::ops::Range<usize>| -> f64 {
-        values[range].iter().map(|other| (values[index] - other).abs()).sum()
+        values[range]
+            .iter()
+            .map(|other| (values[index] - other).abs())
+            .sum()
     };
     let (mut left, mut across, mut right) = (0.0, 0.0, 0.0);
     for index in 0..n {
@@ -69,9 +72,8 @@ fn best_cut(values: &[f64]) -> (f64, usize) {
         if cut < SHORTEST || n - cut < SHORTEST {
             continue;
         }
-        let energy = 2.0 * across / (m * k)
-            - 2.0 * left / (m * (m - 1.0))
-            - 2.0 * right / (k * (k - 1.0));
+        let energy =
+            2.0 * across / (m * k) - 2.0 * left / (m * (m - 1.0)) - 2.0 * right / (k * (k - 1.0));
         let gain = m * k / (m + k) * energy;
         if gain > best.0 {
             best = (gain, cut);

@@ -11,7 +11,15 @@ pub(crate) fn change_points(values: &[f64]) -> Vec<usize> {
     loop {
         let levels = bounds(&cuts, values.len());
         let weakest = (0..cuts.len())
-            .map(|i| (t_test(&values[levels[i]..levels[i + 1]], &values[levels[i + 1]..levels[i + 2]]), i))
+            .map(|i| {
+                (
+                    t_test(
+                        &values[levels[i]..levels[i + 1]],
+                        &values[levels[i + 1]..levels[i + 2]],
+                    ),
+                    i,
+                )
+            })
             .fold(None, |worst: Option<(f64, usize)>, one| match worst {
                 Some(worst) if worst.0 >= one.0 => Some(worst),
                 _ => Some(one),
@@ -79,14 +87,20 @@ fn largest_q(values: &[f64]) -> (f64, usize) {
     let distance = |i: usize, j: usize| (values[i] - values[j]).abs();
     let mut best = (f64::NEG_INFINITY, 1);
     for cut in 1..n {
-        let within_left: f64 = (0..cut).map(|i| (i + 1..cut).map(|k| distance(i, k)).sum::<f64>()).sum();
+        let within_left: f64 = (0..cut)
+            .map(|i| (i + 1..cut).map(|k| distance(i, k)).sum::<f64>())
+            .sum();
         let (mut across, mut within_right) = (0.0, 0.0);
         for end in cut + 1..=n {
             across += (0..cut).map(|i| distance(i, end - 1)).sum::<f64>();
             within_right += (cut..end - 1).map(|i| distance(i, end - 1)).sum::<f64>();
             let (left, right) = (cut as f64, (end - cut) as f64);
             let mean = |sum: f64, others: f64, own: f64| {
-                if own > 1.0 { 2.0 * others / (left + right) / (own - 1.0) * sum } else { 0.0 }
+                if own > 1.0 {
+                    2.0 * others / (left + right) / (own - 1.0) * sum
+                } else {
+                    0.0
+                }
             };
             let q = 2.0 / (left + right) * across
                 - mean(within_left, right, left)

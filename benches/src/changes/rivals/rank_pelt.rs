@@ -14,7 +14,11 @@ pub(crate) fn change_points(values: &[f64]) -> Vec<usize> {
     for start in starts.chain([last]) {
         let end = (start + WINDOW).min(count);
         let first = if start == 0 { 0 } else { start + WINDOW / 4 };
-        let beyond = if end == count { count } else { end - WINDOW / 4 };
+        let beyond = if end == count {
+            count
+        } else {
+            end - WINDOW / 4
+        };
         for cut in partition(&values[start..end]) {
             let index = start + cut;
             let near = |other: &usize| index.abs_diff(*other) < SHORTEST;
@@ -40,7 +44,9 @@ fn partition(values: &[f64]) -> Vec<usize> {
         return Vec::new();
     }
     let mut sums = vec![0.0];
-    ranks.iter().for_each(|rank| sums.push(sums[sums.len() - 1] + rank));
+    ranks
+        .iter()
+        .for_each(|rank| sums.push(sums[sums.len() - 1] + rank));
     let penalty = PENALTY * (n as f64).ln();
     let mut cost = vec![f64::INFINITY; n + 1];
     let mut cut_before = vec![0; n + 1];

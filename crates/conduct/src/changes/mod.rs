@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use fathom_model::{ChangesRecord, SCHEMA_VERSION, SeriesChanges};
 use fathom_stats::{change_points, follow};
-pub use stored::{Stored, which_store};
+pub use stored::{Stored, change_positions};
 
 use crate::ConductError;
 

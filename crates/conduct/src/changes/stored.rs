@@ -2,116 +2,112 @@
 
 use std::path::PathBuf;
 
-use fathom_store::{Location, Options, SeriesFilter, Since, Store, date, location};
+use fathom_model::HistorySeries;
 
 use super::Asked;
 use crate::ConductError;
+use crate::history::{HistoryPlan, history};
 
 /// Which series of which store.
 #[derive(Debug)]
 pub struct Stored {
-    /// The store.
-    pub location: Location,
-    /// Names of benchmarks, `*` for any letters; all if empty.
+    /// The store as `--store` names it.
+    pub store: Option<String>,
+    /// Names or parts of names of benchmarks, as of [`HistoryPlan`].
     pub names: Vec<String>,
-    /// Name of the metric; all if absent.
+    /// Name of the metric; the main one of each benchmark if absent.
     pub metric: Option<String>,
+    /// From where the store is searched.
+    pub here: PathBuf,
 }
 
 impl Stored {
-    /// The name of the store, and each series and segment of an environment with at least one point.
+    /// The name of the store, and each series in each environment.
     ///
     /// # Errors
-    /// Those of the store, and when no series has such a name.
+    /// Those of [`history`].
     pub(super) fn read(&self) -> Result<(String, Vec<Asked>), ConductError> {
-        let refused = |error: fathom_store::Error| ConductError::Refused(error.to_string());
-        let options = Options {
-            create: false,
-            ..Options::default()
-        };
-        let mut store = Store::open_with(&self.location, options).map_err(refused)?;
-        let filter = SeriesFilter {
+        let plan = HistoryPlan {
+            store: self.store.clone(),
             benchmarks: self.names.clone(),
             metric: self.metric.clone(),
+            main_only: true,
+            ..HistoryPlan::default()
         };
-        let series = store.series(&filter, 0).map_err(refused)?;
-        if series.is_empty() {
-            let all = store.series(&SeriesFilter::default(), 0).map_err(refused)?;
-            return Err(ConductError::Refused(none(&self.names, &all)));
-        }
-        let mut asked = Vec::new();
-        for series in series {
-            let points = store
-                .history(series.number, &Since::Start)
-                .map_err(refused)?;
-            let mut environments: Vec<i64> = Vec::new();
-            for point in &points {
-                if !environments.contains(&point.point.environment) {
-                    environments.push(point.point.environment);
-                }
-            }
-            let parameters: String = series
-                .parameters
-                .iter()
-                .map(|(name, value)| format!(" {name}={value}"))
-                .collect();
-            for (number, environment) in environments.iter().enumerate() {
-                let own = points
-                    .iter()
-                    .filter(|point| point.point.environment == *environment);
-                let segment = match environments.len() {
-                    1 => String::new(),
-                    _ => format!(" (environment {})", number + 1),
-                };
-                asked.push(Asked {
-                    name: format!(
-                        "{}{parameters} {}{segment}",
-                        series.benchmark, series.metric
-                    ),
-                    unit: Some(series.unit.clone()),
-                    higher_is_better: series
-                        .direction
-                        .as_deref()
-                        .map(|word| word == "higher_is_better"),
-                    labels: own.clone().map(label).collect(),
-                    values: own.map(|point| point.point.value).collect(),
-                });
-            }
-        }
-        Ok((store.name().to_owned(), asked))
+        let found = history(&plan, &self.here)?.record;
+        let asked = found.series.iter().flat_map(|series| {
+            let environments = by_environment(series);
+            let several = environments.len() > 1;
+            let one = move |(key, places): (String, Vec<usize>)| {
+                asked(series, several.then_some(key), &places)
+            };
+            environments.into_iter().map(one)
+        });
+        Ok((found.store.clone(), asked.collect()))
     }
 }
 
-/// The store that is meant: the one asked for, or `FATHOM_STORE`, the project's, the user's.
-///
-/// # Errors
-/// [`ConductError::Refused`] where an address can't be one.
-pub fn which_store(asked: Option<&str>) -> Result<Location, ConductError> {
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let project = location::project(&here, location::look);
-    location::which(asked, project.as_deref(), |name| std::env::var(name).ok())
-        .map_err(|error| ConductError::Refused(error.to_string()))
-}
-
-/// The revision of a point and when it was measured.
-fn label(point: &fathom_store::HistoryPoint) -> String {
-    let time = date::text(point.point.time);
-    match &point.record.revision {
-        Some(revision) => format!("{} {time}", revision.id.get(..9).unwrap_or(&revision.id)),
-        None => time,
+/// Positions of the points of each environment: what lies between two environments is no change of the
+/// program.
+fn by_environment(series: &HistorySeries) -> Vec<(String, Vec<usize>)> {
+    let mut environments: Vec<(String, Vec<usize>)> = Vec::new();
+    for (place, point) in series.points.iter().enumerate() {
+        match environments
+            .iter_mut()
+            .find(|(key, _)| *key == point.environment)
+        {
+            Some((_, places)) => places.push(place),
+            None => environments.push((point.environment.clone(), vec![place])),
+        }
     }
+    environments
 }
 
-fn none(names: &[String], all: &[fathom_store::Series]) -> String {
-    let mut known: Vec<&str> = all.iter().map(|series| series.benchmark.as_str()).collect();
-    known.dedup();
-    known.truncate(8);
-    match known.is_empty() {
-        true => "the store has no series yet; `fathom bench --save` makes one".to_owned(),
-        false => format!(
-            "no series is called {}; the store has: {}",
-            names.join(", "),
-            known.join(", ")
+fn asked(series: &HistorySeries, environment: Option<String>, places: &[usize]) -> Asked {
+    let parameters: Vec<String> = series
+        .parameters
+        .iter()
+        .map(|(name, value)| format!(" {name}={value}"))
+        .collect();
+    let environment = environment.map_or_else(String::new, |key| format!(" in {key}"));
+    let points = || places.iter().map(|place| &series.points[*place]);
+    Asked {
+        name: format!(
+            "{}{} {}{environment}",
+            series.benchmark,
+            parameters.concat(),
+            series.metric
         ),
+        unit: Some(series.unit.clone()),
+        higher_is_better: series
+            .direction
+            .as_deref()
+            .map(|word| word == "higher_is_better"),
+        labels: points()
+            .map(|point| match &point.revision {
+                Some(revision) => {
+                    format!("{} {}", revision.get(..9).unwrap_or(revision), point.time)
+                }
+                None => point.time.clone(),
+            })
+            .collect(),
+        values: points().map(|point| point.value).collect(),
     }
+}
+
+/// Positions of the first points of new levels, each found among the points of its environment.
+pub fn change_positions(series: &HistorySeries) -> Vec<usize> {
+    let mut positions: Vec<usize> = by_environment(series)
+        .into_iter()
+        .flat_map(|(_, places)| {
+            let values: Vec<f64> = places
+                .iter()
+                .map(|place| series.points[*place].value)
+                .collect();
+            let found = fathom_stats::change_points(&values).change_points;
+            found.into_iter().map(move |point| places[point.index])
+        })
+        .collect();
+    positions.sort_unstable();
+    positions
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use fathom_machine::remembered;
+use fathom_measure::interrupt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -129,8 +130,19 @@ impl Worktrees {
                 if again {
                     size::remove(&entry.folder).map_err(failed)?;
                 }
-                self.make(&entry, wanted, &building)?;
-                again = false;
+                match self.make(&entry, wanted, &building) {
+                    Ok(()) => again = false,
+                    // Ctrl-C reaches git as well.
+                    Err(WorktreesError::Git(_)) if interrupt::stopped() => {
+                        return Err(WorktreesError::Interrupted);
+                    }
+                    // What git says of this revision: another one may be all right, and this one
+                    // once what is missing was fetched, so it is not remembered.
+                    Err(WorktreesError::Git(error)) => {
+                        return Ok(Prepared::Failed(error.to_string()));
+                    }
+                    Err(error) => return Err(error),
+                }
             }
             // A server that the build left running holds its file open; the lock ends all the same.
             building.unlock().map_err(failed)?;
@@ -144,12 +156,7 @@ impl Worktrees {
             error,
         };
         std::fs::create_dir_all(&entry.folder).map_err(failed)?;
-        let error = match self.fill(entry, wanted, lock) {
-            Ok(error) => error,
-            // What git says of this revision: another one may be all right.
-            Err(WorktreesError::Git(error)) => Some(error.to_string()),
-            Err(error) => return Err(error),
-        };
+        let error = self.fill(entry, wanted, lock)?;
         let state = State {
             repository: wanted.repository.common.display().to_string(),
             revision: wanted.revision.to_owned(),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use fathom_conduct::changes::change_positions;
 use fathom_conduct::history::{Found, HistoryPlan};
 use fathom_report::{self as report, HistoryOptions};
 
@@ -104,8 +105,7 @@ fn shown(arguments: &Arguments, found: &Found) -> String {
         [one] if asked => report::history_series(
             &found.record,
             one,
-            // Change points are not searched for yet.
-            &[],
+            &change_positions(one),
             &found.other_metrics,
             &options,
         ),

@@ -67,6 +67,24 @@ fn a_range_that_is_none_is_answered_with_one() {
         2,
         "500M",
     );
+    let same = [
+        "versions", "v1..v2", "--input", "tool", "--output", "tool", "--", "cat",
+    ];
+    refused(&world, &same, 2, "is both --input and --output");
+    let zero = [
+        "versions",
+        "v1..v2",
+        "--metric",
+        "written_bytes",
+        "--",
+        "true",
+    ];
+    refused(
+        &world,
+        &zero,
+        2,
+        "written_bytes is 0 or not known in these versions",
+    );
 }
 
 #[test]

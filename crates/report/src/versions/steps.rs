@@ -3,8 +3,9 @@
 use fathom_model::{Verdict, VersionStep, VersionsRecord};
 
 use super::answer::is_real;
+use super::change_in_words;
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{Words, bound, change, change_and_interval};
+use crate::quantity::{Words, bound, change};
 use crate::text::{JOIN, columns};
 
 /// Columns of the names of both versions.
@@ -60,12 +61,13 @@ fn in_words(record: &VersionsRecord, step: &VersionStep) -> (Tone, String) {
     let words = Words::of(record.metric);
     match step.verdict {
         Verdict::Faster | Verdict::Slower => {
-            let (change, interval) = change_and_interval(&step.ratio, words);
+            let (change, interval) = change_in_words(&step.ratio, record.metric);
             let tone = match step.verdict {
                 Verdict::Faster => Tone::Good,
                 _ => Tone::Bad,
             };
-            (tone, format!("{change}   {interval}"))
+            let interval = interval.map_or_else(String::new, |text| format!("   {text}"));
+            (tone, format!("{change}{interval}"))
         }
         Verdict::Same => (Tone::Plain, format!("same, within {}", bound(&step.ratio))),
         Verdict::Undecided => (

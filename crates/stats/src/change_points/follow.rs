@@ -70,7 +70,7 @@ pub fn follow(previous: &Changes, known: usize, values: &[f64]) -> Changes {
         ));
     }
     let withdrawn = identify(&open, &mut change_points);
-    let segments = segments(&change_points, values);
+    let segments = segments(&change_points, values, &previous.segments);
     let asked_again = if origin == 0 { 0 } else { origin + NEIGHBOURS };
     let mut all_spikes: Vec<usize> = previous
         .spikes
@@ -191,22 +191,35 @@ fn identify(previous: &[&ChangePoint], points: &mut [ChangePoint]) -> Vec<Change
     left.map(|(point, _)| (*point).clone()).collect()
 }
 
-/// The stretches between the change points; a slope is one of its own.
-fn segments(points: &[ChangePoint], values: &[f64]) -> Vec<ChangeSegment> {
+/// The stretches between the change points; a slope is one of its own. Those that were there before
+/// keep their median.
+fn segments(
+    points: &[ChangePoint],
+    values: &[f64],
+    previous: &[ChangeSegment],
+) -> Vec<ChangeSegment> {
     let mut bounds = vec![0];
     for point in points {
         bounds.extend([point.index, point.until]);
     }
     bounds.push(values.len());
     bounds.dedup();
+    let of = |bound: &[usize]| {
+        let (start, end) = (bound[0], bound[1]);
+        let before = previous
+            .iter()
+            .find(|segment| (segment.start, segment.end) == (start, end));
+        let median = || median(&values[start..end]);
+        ChangeSegment {
+            start,
+            end,
+            median: before.map_or_else(median, |segment| segment.median),
+        }
+    };
     bounds
         .windows(2)
         .filter(|bound| bound[0] < bound[1])
-        .map(|bound| ChangeSegment {
-            start: bound[0],
-            end: bound[1],
-            median: median(&values[bound[0]..bound[1]]),
-        })
+        .map(of)
         .collect()
 }
 

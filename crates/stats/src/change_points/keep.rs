@@ -1,13 +1,16 @@
 //! Which candidates are change points, and where exactly do they lie?
 
-use super::rank_test::p_value;
+use super::{rank_test, shift_test};
 
 /// So many points on either side decide on a cut at most: what is further away says more about
 /// other causes than about this one, and a point stays where it is when the series grows.
 pub(super) const REACH: usize = 100;
-/// A cut is kept when its two sides differ at this p-value. So small because the search has looked
-/// at many places before: 1e-3 is worse than no check.
-const P_VALUE: f64 = 3e-6;
+/// A cut is kept when its two sides differ at this p-value, by their ranks and by the distance of
+/// their levels. So small because the search has looked at many places before: 1e-3 is worse than no
+/// check.
+const P_VALUE: f64 = 1e-6;
+/// Above this p-value of the ranks the other test isn't asked.
+const HOPELESS: f64 = 0.01;
 /// A kept cut moves by up to so many points to where it fits best.
 const RELOCATION: usize = 8;
 
@@ -16,7 +19,7 @@ const RELOCATION: usize = 8;
 pub(super) struct Cut {
     /// First point of the new level.
     pub(super) index: usize,
-    /// p-value of 'no change here', allowing for values that resemble their neighbours.
+    /// p-value of 'no change here'.
     pub(super) p_value: f64,
 }
 
@@ -84,6 +87,15 @@ fn judge(values: &[f64], first: usize, cuts: &mut [Cut], position: usize) {
     let (before, after) = neighbours(values, first, cuts, position);
     let (left, right) = sides(values, before, cuts[position].index, after);
     cuts[position].p_value = p_value(left, right);
+}
+
+/// The greater p-value of both tests. Ranks are asked first: they rule out most cuts.
+pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
+    let by_ranks = rank_test::p_value(left, right);
+    match by_ranks > HOPELESS {
+        true => by_ranks,
+        false => by_ranks.max(shift_test::p_value(left, right)),
+    }
 }
 
 /// Moves each cut to where the values lie closest to the medians of their sides. Whether any moved.

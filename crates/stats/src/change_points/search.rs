@@ -17,9 +17,10 @@ pub(super) const HOP: usize = WINDOW / 2;
 const MARGIN: usize = WINDOW / 4;
 /// Fewest points between two cuts. Fewer than three are spikes.
 const SHORTEST: usize = 3;
-/// What a cut costs, in units of ln(length of the window). Generous: 2 to 2.5 found most when each
-/// cut is checked afterwards; 3 is what is right without a check.
-const PENALTY: f64 = 2.0;
+/// What a cut costs, in units of ln(length of the window). 3 is what is right without a check
+/// afterwards; with it, 2 found 76 % of levels of 8 to 15 points in recorded noise, and 0.6 96 %, with
+/// no more wrong points.
+const PENALTY: f64 = 0.6;
 
 /// Indices of first points of a new level, ascending, that are at least `from`. Windows lie at
 /// fixed places, so that what lies before the last two of them doesn't change when points come.

@@ -3,12 +3,12 @@
 use super::keep::{Cut, median, sides};
 
 /// A drift takes at least so many points; what is faster is a step.
-const SHORTEST: usize = 12;
+const SHORTEST: usize = 15;
 /// By so much, in units of log likelihood, must a slope explain the points better than the steps.
-const BETTER: f64 = 5.0;
+const BETTER: f64 = 2.0;
 /// Places tried for either end of a slope.
-const PLACES: usize = 24;
-/// Residuals count up to so many times the typical one, so that a spike doesn't bend a slope.
+const PLACES: usize = 30;
+/// Values count up to so many typical distances from the stairs, so that a spike doesn't bend a slope.
 const CLIPPED: f64 = 4.0;
 
 /// A change of level, at once or over a slope.
@@ -92,49 +92,104 @@ pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change>
 fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
     let count = values.len();
     let levels = stairs(values, cuts);
-    let residuals: Vec<f64> = values
+    let residuals = values
         .iter()
         .zip(&levels)
-        .map(|(v, l)| (v - l).abs())
-        .collect();
-    let limit = CLIPPED * median(&residuals);
-    if limit == 0.0 {
-        return None;
-    }
-    let loss = |fitted: &dyn Fn(usize) -> f64| -> f64 {
-        values
-            .iter()
-            .enumerate()
-            .map(|(i, v)| (v - fitted(i)).abs().min(limit))
-            .sum()
-    };
+        .map(|(value, level)| (value - level).abs());
+    let limit = CLIPPED * median(&residuals.collect::<Vec<f64>>());
     let clipped: Vec<f64> = values
         .iter()
         .zip(&levels)
         .map(|(v, l)| v.clamp(l - limit, l + limit))
         .collect();
-    let of_stairs = loss(&|i| levels[i]);
+    let mut start = 0;
+    let mut of_stairs = 0.0;
+    for end in cuts.iter().copied().chain([count]) {
+        // Least squares here as for the slope: medians lost to it in noise with one long tail.
+        let level = clipped[start..end].iter().sum::<f64>() / (end - start) as f64;
+        of_stairs += clipped[start..end]
+            .iter()
+            .map(|v| (v - level) * (v - level))
+            .sum::<f64>();
+        start = end;
+    }
+    let sums = Sums::of(&clipped);
     let step = count.div_ceil(PLACES).max(1);
     let (mut best, mut ends) = (f64::INFINITY, (0, 0));
-    for s in (0..count).step_by(step) {
-        for e in (s + SHORTEST..count + step).step_by(step) {
-            let e = e.min(count - 1);
-            if e < s + SHORTEST {
-                continue;
-            }
-            let share = |i: usize| ((i as f64 - s as f64) / (e - s) as f64).clamp(0.0, 1.0);
-            let (a, b) = ends_of(&clipped, share);
-            let lost = loss(&|i| a + (b - a) * share(i));
-            if lost < best {
-                (best, ends) = (lost, (s, e));
+    for start in (0..count).step_by(step) {
+        for end in (start + SHORTEST..count + step).step_by(step) {
+            let end = end.min(count - 1);
+            if end >= start + SHORTEST {
+                let of_slope = sums.residual(start, end);
+                if of_slope < best {
+                    (best, ends) = (of_slope, (start, end));
+                }
             }
         }
     }
-    // Laplace's likelihood; a slope has two places and two levels, stairs a place and a level a step.
+    if !(best > 0.0 && best.is_finite()) {
+        return None;
+    }
+    // A slope has two places and two levels, stairs a place and a level a step, and one level more.
     let n = count as f64;
     let parameters = 4.0 - (2 * cuts.len() + 1) as f64;
-    let gain = n * (of_stairs / best).ln() - 0.5 * parameters * n.ln();
-    (best.is_finite() && gain > BETTER).then_some(ends)
+    let gain = 0.5 * n * (of_stairs / best).ln() - 0.5 * parameters * n.ln();
+    (gain > BETTER).then_some(ends)
+}
+
+/// Sums over the first values of a series, so that a slope is fitted in a time that doesn't depend on
+/// its length: fitting each over all points took two thirds of the time for 10,000 points.
+struct Sums {
+    /// Of the values.
+    values: Vec<f64>,
+    /// Of place times value.
+    moments: Vec<f64>,
+    /// Of all squares.
+    squares: f64,
+}
+
+impl Sums {
+    fn of(values: &[f64]) -> Sums {
+        let middle = values.iter().sum::<f64>() / values.len() as f64;
+        let (mut sums, mut moments, mut squares) = (vec![0.0], vec![0.0], 0.0);
+        for (place, value) in values.iter().enumerate() {
+            let value = value - middle;
+            sums.push(sums[place] + value);
+            moments.push(moments[place] + place as f64 * value);
+            squares += value * value;
+        }
+        Sums {
+            values: sums,
+            moments,
+            squares,
+        }
+    }
+
+    /// Sum of squares that is left by the best two levels with a slope from `start` to `end`: least
+    /// squares with the weights 1 - w and w, where w grows from 0 to 1 on the slope.
+    fn residual(&self, start: usize, end: usize) -> f64 {
+        let count = self.values.len() - 1;
+        let length = (end - start) as f64;
+        // Over the points start..=end: w = k / length for k = 0..=length.
+        let points = length + 1.0;
+        let w = points / 2.0;
+        let ww = points * (2.0 * length + 1.0) / (6.0 * length);
+        let after = (count - end - 1) as f64;
+        let (bb, b) = (ww + after, w + after);
+        let ab = b - bb;
+        let aa = count as f64 - 2.0 * b + bb;
+        let on_slope = self.values[end + 1] - self.values[start];
+        let moment = self.moments[end + 1] - self.moments[start] - start as f64 * on_slope;
+        let bv = moment / length + self.values[count] - self.values[end + 1];
+        let av = self.values[count] - bv;
+        let determinant = aa * bb - ab * ab;
+        if determinant < 1e-9 {
+            return f64::INFINITY;
+        }
+        let low = (av * bb - bv * ab) / determinant;
+        let high = (bv * aa - av * ab) / determinant;
+        self.squares - low * av - high * bv
+    }
 }
 
 /// The level of the stairs at each point.
@@ -149,24 +204,22 @@ fn stairs(values: &[f64], cuts: &[usize]) -> Vec<f64> {
     levels
 }
 
-/// Least squares: the two levels whose mixture by `share` is closest to the values.
-fn ends_of(values: &[f64], share: impl Fn(usize) -> f64) -> (f64, f64) {
-    let (mut aa, mut ab, mut bb, mut av, mut bv) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (index, value) in values.iter().enumerate() {
-        let b = share(index);
-        let a = 1.0 - b;
-        aa += a * a;
-        ab += a * b;
-        bb += b * b;
-        av += a * value;
-        bv += b * value;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sums_fit_as_well_as_the_points_do() {
+        let at = |i: usize| ((i as f64 - 20.0) / 40.0).clamp(0.0, 1.0) * 3.0 + 5.0;
+        let exact: Vec<f64> = (0..90).map(at).collect();
+        assert!(Sums::of(&exact).residual(20, 60) < 1e-9);
+        assert!(Sums::of(&exact).residual(10, 60) > 0.1);
+        let bumpy: Vec<f64> = exact
+            .iter()
+            .enumerate()
+            .map(|(i, v)| v + f64::from(i as u32 % 2))
+            .collect();
+        let left = Sums::of(&bumpy).residual(20, 60);
+        assert!((left - 90.0 / 4.0).abs() < 0.5, "{left}");
     }
-    let determinant = aa * bb - ab * ab;
-    if determinant.abs() < 1e-9 {
-        return (values[0], values[0]);
-    }
-    (
-        (av * bb - bv * ab) / determinant,
-        (bv * aa - av * ab) / determinant,
-    )
 }

@@ -10,14 +10,25 @@ const FAR: f64 = 3.5;
 /// Nothing nearer than this share of the level is a spike: among equal values the quartiles lie
 /// together.
 const SMALLEST: f64 = 0.02;
+/// Among fewer points nothing is usual.
+const FEWEST: usize = 10;
 /// More points than this in a row are no spike.
 const LONGEST: usize = 2;
 
+/// So many points share what is usual around them: asking for each one took 25 ms in 10,000.
+const TOGETHER: usize = 10;
+
 /// Positions of spikes within a segment, `from` and later.
 pub(super) fn spikes(segment: &[f64], logarithms: bool, from: usize) -> Vec<usize> {
-    let far: Vec<usize> = (from..segment.len())
-        .filter(|&index| is_far(segment, logarithms, index))
-        .collect();
+    let mut far: Vec<usize> = Vec::new();
+    let mut start = from;
+    while start < segment.len() {
+        let end = (start + TOGETHER).min(segment.len());
+        if let Some((middle, limit)) = usual(segment, logarithms, start, end) {
+            far.extend((start..end).filter(|index| (segment[*index] - middle).abs() > limit));
+        }
+        start = end;
+    }
     far.chunk_by(|a, b| a + 1 == *b)
         .filter(|run| run.len() <= LONGEST)
         .flatten()
@@ -25,13 +36,14 @@ pub(super) fn spikes(segment: &[f64], logarithms: bool, from: usize) -> Vec<usiz
         .collect()
 }
 
-fn is_far(segment: &[f64], logarithms: bool, index: usize) -> bool {
-    let start = index.saturating_sub(NEIGHBOURS);
-    let end = (index + NEIGHBOURS + 1).min(segment.len());
-    if end - start < 10 {
-        return false;
+/// The median around these points, and how far from it a point is far.
+fn usual(segment: &[f64], logarithms: bool, start: usize, end: usize) -> Option<(f64, f64)> {
+    let first = start.saturating_sub(NEIGHBOURS);
+    let around = &segment[first..(end + NEIGHBOURS).min(segment.len())];
+    if around.len() < FEWEST {
+        return None;
     }
-    let mut sorted = segment[start..end].to_vec();
+    let mut sorted = around.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let middle = quantile(&sorted, 0.5);
     let spread = quantile(&sorted, 0.75) - quantile(&sorted, 0.25);
@@ -40,5 +52,5 @@ fn is_far(segment: &[f64], logarithms: bool, index: usize) -> bool {
     } else {
         SMALLEST * middle.abs()
     };
-    (segment[index] - middle).abs() > (FAR * spread).max(smallest)
+    Some((middle, (FAR * spread).max(smallest)))
 }

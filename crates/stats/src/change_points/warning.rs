@@ -1,7 +1,6 @@
 //! Have the newest points, too few for a change point, left their segment?
 
-use super::keep::{REACH, median};
-use super::rank_test::p_value;
+use super::keep::{REACH, median, p_value};
 
 /// Fewest and most newest points that are asked: one may be a spike, and more are `keep`'s.
 const NEWEST: std::ops::RangeInclusive<usize> = 2..=12;

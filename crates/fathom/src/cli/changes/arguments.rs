@@ -17,7 +17,7 @@ lie far off are spikes and change nothing. docs/changes.md says how they are fou
 
 Exit codes: 0 done, whether something changed or not, 2 wrong arguments or nothing to read.")]
 pub(crate) struct Arguments {
-    /// Names of benchmarks; '*' stands for any letters
+    /// Benchmarks: names, or parts of names; * stands for any letters
     #[arg(value_name = "SERIES", conflicts_with = "csv")]
     pub series: Vec<String>,
 
@@ -25,11 +25,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Only this metric
+    /// This metric, such as peak_memory, in place of the main one of each benchmark; * stands for any
+    /// letters
     #[arg(long, value_name = "METRIC", conflicts_with = "csv")]
     pub metric: Option<String>,
 
-    /// The store, if not the project's: a file or postgres://...
+    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
+    /// project's .fathom/, else your own)
     #[arg(long, value_name = "PATH|URL", conflicts_with = "csv")]
     pub store: Option<String>,
 

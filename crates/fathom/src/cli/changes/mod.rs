@@ -26,9 +26,10 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let source = match arguments.csv {
         Some(path) => ChangesSource::Csv(path),
         None => ChangesSource::Store(Stored {
-            location: fathom_conduct::changes::which_store(arguments.store.as_deref())?,
+            store: arguments.store,
             names: arguments.series,
             metric: arguments.metric,
+            here: std::env::current_dir().unwrap_or_default(),
         }),
     };
     let record = changes(&ChangesPlan { source, previous })?;

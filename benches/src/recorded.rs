@@ -1,0 +1,96 @@
+//! Runs of 13 programs as `record.py` left them: recorded/REGIME.txt.gz.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use crate::Result;
+
+/// Arms of each program: four times the same command in each round.
+pub(crate) const ARMS: usize = 4;
+
+/// Values of one clock by round, seconds.
+type Clock = Vec<f64>;
+
+/// One program: each of its arms by round.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub name: String,
+    /// Wall time.
+    pub wall: [Clock; ARMS],
+    /// Wall time less waits for a CPU, 0 where it isn't known; absent where most are.
+    pub cpu_wait_free: Option<[Clock; ARMS]>,
+}
+
+/// A machine in one state.
+#[derive(Debug, Clone)]
+pub(crate) struct Regime {
+    pub name: &'static str,
+    pub programs: Vec<Program>,
+}
+
+impl Regime {
+    pub(crate) fn rounds(&self) -> usize {
+        self.programs
+            .first()
+            .map_or(0, |program| program.wall[0].len())
+    }
+}
+
+/// As `fathom bench` demands it of a clock: at most half of the values are missing (0).
+fn mostly_known(arms: &[Clock; ARMS]) -> bool {
+    let all = arms.iter().flatten();
+    2 * all.clone().filter(|value| **value == 0.0).count() <= all.count()
+}
+
+/// All recorded regimes.
+///
+/// # Errors
+/// When a file is damaged.
+pub(crate) fn regimes() -> Result<Vec<Regime>> {
+    let files: [(&'static str, &[u8]); 3] = [
+        ("quiet", include_bytes!("../recorded/quiet.txt.gz")),
+        (
+            "periodic load",
+            include_bytes!("../recorded/periodic.txt.gz"),
+        ),
+        ("all CPUs busy", include_bytes!("../recorded/busy.txt.gz")),
+    ];
+    files
+        .into_iter()
+        .map(|(name, packed)| read(name, packed))
+        .collect()
+}
+
+fn read(name: &'static str, packed: &[u8]) -> Result<Regime> {
+    let damaged = |what: &str| format!("recorded runs, {name}: {what}");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(packed)
+        .read_to_string(&mut text)
+        .map_err(|error| damaged(&error.to_string()))?;
+    let mut rows: BTreeMap<(String, bool), [Clock; ARMS]> = BTreeMap::new();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let mut word = || words.next().ok_or_else(|| damaged("a line is too short"));
+        let (program, arm, clock) = (word()?.to_owned(), word()?, word()?);
+        let arm: usize = arm.parse().map_err(|_| damaged("an arm is no number"))?;
+        let values = words.map(|value| value.parse::<f64>().map(|micro| micro / 1e6));
+        let values = values.collect::<std::result::Result<Clock, _>>();
+        let arms = rows.entry((program, clock == "wall")).or_default();
+        *arms
+            .get_mut(arm)
+            .ok_or_else(|| damaged("an arm too many"))? =
+            values.map_err(|_| damaged("a value is no number"))?;
+    }
+    let mut programs = Vec::new();
+    for ((program, is_wall), wall) in &rows {
+        if *is_wall {
+            let free = rows.get(&(program.clone(), false)).cloned();
+            programs.push(Program {
+                name: program.clone(),
+                wall: wall.clone(),
+                cpu_wait_free: free.filter(mostly_known),
+            });
+        }
+    }
+    Ok(Regime { name, programs })
+}

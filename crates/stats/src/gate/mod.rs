@@ -1,0 +1,348 @@
+//! Is a suite of benchmarks worse at head than at base? A decision that is right often enough to
+//! block a merge.
+//!
+//! A [`Gate`] says what to measure next and is given the rounds; it knows neither clock nor process,
+//! so that recorded runs can be replayed through it.
+//!
+//! - A round of a benchmark is two runs of base and two of head, in random order: two pairs of base
+//!   and head, and two of a program with itself, the *null arm*, which cost nothing more.
+//! - *Screening*: all benchmarks, until each is decided. `not worse` as soon as it can't be worse by
+//!   more than the margin; a candidate as soon as it is worse by more than the margin and more than
+//!   the noise floor, with the false discovery rate over the suite controlled.
+//! - *Confirmation*: a candidate is measured again, in rounds that took no part in choosing it, and
+//!   is `worse` only if these alone say so, too.
+//! - Analyses are at fixed numbers of rounds, each with a part of the allowance, so that looking
+//!   early doesn't err more often.
+
+mod best_of;
+mod evidence;
+mod samples;
+
+pub use best_of::{BestOf, BestOfVerdict, FalseFailures, best_of, best_of_on_itself};
+use evidence::{Beyond, beyond, half_interval, itself_differs};
+use fathom_model::{Estimate, Metric};
+use samples::Samples;
+pub use samples::{GateRound, GateRun};
+
+use crate::discovery::benjamini_hochberg;
+
+/// Rounds before the first analysis.
+const FIRST: usize = 10;
+/// Each analysis comes after so many times the rounds of the one before.
+const GROWTH: f64 = 1.4;
+/// How often screening may send a benchmark to confirmation that isn't worse by more than the margin,
+/// and how often it may let one pass that is.
+const SCREENING: f64 = 0.05;
+/// The same for confirmation: all candidates together.
+const CONFIRMATION: f64 = 0.05;
+/// How often a program may be said to differ from itself by more than the margin.
+const NULL_ARM: f64 = 0.001;
+/// Level of the intervals that are reported, and of the half-interval that is the noise floor.
+const LEVEL: f64 = 0.95;
+
+/// What is asked of one benchmark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GateQuestion {
+    /// Smallest change that counts, as a share.
+    pub margin: f64,
+    /// Noise floor of this series as its history shows it, as a share; the null arm's without.
+    pub floor: Option<f64>,
+}
+
+/// The answer for a benchmark or a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateAnswer {
+    /// Worse by more than margin and noise floor, twice.
+    Worse,
+    /// Not worse by more than the margin.
+    NotWorse,
+    /// Neither could be shown in the time.
+    CannotTell,
+}
+
+/// What is known of a benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateFinding {
+    /// What follows.
+    pub answer: GateAnswer,
+    /// By which clock it was judged.
+    pub metric: Metric,
+    /// Head / base over all rounds with a 95 % interval; of the confirmation alone if there was one.
+    pub ratio: Option<Estimate>,
+    /// Base against base and head against head over all rounds.
+    pub null_arm: Option<Estimate>,
+    /// What a change had to exceed: the noise floor that was used, as a share.
+    pub floor: f64,
+    /// Rounds of screening.
+    pub rounds: usize,
+    /// Rounds of confirmation.
+    pub confirmation_rounds: usize,
+    /// It looked worse in screening.
+    pub looked_worse: bool,
+    /// For [`GateAnswer::CannotTell`]: so many rounds in all would probably decide.
+    pub rounds_to_decide: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    Screening,
+    /// With the number of rounds that sent it here.
+    Confirming(usize),
+    Decided(GateAnswer),
+}
+
+#[derive(Debug, Clone)]
+struct One {
+    question: GateQuestion,
+    screening: Samples,
+    fresh: Samples,
+    state: State,
+    analyses: u32,
+}
+
+/// The decision, as far as it has come.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    suite: Vec<One>,
+}
+
+impl Gate {
+    /// Nothing is measured yet.
+    pub fn new(questions: impl IntoIterator<Item = GateQuestion>) -> Gate {
+        let one = |question| One {
+            question,
+            screening: Samples::default(),
+            fresh: Samples::default(),
+            state: State::Screening,
+            analyses: 0,
+        };
+        Gate {
+            suite: questions.into_iter().map(one).collect(),
+        }
+    }
+
+    /// How many more rounds each benchmark needs before [`Gate::analyse`] may look at it again: 0
+    /// where it is decided.
+    pub fn wanted(&self) -> Vec<usize> {
+        let wanted = |one: &One| one.due().saturating_sub(one.measured());
+        self.suite.iter().map(wanted).collect()
+    }
+
+    /// Whether screening goes on somewhere.
+    pub fn is_screening(&self) -> bool {
+        self.suite.iter().any(|one| one.state == State::Screening)
+    }
+
+    /// Whether a benchmark is measured again.
+    pub fn is_confirming(&self, benchmark: usize) -> bool {
+        matches!(self.suite[benchmark].state, State::Confirming(_))
+    }
+
+    /// Takes a round of a benchmark.
+    pub fn add(&mut self, benchmark: usize, round: &GateRound) {
+        let one = &mut self.suite[benchmark];
+        match one.state {
+            State::Confirming(_) => one.fresh.add(round),
+            _ => one.screening.add(round),
+        }
+    }
+
+    /// Looks at what has as many rounds as were wanted.
+    pub fn analyse(&mut self) {
+        let ready: Vec<bool> = self
+            .suite
+            .iter()
+            .map(|one| one.is_open() && one.measured() >= one.due())
+            .collect();
+        self.look(&ready, false);
+    }
+
+    /// The last look of screening, with what is left of the allowance: the time for it is over.
+    /// Candidates go on to confirmation.
+    pub fn end_screening(&mut self) {
+        let ready: Vec<bool> = self
+            .suite
+            .iter()
+            .map(|one| one.state == State::Screening)
+            .collect();
+        self.look(&ready, true);
+        for one in &mut self.suite {
+            if one.state == State::Screening {
+                one.state = State::Decided(GateAnswer::CannotTell);
+            }
+        }
+    }
+
+    fn look(&mut self, ready: &[bool], last: bool) {
+        let candidates = self.screened(ready, last);
+        let confirming = self
+            .suite
+            .iter()
+            .filter(|one| matches!(one.state, State::Confirming(_)));
+        let shared = CONFIRMATION / confirming.count().max(1) as f64;
+        for (one, ready) in self.suite.iter_mut().zip(ready) {
+            if *ready && matches!(one.state, State::Confirming(_)) {
+                one.confirm(shared);
+            }
+        }
+        for (one, candidate) in self.suite.iter_mut().zip(candidates) {
+            if candidate {
+                one.state = State::Confirming(one.screening.rounds().max(FIRST));
+                one.analyses = 0;
+            }
+        }
+    }
+
+    /// Decides what isn't worse, and returns which benchmarks look worse.
+    fn screened(&mut self, ready: &[bool], last: bool) -> Vec<bool> {
+        let asked = |one: &One, ready: bool| ready && one.state == State::Screening;
+        let mut number = 1;
+        let p_values: Vec<f64> = self
+            .suite
+            .iter_mut()
+            .zip(ready)
+            .map(|(one, ready)| {
+                if !asked(one, *ready) {
+                    return 1.0;
+                }
+                one.analyses += 1;
+                number = one.analyses;
+                let allowance = allowance(SCREENING, number, last);
+                if one.within(&one.screening) <= allowance {
+                    one.state = State::Decided(GateAnswer::NotWorse);
+                    return 1.0;
+                }
+                one.beyond(&one.screening)
+            })
+            .collect();
+        benjamini_hochberg(&p_values, allowance(SCREENING, number, last))
+    }
+
+    /// Whether a program differs from itself by more than the margin somewhere: then the machine, or
+    /// the benchmark, is to blame, and no verdict can be given.
+    pub fn null_arm_fails(&self) -> bool {
+        let p_values: Vec<f64> = self
+            .suite
+            .iter()
+            .map(|one| {
+                let all = one.all();
+                itself_differs(&all.null_pairs(), one.question.margin)
+            })
+            .collect();
+        benjamini_hochberg(&p_values, NULL_ARM).contains(&true)
+    }
+
+    /// What is known of each benchmark; what isn't decided can't be told.
+    pub fn findings(&self) -> Vec<GateFinding> {
+        self.suite.iter().map(One::finding).collect()
+    }
+
+    /// All runs of the null arm by benchmark, for [`best_of_on_itself`]: pairs of runs of the same
+    /// program in the same round, seconds of wall time.
+    pub fn null_runs(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
+        self.suite
+            .iter()
+            .map(|one| one.all().null_walls())
+            .collect()
+    }
+}
+
+impl One {
+    fn is_open(&self) -> bool {
+        !matches!(self.state, State::Decided(_))
+    }
+
+    fn measured(&self) -> usize {
+        match self.state {
+            State::Confirming(_) => self.fresh.rounds(),
+            _ => self.screening.rounds(),
+        }
+    }
+
+    /// Rounds at which the next analysis is due.
+    fn due(&self) -> usize {
+        match self.state {
+            State::Screening => (FIRST as f64 * GROWTH.powi(self.analyses as i32)).ceil() as usize,
+            State::Confirming(first) => first << self.analyses.min(20),
+            State::Decided(_) => 0,
+        }
+    }
+
+    fn all(&self) -> Samples {
+        self.screening.with(&self.fresh)
+    }
+
+    fn floor(&self, samples: &Samples) -> f64 {
+        let floor = self.question.floor;
+        floor.unwrap_or_else(|| half_interval(&samples.null_pairs(), LEVEL))
+    }
+
+    /// p-value of 'not worse than margin and noise floor'.
+    fn beyond(&self, samples: &Samples) -> f64 {
+        let limit = self.question.margin.max(self.floor(samples));
+        beyond(&samples.pairs(), limit).more
+    }
+
+    /// p-value of 'worse than the margin'.
+    fn within(&self, samples: &Samples) -> f64 {
+        beyond(&samples.pairs(), self.question.margin).less
+    }
+
+    fn confirm(&mut self, allowed: f64) {
+        self.analyses += 1;
+        let allowance = allowance(allowed, self.analyses, false);
+        if self.beyond(&self.fresh) <= allowance {
+            self.state = State::Decided(GateAnswer::Worse);
+        } else if self.within(&self.fresh) <= allowance {
+            self.state = State::Decided(GateAnswer::NotWorse);
+        }
+    }
+
+    fn finding(&self) -> GateFinding {
+        let fresh = self.fresh.rounds() > 0;
+        let judged = if fresh { &self.fresh } else { &self.screening };
+        let answer = match self.state {
+            State::Decided(answer) => answer,
+            _ => GateAnswer::CannotTell,
+        };
+        let all = self.all();
+        let Beyond { ratio, .. } = beyond(&judged.pairs(), self.question.margin);
+        GateFinding {
+            answer,
+            metric: judged.metric(),
+            ratio: ratio.clone(),
+            null_arm: beyond(&all.null_pairs(), self.question.margin).ratio,
+            floor: self.floor(&all),
+            rounds: self.screening.rounds(),
+            confirmation_rounds: self.fresh.rounds(),
+            looked_worse: fresh || matches!(self.state, State::Confirming(_)),
+            rounds_to_decide: ratio
+                .filter(|_| answer == GateAnswer::CannotTell)
+                .and_then(|ratio| rounds_to_decide(&ratio, self.question.margin, judged.rounds())),
+        }
+    }
+}
+
+/// What the `number`-th analysis may err: half of all is for those at fixed numbers of rounds, and the
+/// last one has the other half.
+fn allowance(all: f64, number: u32, last: bool) -> f64 {
+    let number = f64::from(number.max(1));
+    match last {
+        true => all / 2.0,
+        false => all / 2.0 / (number * (number + 1.0)),
+    }
+}
+
+/// Rounds after which the interval, if it shrinks with their square root, lies on one side of the
+/// margin.
+fn rounds_to_decide(ratio: &Estimate, margin: f64, rounds: usize) -> Option<u64> {
+    let limit = margin.ln_1p();
+    let (value, low, high) = (ratio.value.ln(), ratio.low.ln(), ratio.high.ln());
+    let (half, room) = match value > limit {
+        true => (value - low, value - limit),
+        false => (high - value, limit - value),
+    };
+    // Confirmation takes as many again, and early looks a wider interval.
+    let needed = rounds as f64 * (1.3 * half / room).powi(2) * 2.0;
+    (needed.is_finite() && needed < 1e7).then_some(needed.ceil() as u64)
+}
