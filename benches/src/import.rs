@@ -1,6 +1,7 @@
 //! How quick is `fathom import`, and how much memory do the worst files take?
 
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
