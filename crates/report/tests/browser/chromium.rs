@@ -200,7 +200,6 @@ impl Chromium {
     }
 
     /// The whole page as PNG.
-
     pub(crate) fn picture(&mut self) -> Vec<u8> {
         let parameters = json!({ "captureBeyondViewport": true, "format": "png" });
         let layout = self.call("Page.getLayoutMetrics", json!({}));
