@@ -19,6 +19,7 @@ mod error;
 mod event;
 pub mod export;
 pub mod fingerprint;
+pub mod gate;
 pub mod history;
 pub mod import;
 pub mod init;

@@ -98,6 +98,38 @@ impl Repository {
         )))
     }
 
+    /// Where two revisions parted. `base` may be a branch that only the remote has.
+    ///
+    /// # Errors
+    /// When there is none, with the fetch that would get it.
+    pub fn merge_base(&self, base: &str, head: &str) -> Result<String, WorktreesError> {
+        let head_id = self.resolve(head)?;
+        let remote = format!("origin/{base}");
+        let base_id = match self.resolve(base).or_else(|_| self.resolve(&remote)) {
+            Ok(id) => id,
+            Err(_) => {
+                let shallow = git::state(&self.root)?.shallow;
+                let unshallow = if shallow { " --unshallow" } else { "" };
+                return Err(WorktreesError::Repository(format!(
+                    "the base {base:?} is not in this clone; get it: git fetch{unshallow} origin {base}:refs/remotes/origin/{base}, \
+                     or name another with --base"
+                )));
+            }
+        };
+        match ask(&self.root, &["merge-base", &base_id, &head_id]) {
+            Ok(id) => Ok(id),
+            Err(GitError::Failed { .. }) if git::state(&self.root)?.shallow => {
+                Err(WorktreesError::Repository(format!(
+                    "the clone is shallow: where {head} left {base} is not in it; get it: git fetch --unshallow origin {base}"
+                )))
+            }
+            Err(GitError::Failed { .. }) => Err(WorktreesError::Repository(format!(
+                "{base} and {head} have no revision in common; --base names what is compared with"
+            ))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn is_ancestor(&self, first: &str, last: &str) -> Result<bool, WorktreesError> {
         match ask(&self.root, &["merge-base", "--is-ancestor", first, last]) {
             Ok(_) => Ok(true),

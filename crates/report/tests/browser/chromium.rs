@@ -106,6 +106,9 @@ impl Chromium {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        // A page that nobody looks at gets no events of focus.
+        let on = json!({ "enabled": true });
+        browser.call("Emulation.setFocusEmulationEnabled", on);
         browser
     }
 
