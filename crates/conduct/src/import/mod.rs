@@ -122,7 +122,7 @@ impl Found<'_> {
             let why = match of_no_format {
                 0 => "the folder holds no file".to_owned(),
                 _ => format!(
-                    "none of its {of_no_format} files is of a known format; formats: {}",
+                    "none of its files ({of_no_format}) is of a known format; formats: {}",
                     fathom_exchange::names().join(", ")
                 ),
             };

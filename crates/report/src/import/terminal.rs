@@ -128,14 +128,17 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         return;
     }
     page.gap();
-    let rest = page
-        .width()
-        .saturating_sub(2 + METRIC + VALUE + INTERVAL + RUNS + 4);
-    let longest = record
-        .benchmarks
-        .iter()
-        .map(|one| columns(&name(one)))
-        .max();
+    let shared = shared(&record.benchmarks);
+    if !shared.is_empty() {
+        let pairs = shared.iter().map(|(name, value)| format!("{name}={value}"));
+        let text = format!("all: {}", pairs.collect::<Vec<_>>().join(" "));
+        let text = page.fit(&text, page.width().saturating_sub(2));
+        page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
+    }
+    let rest = (page.width()).saturating_sub(2 + METRIC + VALUE + INTERVAL + RUNS + 4);
+    let each = record.benchmarks.iter();
+    let names: Vec<String> = each.map(|one| name(one, &shared)).collect();
+    let longest = names.iter().map(|name| columns(name)).max();
     let width = longest.unwrap_or(0).clamp(9, rest.max(9));
     let line = |tone, name: &str, cells: [&str; 4]| {
         let [metric, value, interval, runs] = cells;
