@@ -113,7 +113,7 @@ impl Found<'_> {
         for (file, error) in found.refused {
             match error {
                 // A README beside results is no mistake of who imports them.
-                Error::Unknown(_) => of_no_format += 1,
+                Error::Unknown(_) | Error::Own | Error::Empty(_) => of_no_format += 1,
                 error => self.add(file, Err(error))?,
             }
         }
