@@ -179,7 +179,11 @@ impl Gate {
 
     /// The last look of confirmation, with what is left of the allowance: the time is over.
     pub fn end(&mut self) {
-        let ready: Vec<bool> = self.suite.iter().map(|one| one.fresh.rounds() > 0).collect();
+        let ready: Vec<bool> = self
+            .suite
+            .iter()
+            .map(|one| one.fresh.rounds() > 0)
+            .collect();
         self.confirmed(&ready, true);
         for one in &mut self.suite {
             if one.is_open() {
@@ -227,7 +231,7 @@ impl Gate {
                 }
                 one.analyses += 1;
                 number = one.analyses;
-                                if one.within(&one.screening) <= allowance(PASSED, number, last) {
+                if one.within(&one.screening) <= allowance(PASSED, number, last) {
                     one.state = State::Decided(GateAnswer::NotWorse);
                     return 1.0;
                 }
