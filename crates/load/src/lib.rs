@@ -28,7 +28,7 @@ mod socket;
 mod trust;
 
 pub use address::{Address, Url};
-pub use client::{Client, Outcome, Step, Task, Tick};
+pub use client::{Client, Outcome, Step, Task, Tick, allow_descriptors};
 pub use epoll::is_coarse;
 pub use first::{Ask, First, NoAnswer, ask};
 pub use latencies::{BEYOND, Latencies, needed_for};

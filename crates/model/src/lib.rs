@@ -13,6 +13,7 @@ mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod gate;
 mod history;
 pub mod imported;
 mod machine;
@@ -49,6 +50,10 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use gate::{
+    ExactChange, FalseFailureShare, GateBenchmark, GateRecord, GateRule, GateSide, GateVerdict,
+    LeftOut, NullArm, NullArmRatio, Waiver,
+};
 pub use history::{
     CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,

@@ -1,7 +1,5 @@
 //! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
-//! `startup`, `machine` and `run`.
-//! Everything that a person or a program reads: of `bench`, `why`, `pipe`, `startup`, `serve`, `machine`
-//! and `run`.
+//! `startup`, `serve`, `machine` and `run`.
 //!
 //! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
 //! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
@@ -14,6 +12,7 @@ mod changes;
 mod distribution;
 mod experiment;
 mod export;
+mod gate;
 mod history;
 mod import;
 mod line;
@@ -41,6 +40,9 @@ pub use experiment::{
     plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use gate::{
+    GateOptions, gate_github, gate_gitlab, gate_json, gate_junit, gate_markdown, gate_terminal,
+};
 pub use history::{
     HistoryOptions, compare_json, compare_terminal, history_csv, history_json, history_list,
     history_series, store_json, store_terminal,

@@ -12,7 +12,7 @@
 //! | Where did a series change its level? | [`change_points`], [`follow`] |
 //! | Which revision changed it? | [`Halving`], [`geometric_middle`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
-//! | What do another tool's figures say? | [`middle`] |
+//! | What do another tool's figures say? | [`imported_middle`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
@@ -53,7 +53,7 @@ pub use gate::{
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
-pub use imported::{IntervalFrom, Middle, middle};
+pub use imported::{IntervalFrom, Middle, imported_middle};
 pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};

@@ -64,8 +64,8 @@ pub(super) struct Sessions<'p> {
     to_come: u32,
     /// Of the ends; all that follows uses it.
     metric: Option<Metric>,
-    /// A quarter of the difference between the ends, as a share: a revision within that of the middle
-    /// is as neither of them.
+    /// A quarter of the difference between the ends, as a share: a revision within that of the
+    /// middle is as neither of them.
     middle: f64,
     first: bool,
 }
@@ -201,8 +201,8 @@ impl<'p> Sessions<'p> {
         }))
     }
 
-    /// To which of the first two, GOOD and BAD, is the third nearer? `change` is what BAD is against
-    /// GOOD. `None` if there is no ratio.
+    /// To which of the first two, GOOD and BAD, is the third nearer? `change` is what BAD is
+    /// against GOOD. `None` if there is no ratio.
     pub(super) fn place(
         &mut self,
         targets: [Target; 3],

@@ -268,7 +268,7 @@ impl Launching<'_> {
     fn failure(&mut self, what: String) -> ConductError {
         let stderr = self.server.stderr_tail();
         MeasureError::ServerFailed {
-            server: self.name.to_string(),
+            server: super::words::short(self.name),
             what,
             stderr,
         }
@@ -281,7 +281,10 @@ fn port(plan: &ServePlan, target: &Target) -> Result<u16, ConductError> {
     let Some(port) = plan.port else {
         return free_port().map_err(|error| {
             MeasureError::Spawn {
-                name: format!("{}: there is no free port", target.benchmark.name),
+                name: format!(
+                    "{}: there is no free port",
+                    super::words::short(&target.benchmark.name)
+                ),
                 error,
             }
             .into()

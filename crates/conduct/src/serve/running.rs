@@ -65,7 +65,7 @@ fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductEr
             Err(what) => {
                 let stderr = server.as_mut().map_or_else(Vec::new, Server::stderr_tail);
                 return Err(MeasureError::ServerFailed {
-                    server: name,
+                    server: words::short(&name),
                     what,
                     stderr,
                 }
@@ -123,7 +123,7 @@ impl Up {
             return Ok(());
         };
         Err(MeasureError::ServerFailed {
-            server: self.name.clone(),
+            server: words::short(&self.name),
             what: format!("{} under load", words::ended(exit)),
             stderr: server.stderr_tail(),
         }

@@ -84,6 +84,8 @@ fn client(
         fathom_trace::run_on(&[cpu]);
     }
     fathom_load::clock::be_punctual();
+    // Beside the sockets some for everything else. All servers have been started.
+    fathom_load::allow_descriptors(u64::from(plan.connections) + 128);
     let mut client = Client::new(Arc::clone(task), plan.connections as usize)?;
     let unconnected = client.connect(stop)?.err();
     if let Some(warmup) = &plan.warmup {

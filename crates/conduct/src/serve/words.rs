@@ -3,6 +3,19 @@
 use fathom_load::{Failing, NoAnswer};
 use fathom_model::Exit;
 
+/// Characters of a server's name in a message: a script may be its command.
+const NAME: usize = 60;
+
+/// The name of a server for a message, in one line.
+pub(super) fn short(name: &str) -> String {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 pub(super) fn ended(exit: Exit) -> String {
     match exit {
         Exit::Code(code) => format!("ended with exit code {code}"),

@@ -8,6 +8,7 @@ mod completions;
 mod explain;
 mod export;
 mod failure;
+mod gate;
 mod given_commands;
 mod history;
 mod import;
@@ -93,6 +94,8 @@ enum Verb {
     Compare(compare::Arguments),
     /// What is kept of measurements: its size, names, pruning, bundles
     Store(store::Arguments),
+    /// Say whether a suite of benchmarks is worse than before, so that a merge can rest on it
+    Gate(Box<gate::Arguments>),
     /// Find where series of measurements changed their level for good
     Changes(changes::Arguments),
     /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
@@ -165,6 +168,7 @@ pub(crate) fn run() -> i32 {
         Verb::History(arguments) => history::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Store(arguments) => store::run(&arguments),
+        Verb::Gate(arguments) => gate::run(*arguments),
         Verb::Changes(arguments) => changes::run(arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),

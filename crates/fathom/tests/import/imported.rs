@@ -77,7 +77,7 @@ fn folders_are_walked_and_other_files_in_them_counted() {
     std::fs::remove_file(tree.join("b.json")).unwrap();
     let said = refused(folder.path(), &["import", "results"], b"");
     assert!(
-        said.contains("results: none of its 1 files is of a known format"),
+        said.contains("results: none of its files (1) is of a known format"),
         "{said}"
     );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{QUICK, fathom, line, processes_with, record, server, stdout};
+use crate::world::{fathom, line, processes_with, record, server, stdout};
 
 fn number(value: &Value) -> f64 {
     value
@@ -95,13 +95,8 @@ fn a_server_finds_its_port_in_a_variable_or_tells_it_by_listening() {
 
 #[test]
 fn two_servers_are_measured_in_the_same_rounds_and_compared() {
-    let all = {
-        let mut options: Vec<&str> = QUICK.to_vec();
-        let (a, b) = (line("good"), line("closes"));
-        options.extend(["-", "--launches", "2", &a, &b]);
-        let output = fathom(&options, &[]).output().unwrap();
-        serde_json::from_str::<Value>(&stdout(&output)).unwrap()
-    };
+    let (a, b) = (line("good"), line("closes"));
+    let all = record(&["--launches", "2", &a, &b], &[]);
     let servers = all["servers"].as_array().unwrap();
     assert_eq!(servers.len(), 2);
     assert!(servers[1]["load"][0]["reconnects"].as_u64().unwrap() > 0);

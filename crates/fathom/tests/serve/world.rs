@@ -98,28 +98,28 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// As little as shows everything: three launches, two rounds of 0.2 s.
-pub(crate) const QUICK: [&str; 9] = [
-    "--launches",
-    "3",
-    "--rounds",
-    "2",
-    "--time",
-    "200ms",
-    "-c",
-    "1,4",
-    "--json",
-];
+/// As little as shows everything, unless `options` say otherwise: three launches, two rounds of
+/// 0.2 s.
+pub(crate) fn quick<'o>(options: &[&'o str]) -> Vec<&'o str> {
+    let usual = [
+        ("--launches", "3"),
+        ("--rounds", "2"),
+        ("--time", "200ms"),
+        ("-c", "1,4"),
+    ];
+    let mut all = vec!["--json", "-"];
+    for (option, value) in usual {
+        if !options.contains(&option) {
+            all.extend([option, value]);
+        }
+    }
+    all.extend(options);
+    all
+}
 
 /// The record of a short measurement. Other programs may be at work here: that is 4.
 pub(crate) fn record(options: &[&str], server: &[String]) -> Value {
-    let all: Vec<&str> = QUICK
-        .iter()
-        .copied()
-        .chain(["-"])
-        .chain(options.iter().copied())
-        .collect();
-    let output = fathom(&all, server).output().unwrap();
+    let output = fathom(&quick(options), server).output().unwrap();
     let code = output.status.code();
     assert!(matches!(code, Some(0 | 4)), "{code:?}: {}", stderr(&output));
     serde_json::from_str(&stdout(&output)).unwrap()

@@ -27,11 +27,11 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
     if let Some(first) = broken.first() {
         tone = Tone::Bad;
         sentences.push(format!(
-            "OVER the budget: {}{} is {}.",
+            "OVER the budget: {}{}, and it is {}.",
             words::number(record, first.server),
             shorten(&first.limit, NAME),
             first.value.map_or("not known".to_string(), |value| {
-                format!("{} there", budget_value(&first.limit, value))
+                budget_value(&first.limit, value)
             })
         ));
     } else if !record.budget.is_empty() {
@@ -68,7 +68,7 @@ fn of(server: &ServedServer) -> String {
     }
     if let Some(best) = best(server) {
         let cpu = best.server_cpu_us_per_request.map_or(String::new(), |us| {
-            format!(", at {} of CPU time each", words::us(us))
+            format!(" at {} of CPU time each", words::us(us))
         });
         let most = format_count(best.requests_per_second.round());
         parts.push(format!(
@@ -91,7 +91,7 @@ fn of(server: &ServedServer) -> String {
         0 => format!("{name}: nothing was measured."),
         1 => format!("{name} {}.", parts[0]),
         last => format!(
-            "{name} {} and {}.",
+            "{name} {}, and {}.",
             parts[..last - 1].join(", "),
             parts[last - 1]
         ),

@@ -14,10 +14,7 @@ pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
         .iter()
         .enumerate()
         .flat_map(|(index, server)| {
-            let both = [
-                (&server.cold, ""),
-                (&server.cold_evicted, ", files evicted"),
-            ];
+            let both = [(&server.cold, ""), (&server.cold_evicted, ", evicted")];
             both.into_iter()
                 .filter_map(move |(cold, state)| Some((index, cold.as_ref()?, state)))
         })
@@ -69,7 +66,7 @@ pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
 
 fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
     let listening = match cold.listening_by {
-        Some(ListeningBy::Look) => "listening (looked for)",
+        Some(ListeningBy::Look) => "listening (polled)",
         _ => "listening",
     };
     let mut rungs = vec![("program loaded", cold.exec_ms)];

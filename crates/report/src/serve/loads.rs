@@ -60,10 +60,10 @@ pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
         page.prose(
             2,
             Tone::Quiet,
-            "Closed loop: each connection waits for its answer, so a standstill is seen by one request a \
-             connection. The open loop sends at its moments and counts from them.",
+            "Closed loops hardly notice a standstill; the open loop counts it in full.",
         );
     }
+    neighbours(page, &loads);
     doubts(page, record, &loads);
     if verbose {
         details(page, &names, &loads);
@@ -90,16 +90,8 @@ fn doubts(page: &mut Page, record: &ServeRecord, loads: &[(usize, &LoadResult)])
                         .p99
                         .map_or("n/a".to_string(), words::us)
                 ),
-                "neighbours" => {
-                    let mut shares: Vec<f64> = load
-                        .rounds
-                        .iter()
-                        .map(|round| round.neighbours_share)
-                        .collect();
-                    shares.sort_by(f64::total_cmp);
-                    let middle = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
-                    format!("other programs took {} of the CPUs", format_share(middle))
-                }
+                // Said once, of all.
+                "neighbours" => continue,
                 "Little's law off" => format!(
                     "Little's law is off: {} instead of 1",
                     load.little
@@ -133,6 +125,26 @@ fn doubts(page: &mut Page, record: &ServeRecord, loads: &[(usize, &LoadResult)])
             page.prose(2, Tone::Notice, &format!("{who}: {}", said.join("; ")));
         }
     }
+}
+
+/// How much others took, at the least and at the most, if that was too much anywhere.
+fn neighbours(page: &mut Page, loads: &[(usize, &LoadResult)]) {
+    let disturbed = |load: &LoadResult| load.verdicts.iter().any(|verdict| verdict == "neighbours");
+    if !loads.iter().any(|(_, load)| disturbed(load)) {
+        return;
+    }
+    let all = loads.iter().flat_map(|(_, load)| &load.rounds);
+    let shares = all.map(|round| round.neighbours_share);
+    let (least, most) = shares.fold((f64::INFINITY, 0f64), |(least, most), share| {
+        (least.min(share), most.max(share))
+    });
+    let (least, most) = (format_share(least), format_share(most));
+    let shares = match least == most {
+        true => most,
+        false => format!("{least} to {most}"),
+    };
+    let text = format!("Other programs took {shares} of the CPUs: don't trust these numbers");
+    page.prose(2, Tone::Bad, &text);
 }
 
 fn details(page: &mut Page, names: &[String], loads: &[(usize, &LoadResult)]) {

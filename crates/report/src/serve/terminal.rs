@@ -5,7 +5,7 @@ use fathom_model::{HighestRate, ServeRecord};
 use super::answer::{answer, budget_value};
 use super::{cold, compared, loads, words};
 use crate::line::{Page, Tone};
-use crate::quantity::format_count;
+use crate::quantity::{counted, format_count};
 
 /// How the record is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,14 +68,14 @@ pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
 }
 
 fn highest_rate(highest: &HighestRate) -> String {
-    let tried = highest.tried.len();
+    let tried = counted(highest.tried.len() as u64, "rate was", "rates were");
     match highest.rate_per_second {
         Some(rate) => format!(
-            "{} holds up to {} requests/s ({tried} rates were tried)",
+            "{} holds up to {} requests/s ({tried} tried)",
             highest.limit,
             format_count(rate)
         ),
-        None => format!("{} holds at no rate ({tried} were tried)", highest.limit),
+        None => format!("{} holds at no rate ({tried} tried)", highest.limit),
     }
 }
 
@@ -131,7 +131,7 @@ fn made(record: &ServeRecord, verbose: bool) -> String {
     };
     let more = match verbose {
         true => String::new(),
-        false => "; lag, Little's law, memory, intervals: -v".to_string(),
+        false => "; lag, memory, intervals: -v".to_string(),
     };
     format!("{cpus}; seed {}{more}", conditions.seed)
 }

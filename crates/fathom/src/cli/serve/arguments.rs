@@ -9,6 +9,7 @@ use super::values;
 use crate::cli::given_commands::GivenCommands;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 use fathom_conduct::serve::Limit;
 
 const MEASURED: &str = "How much is measured";
@@ -43,6 +44,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Measure a server that runs already: http://localhost:8080/path or unix:/run/x.sock. May be
     /// given several times

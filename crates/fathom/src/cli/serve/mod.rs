@@ -35,12 +35,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Served::Running(_) => None,
     });
     path_conflicts::check(commands, written())?;
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let mut line = Line::new(&plan);
     let measured = fathom_conduct::serve(&plan, &mut line);
     line.clear();
     let measured = measured?;
-    show(arguments, &measured.record)?;
+    let shown = show(arguments, &measured.record);
+    saver.save(&measured.record, measured.record.complete);
+    shown?;
     match measured.failure {
         Some(error) => Ok(Failure::from(error).print()),
         None => Ok(exit_code(&measured.record)),
