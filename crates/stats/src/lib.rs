@@ -18,6 +18,7 @@
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
 
 mod autocorrelation;
+mod between_sessions;
 mod change_points;
 mod detectable;
 mod digits;
@@ -40,6 +41,7 @@ mod unpaired;
 mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
+pub use between_sessions::between_sessions;
 pub use change_points::{change_points, follow};
 pub use detectable::smallest_difference;
 pub use digits::supported_decimals;
@@ -59,6 +61,4 @@ pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::quantile;
 pub use summary::{median_interval, summarize};
-pub use unpaired::{
-    BetweenSessions, Measured, UnpairedRatio, between_sessions, judge_unpaired, unpaired_ratio,
-};
+pub use unpaired::{BetweenSessions, Measured, UnpairedRatio, judge_unpaired, unpaired_ratio};
