@@ -17,6 +17,7 @@ mod floor;
 mod gates;
 mod growth;
 mod hellos;
+mod import;
 mod large;
 mod machine;
 mod memory;
@@ -29,6 +30,7 @@ mod ppbert;
 mod random;
 mod recorded;
 mod sample_tests;
+mod serve;
 mod share;
 mod startup;
 mod store;
@@ -118,8 +120,10 @@ fn everything(options: &Options) -> Result<()> {
             "ppbert" => vec![ppbert::measure(&tools, options)?],
             "pipe" => vec![pipe::measure(&tools, options, share)?],
             "startup" => startup::measure(&tools, options, share)?,
+            "serve" => serve::measure(&tools, options)?,
             "machine" => vec![machine::measure(&tools, options, share)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
+            "import" => vec![import::measure(&tools, options)?],
             "store" => store::measure(options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],

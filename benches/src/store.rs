@@ -45,7 +45,7 @@ const METRICS: [&str; 15] = [
 /// What a store says.
 pub(crate) fn measure(quick: bool) -> Result<Vec<Table>> {
     let series = |whole: u64| if quick { whole / 10 } else { whole };
-    let folder = fathom_scale_folder().map_err(said)?;
+    let folder = new_folder().map_err(said)?;
     let location = Location::File(folder.join("scale.sqlite"));
     let measured = one("SQLite", &location, series(1_000));
     let removed = std::fs::remove_dir_all(&folder);
@@ -70,7 +70,7 @@ fn said(error: impl std::fmt::Display) -> String {
 }
 
 /// A new folder for the store.
-fn fathom_scale_folder() -> std::io::Result<std::path::PathBuf> {
+fn new_folder() -> std::io::Result<std::path::PathBuf> {
     let folder = std::env::temp_dir().join(format!("fathom-scale-{}", std::process::id()));
     std::fs::create_dir(&folder).map(|()| folder)
 }
@@ -199,7 +199,7 @@ fn writers(location: &Location, table: &mut Table) {
                     Err(error) => return vec![Err(error)],
                 };
                 let mut random = Random(100 + writer);
-                let mut save = |n: i64| {
+                let mut save = |n: i64| -> Stored<Duration> {
                     let draft = Draft::of(record(30, 20_000 + n, &mut random))?;
                     let begun = Instant::now();
                     store.save(&draft)?;

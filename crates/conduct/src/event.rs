@@ -1,5 +1,6 @@
 //! What is going on, for who wants to show it.
 
+use fathom_load::Tick;
 use fathom_machine::remembered::Change;
 use fathom_measure::pipeline::Kind;
 use fathom_model::Run;
@@ -50,6 +51,30 @@ pub enum Event<'e> {
     },
     /// The revision that is left of a search is compared with its parent.
     Confirms,
+    /// A server is launched.
+    Launches {
+        /// Which.
+        server: usize,
+        /// Number of the round of launches, from 0.
+        launch: u32,
+        /// How many there will be.
+        of: u32,
+    },
+    /// A step of load on a server begins.
+    LoadStep {
+        /// Which.
+        server: usize,
+        /// With so many connections.
+        connections: u32,
+        /// At this rate, if it is an open loop.
+        rate: Option<f64>,
+        /// Number of the round, from 0.
+        round: u32,
+        /// How many there will be.
+        rounds: u32,
+    },
+    /// A second of a step is over. Comes while requests are under way, on a thread that sends none.
+    LoadSecond(Tick),
     /// A gate has made some rounds.
     Gates {
         /// So many in all.

@@ -9,6 +9,9 @@
 //!    is lost.
 //! 3. It shows what came of it, [`Kept`] or [`NotSaved`], and exits as the measurement would.
 //!
+//! A verb that measures other sources than the folder it runs in takes [`Keeper::of`] for each. For
+//! figures of a new kind of record to go into series, `extract` of `fathom_store` needs a function.
+//!
 //! What was interrupted is not saved: its figures rest on fewer runs than were asked for.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 use fathom_store::git::{self, GitError};
 pub use fathom_store::location::WORK_ONLY;
 use fathom_store::location::{self, Location};
-use fathom_store::{Draft, Error, Options, Revision, save_or_keep, variables};
+use fathom_store::{Draft, Error, Options, Revision, Store, save_or_keep, variables};
 use serde::Serialize;
 
 /// When a record is saved.
@@ -144,16 +147,25 @@ impl Keeper {
         &self.location
     }
 
+    /// The same for what was measured of another revision than that of the files here, with one more
+    /// label. One that could never be asked for again is left out.
+    pub fn of(&self, revision: Option<Revision>, label: &str) -> Keeper {
+        let mut keeper = Keeper {
+            revision,
+            ..self.clone()
+        };
+        if check_label(label).is_ok() && !keeper.labels.iter().any(|known| known == label) {
+            keeper.labels.push(label.to_owned());
+        }
+        keeper
+    }
+
     /// Saves a record: when this returns it is durable. What can't be saved is written beside.
     ///
     /// # Errors
     /// [`NotSaved`].
     pub fn keep(&self, record: &impl Serialize) -> Result<Kept, NotSaved> {
-        let text =
-            serde_json::to_string(record).map_err(|error| Error::NotARecord(error.to_string()))?;
-        let mut draft = Draft::measured(text)?;
-        draft.labels.clone_from(&self.labels);
-        draft.revision.clone_from(&self.revision);
+        let draft = self.draft(record)?;
         let saved = save_or_keep(&self.location, Options::default(), &draft, &self.beside)?;
         let warnings = saved.warnings.iter().map(ToString::to_string);
         Ok(Kept {
@@ -161,5 +173,32 @@ impl Keeper {
             store: self.location.to_string(),
             notes: warnings.chain(self.notes.clone()).collect(),
         })
+    }
+
+    /// Saves the records of an import, all or none; yields their ids. Nothing is written beside: the
+    /// files that they come from are still there. They may be older than what is saved already.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn keep_all(&self, records: &[impl Serialize]) -> Result<Vec<String>, Error> {
+        let drafts: Result<Vec<Draft>, Error> = records.iter().map(|one| self.draft(one)).collect();
+        let mut store = Store::open_with(&self.location, Options::default())?;
+        let saved = store.save_all(&drafts?)?;
+        Ok(saved.into_iter().map(|saved| saved.id).collect())
+    }
+
+    /// What must be known of the source that is measured, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn draft(&self, record: &impl Serialize) -> Result<Draft, Error> {
+        let text =
+            serde_json::to_string(record).map_err(|error| Error::NotARecord(error.to_string()))?;
+        let mut draft = Draft::measured(text)?;
+        draft.labels.clone_from(&self.labels);
+        // An import may name the revision that was measured; else it is that of the tree here.
+        draft.revision = draft.revision.or_else(|| self.revision.clone());
+        Ok(draft)
     }
 }

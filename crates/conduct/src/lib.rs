@@ -1,8 +1,8 @@
 //! Conducts: one function a verb, a plan in, a record out.
 //!
-//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and
-//! [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
-//! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
+//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`serve()`],
+//! [`machine()`] and [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`]
+//! gets what is going on as an [`Event`]; nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
 //! makes it. What was measured goes into the store through [`keep`].
 //!
 //! Must be called on a thread that lives until they return: what measures ends with the thread that
@@ -17,9 +17,11 @@ pub mod command_words;
 pub mod compare;
 mod error;
 mod event;
+pub mod export;
 pub mod fingerprint;
 pub mod gate;
 pub mod history;
+pub mod import;
 pub mod init;
 pub mod keep;
 pub mod machine;
@@ -28,6 +30,7 @@ pub mod pipe;
 mod quiet;
 mod record_file;
 mod seed;
+pub mod serve;
 pub mod startup;
 pub mod stores;
 mod target;
@@ -43,10 +46,13 @@ pub use bench::{BenchPlan, bench};
 pub use bisect::{BisectPlan, bisect};
 pub use error::ConductError;
 pub use event::{Event, Observer};
+pub use export::{ExportPlan, export};
+pub use import::{ImportPlan, Imports, import};
 pub use machine::{CheckPlan, MachinePlan, check, machine};
 pub use pipe::{PipePlan, pipe};
 pub use record_file::write_record;
 pub use seed::fresh_seed;
+pub use serve::{ServePlan, serve};
 pub use startup::{StartupPlan, startup};
 pub use target::{CommandPlan, Target};
 pub use template::{Builds, Template};

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fathom_measure::{Against, Hook, Hooks, IgnoreFailure, Input, MeasureError, Output};
 
+use fathom_model::{Metric, Run};
+
 use crate::bench::{ALPHA, Amount, MARGIN};
 use crate::{BenchPlan, CommandPlan, ConductError, Observer, RunTerms, Target, bench};
 
@@ -146,8 +148,11 @@ fn filled_line(words: &[OsString], filled: Filled<'_>) -> Result<Vec<OsString>, 
     Ok(words)
 }
 
-/// Runs it once and keeps nothing of it. Returns why it can't be measured, if it can't: an old version
-/// may lack an option.
+/// The run of a command that was tried once, or why it can't be measured: an old version may lack
+/// an option.
+pub(crate) type Tried = Result<Run, String>;
+
+/// Runs it once, for nothing but to see whether that works.
 ///
 /// # Errors
 /// What would keep any command from being run.
@@ -156,7 +161,7 @@ pub(crate) fn try_once(
     ignore_failure: &IgnoreFailure,
     terms: &RunTerms,
     observer: &mut dyn Observer,
-) -> Result<Option<String>, ConductError> {
+) -> Result<Tried, ConductError> {
     let plan = BenchPlan {
         targets: vec![target.clone()],
         against: Against::One(0),
@@ -178,11 +183,21 @@ pub(crate) fn try_once(
         terms: terms.clone(),
     };
     let tried = bench(&plan, observer)?;
-    Ok(tried.failure.map(|error| said(&error)))
+    match (tried.failure, tried.record.runs.into_iter().next()) {
+        (None, Some(run)) => Ok(Ok(run)),
+        (Some(error), _) => Ok(Err(said(&error))),
+        (None, None) => Err(MeasureError::Interrupted.into()),
+    }
+}
+
+/// Whether values of this metric have ratios, as far as one run shows: 0 has none.
+pub(crate) fn has_ratio(metric: Option<Metric>, run: &Run) -> bool {
+    let metric = metric.unwrap_or(Metric::Wall);
+    metric.of(run).is_some_and(|value| value > 0.0)
 }
 
 /// The error with the end of what the command wrote to standard error.
-pub(crate) fn said(error: &MeasureError) -> String {
+fn said(error: &MeasureError) -> String {
     const LINES: usize = 5;
     let (MeasureError::RunFailed { stderr, .. } | MeasureError::HookFailed { stderr, .. }) = error
     else {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Error;
-use crate::imported::{Benchmark, Direction, Imported, LeftOut, Source, Summary, Values};
+use fathom_model::imported::{Benchmark, Direction, Imported, LeftOut, Source, Summary, Values};
 
 /// With names and parameters of usual length, so many take about 200 MB.
 const MOST_BENCHMARKS: usize = 200_000;
@@ -323,9 +323,8 @@ impl Collector {
             return Err(Error::Empty(self.tool));
         }
         Ok(Imported {
-            kind: "imported",
             source: Source {
-                tool: self.tool,
+                tool: self.tool.to_owned(),
                 version: self.version,
                 file: file.to_owned(),
                 environment: self.environment,

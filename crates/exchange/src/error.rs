@@ -6,6 +6,11 @@ pub enum Error {
     /// No format knows it.
     #[error("no known format of results; formats: {}", .0.join(", "))]
     Unknown(Vec<&'static str>),
+    /// A record of Fathom.
+    #[error(
+        "this is a record of Fathom, not of another tool: `fathom export` and `fathom compare` take it as it is"
+    )]
+    Own,
     /// More than one format could be meant.
     #[error("could be {}; say which with --format", .0.join(" or "))]
     Ambiguous(Vec<&'static str>),

@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
 use crate::formats::{asv, cargo_criterion::per_iteration};
-use crate::imported::Imported;
 use crate::json::{document, list, name, text, word};
 use crate::read::{LARGEST_DOCUMENT, read};
+use fathom_model::imported::Imported;
 
 /// More files than a tree of results has.
 const MOST_FILES: usize = 100_000;

@@ -6,9 +6,9 @@
 
 mod collector;
 mod error;
+pub mod export;
 mod folder;
 mod formats;
-mod imported;
 mod json;
 mod lines;
 mod read;
@@ -16,7 +16,9 @@ mod rows;
 mod table;
 
 pub use error::Error;
+pub use fathom_model::imported::{
+    Benchmark, Direction, Imported, LeftOut, Source, Summary, Values,
+};
 pub use folder::{Entry, Folder, read_folder, walk};
-pub use imported::{Benchmark, Direction, Imported, LeftOut, Source, Summary, Values};
 pub use read::{LARGEST_DOCUMENT, read};
-pub use table::{FORMATS, Format};
+pub use table::{FORMATS, Format, names};

@@ -4,8 +4,8 @@ use std::io::{BufRead, Read};
 
 use crate::collector::Collector;
 use crate::error::Error;
-use crate::imported::Imported;
-use crate::table::{FORMATS, Format, Reader};
+use crate::table::{FORMATS, Format, Reader, names};
+use fathom_model::imported::Imported;
 
 /// A larger document is refused; line formats may have any size.
 pub const LARGEST_DOCUMENT: u64 = 64 << 20;
@@ -45,7 +45,9 @@ fn recognised(head: &[u8]) -> Result<&'static Format, Error> {
         .collect::<Vec<_>>();
     match found[..] {
         [one] => Ok(one),
-        [] => Err(Error::Unknown(Format::names())),
+        [] if crate::lines::find(head, b"\"fathom_version\"").is_some() => Err(Error::Own),
+        [] if head.is_empty() => Err(Error::Empty("the file")),
+        [] => Err(Error::Unknown(names())),
         _ => Err(Error::Ambiguous(
             found.iter().map(|format| format.name).collect(),
         )),

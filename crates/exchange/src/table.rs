@@ -36,12 +36,13 @@ impl Format {
 
     pub(crate) fn named(name: &str) -> Result<&'static Format, Error> {
         let found = FORMATS.iter().find(|format| format.name == name);
-        found.ok_or_else(|| Error::NoSuchFormat(name.to_owned(), Format::names()))
+        found.ok_or_else(|| Error::NoSuchFormat(name.to_owned(), names()))
     }
+}
 
-    pub(crate) fn names() -> Vec<&'static str> {
-        FORMATS.iter().map(|format| format.name).collect()
-    }
+/// What `--format` may say, and what an error lists.
+pub fn names() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.name).collect()
 }
 
 macro_rules! format {

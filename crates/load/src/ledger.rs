@@ -236,14 +236,17 @@ impl Ledger {
         let Pace::Open(schedule) = &mut self.pace else {
             return;
         };
-        let before = self.backlog.len();
+        let (before, mut late) = (self.backlog.len(), 0.0);
         while let Some(at) = schedule.due(now) {
             self.backlog.push_back(at);
+            late += now.saturating_sub(at) as f64;
         }
         let more = (self.backlog.len() - before) as u64;
         if more > 0 {
             self.account(now);
             self.totals.scheduled += more;
+            // They were due since their moment, whenever that is noticed.
+            self.area += late;
         }
     }
 

@@ -6,10 +6,12 @@
 //! | What became of each, and does Little's law hold? | [`Ledger`], [`Totals`] |
 //! | How are a million latencies kept, and which percentiles do they support? | [`Latencies`] |
 //! | What did the server answer? | [`Reader`] |
+//! | Which side was the limit, and can the numbers be trusted? | [`doubts`], [`is_steady`] |
+//! | Did a slow launch wait, or work longer? | [`why_slow`] |
 //! | Who sends and reads? | [`Client`]; [`ask`] for the first answer of all |
 //!
-//! Schedule, books, histograms and reader are pure: they take moments and bytes. Only [`Client`]
-//! and [`ask`] have sockets and a clock.
+//! All but the last are pure: they take moments, bytes and numbers. Only [`Client`] and [`ask`] have
+//! sockets and a clock.
 
 mod address;
 mod client;
@@ -21,14 +23,18 @@ mod ledger;
 mod request;
 mod response;
 mod schedule;
+mod slow_launches;
 mod socket;
+mod trust;
 
 pub use address::{Address, Url};
-pub use client::{Client, Outcome, Step, Task, Tick};
+pub use client::{Client, Outcome, Step, Task, Tick, allow_descriptors};
 pub use epoll::is_coarse;
-pub use first::{First, NoAnswer, ask};
+pub use first::{Ask, First, NoAnswer, ask};
 pub use latencies::{BEYOND, Latencies, needed_for};
 pub use ledger::{Failing, Ledger, Pace, Second, Ticket, Totals};
 pub use request::{Checks, Expected, MOST_KEPT, RequestPlan, Taken};
 pub use response::{Answer, Body, Malformed, Progress, Reader};
 pub use schedule::{Arrivals, Schedule};
+pub use slow_launches::{LaunchCosts, SlowBy, why_slow};
+pub use trust::{Doubt, Observed, doubts, is_steady};

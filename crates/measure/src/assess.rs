@@ -210,7 +210,7 @@ pub fn paired(
     }
     by_round
         .into_iter()
-        .filter_map(|[a, b, subject]| Some((fathom_stats::middle(a?, b?), subject?)))
+        .filter_map(|[a, b, subject]| Some((fathom_stats::geometric_middle(a?, b?), subject?)))
         .unzip()
 }
 

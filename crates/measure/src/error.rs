@@ -104,6 +104,16 @@ pub enum MeasureError {
         /// The end of what it wrote to standard error.
         stderr: Vec<u8>,
     },
+    /// A server didn't do what a server does.
+    #[error("the server '{server}' {what}")]
+    ServerFailed {
+        /// Its name.
+        server: String,
+        /// What it did, and what to do.
+        what: String,
+        /// The end of what it wrote to standard error.
+        stderr: Vec<u8>,
+    },
     /// It wanted something of the terminal that programs in the background don't get.
     #[error(
         "'{command}' was stopped by the terminal: it reads from it or changes its settings, which only a program \

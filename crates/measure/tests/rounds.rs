@@ -235,6 +235,40 @@ fn identical_programs_end_as_the_same() {
 }
 
 #[test]
+fn versions_are_compared_each_with_the_one_before() {
+    let mut plan = plan(3, StopRule::Runs(20));
+    plan.question.against = Against::Previous;
+    let walls = [10 * MS, 10 * MS, 15 * MS];
+    let mut executor = Simulated::new(move |a| noisy(a, walls[a.benchmark], 0.001));
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    let compared: Vec<_> = outcome_of(&plan, &session)
+        .comparisons
+        .iter()
+        .map(|one| (one.reference, one.subject, one.verdict))
+        .collect();
+    assert_eq!(compared, [(0, 1, Verdict::Same), (1, 2, Verdict::Slower)]);
+}
+
+#[test]
+fn the_middle_of_two_decides_to_which_of_them_a_third_is_nearer() {
+    let verdict = |third: u64| {
+        let mut plan = plan(3, until_decided());
+        plan.question.against = Against::Middle;
+        plan.question.metric = Some(Metric::Wall);
+        let walls = [100 * MS, 121 * MS, third];
+        let mut executor = Simulated::new(move |a| noisy(a, walls[a.benchmark], 0.05));
+        let session = conduct(&plan, &mut executor, &mut Silent);
+        let outcome = outcome_of(&plan, &session);
+        assert_eq!(outcome.comparisons.len(), 1);
+        assert!(outcome.cross_checks.is_empty());
+        outcome.comparisons[0].verdict
+    };
+    assert_eq!(verdict(100 * MS), Verdict::Faster);
+    assert_eq!(verdict(121 * MS), Verdict::Slower);
+    assert_eq!(verdict(110 * MS), Verdict::Same);
+}
+
+#[test]
 fn what_cannot_be_decided_ends_with_the_time_and_says_how_much_more_it_takes() {
     let mut plan = plan(2, until_decided());
     if let StopRule::Answer(limits) = &mut plan.stop {

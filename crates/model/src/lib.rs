@@ -15,6 +15,7 @@ mod finding;
 mod finding_id;
 mod gate;
 mod history;
+pub mod imported;
 mod machine;
 mod metric;
 mod pipe;
@@ -23,6 +24,7 @@ pub mod quantity;
 mod record;
 mod run;
 mod sample;
+mod serve;
 mod startup;
 mod version1;
 mod versions;
@@ -56,6 +58,7 @@ pub use history::{
     CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
 };
+pub use imported::{ImportedEnvironment, ImportedRecord, ImportedRevision};
 pub use machine::{
     CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
     ProbeVerdict, SelfComparison,
@@ -73,6 +76,11 @@ pub use record::{
 };
 pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
+pub use serve::{
+    ColdStart, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, Percentiles,
+    ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord, ServedServer,
+    SlowLaunch, Spread, TriedRate,
+};
 pub use startup::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,
     FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,

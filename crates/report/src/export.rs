@@ -6,7 +6,6 @@ mod hyperfine;
 mod json;
 mod markdown;
 mod markup;
-mod moments;
 mod orgmode;
 
 pub use asciidoc::asciidoc;

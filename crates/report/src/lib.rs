@@ -1,5 +1,5 @@
 //! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
-//! `startup`, `machine` and `run`.
+//! `startup`, `serve`, `machine` and `run`.
 //!
 //! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
 //! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
@@ -14,12 +14,14 @@ mod experiment;
 mod export;
 mod gate;
 mod history;
+mod import;
 mod line;
 mod machine;
 mod page;
 mod pipe;
 mod progress;
 mod quantity;
+mod serve;
 mod session;
 mod startup;
 mod terminal;
@@ -45,6 +47,7 @@ pub use history::{
     HistoryOptions, compare_json, compare_terminal, history_csv, history_json, history_list,
     history_series, store_json, store_terminal,
 };
+pub use import::{ImportOptions, import_json, import_terminal};
 pub use machine::{
     MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
 };
@@ -52,6 +55,7 @@ pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
+pub use serve::{ServeOptions, ServeProgress, serve_json, serve_progress, serve_terminal};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};

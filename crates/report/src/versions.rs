@@ -10,4 +10,4 @@ mod terminal;
 pub use json::versions_json;
 pub use terminal::{RevisionOptions, versions_terminal};
 
-pub(crate) use figures::Figures;
+pub(crate) use figures::{Figures, called, change_in_words};

@@ -10,13 +10,15 @@
 //! | Is a suite worse than before? | [`Gate`], [`best_of`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | Where did a series change its level? | [`change_points`], [`follow`] |
-//! | Which revision changed it? | [`Halving`], [`middle`] |
+//! | Which revision changed it? | [`Halving`], [`geometric_middle`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
+//! | What do another tool's figures say? | [`imported_middle`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
 
 mod autocorrelation;
+mod between_sessions;
 mod change_points;
 mod detectable;
 mod digits;
@@ -25,6 +27,7 @@ mod gate;
 mod geometric;
 mod halving;
 mod histogram;
+mod imported;
 mod intervals;
 mod judge;
 mod modes;
@@ -38,6 +41,7 @@ mod unpaired;
 mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
+pub use between_sessions::between_sessions;
 pub use change_points::{change_points, follow};
 pub use detectable::smallest_difference;
 pub use digits::supported_decimals;
@@ -47,8 +51,9 @@ pub use gate::{
     GateRun, best_of, best_of_on_itself,
 };
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
-pub use halving::{Halving, middle, steps};
+pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
+pub use imported::{IntervalFrom, Middle, imported_middle};
 pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};
@@ -56,6 +61,4 @@ pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::quantile;
 pub use summary::{median_interval, summarize};
-pub use unpaired::{
-    BetweenSessions, Measured, UnpairedRatio, between_sessions, judge_unpaired, unpaired_ratio,
-};
+pub use unpaired::{BetweenSessions, Measured, UnpairedRatio, judge_unpaired, unpaired_ratio};

@@ -16,7 +16,7 @@ pub enum Error {
     },
     /// It is not there, and was not to be made.
     #[error(
-        "{store} does not exist yet: `fathom init` makes a project's, `--save` with a measurement yours"
+        "{store} does not exist yet: the first measurement in a project (`fathom init`) makes it, or one with --save"
     )]
     Missing {
         /// The store.
@@ -43,7 +43,9 @@ pub enum Error {
         store: String,
     },
     /// No space.
-    #[error("{store} can't grow: its disk is full; free some space, or run `fathom store prune`")]
+    #[error(
+        "{store} can't grow: its disk is full, or a limit on the size of files (`ulimit -f`) is reached; free some space, or run `fathom store prune`"
+    )]
     Full {
         /// The store.
         store: String,

@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{Direction, Metric, Unit};
+use fathom_model::imported::{Benchmark, base_unit};
+use fathom_model::{Direction, ImportedRecord, Metric, Unit};
+use fathom_stats::{IntervalFrom, imported_middle, median_interval};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::NewPoint;
@@ -19,10 +22,12 @@ pub fn extract(record: &Value) -> Vec<NewPoint> {
     let mut points = match record["kind"].as_str() {
         Some("bench") => bench(record),
         Some("startup") => startup(record),
+        Some("serve") => serve(record),
         Some("pipe") => pipe(record),
         Some("machine") => machine(record),
         Some("machine_check") => machine_check(record),
         Some("run") => experiment(record),
+        Some("imported") => imported(record),
         _ => Vec::new(),
     };
     points.retain(|p| p.value.is_finite() && p.low.is_finite() && p.high.is_finite());
@@ -94,6 +99,87 @@ fn startup(record: &Value) -> Vec<NewPoint> {
         )
     };
     list(&record["summaries"]).iter().filter_map(one).collect()
+}
+
+fn serve(record: &Value) -> Vec<NewPoint> {
+    let mut points = Vec::new();
+    for server in list(&record["servers"]) {
+        let of_server = |metric: &str, meaning: &str| NewPoint {
+            benchmark: word(&server["name"]),
+            metric: metric.to_owned(),
+            meaning: meaning.to_owned(),
+            ..blank()
+        };
+        let cold = &server["cold"];
+        let ready = of_server(
+            "first_answer",
+            "median time from the launch of a server to its first whole answer",
+        );
+        let ready = point(&cold["ready_median_ms"], &cold["launches"], ready);
+        points.extend(ready.map(|point| scaled(point, 1e-3)));
+        for load in list(&server["load"]) {
+            let open = load["rate_per_second"].as_f64();
+            let connections = (
+                "connections".to_owned(),
+                count(&load["connections"]).to_string(),
+            );
+            // The rate follows from what was found and differs each time; it is what was asked in none.
+            let kind = (
+                "loop".to_owned(),
+                if open.is_some() { "open" } else { "closed" }.to_owned(),
+            );
+            let parameters = vec![connections, kind];
+            let rounds = list(&load["rounds"]);
+            let runs = Value::from(rounds.len());
+            let of_load = |metric: &str, meaning: &str| NewPoint {
+                parameters: parameters.clone(),
+                ..of_server(metric, meaning)
+            };
+            if open.is_none() {
+                let throughput = NewPoint {
+                    unit: "requests/s".to_owned(),
+                    direction: Some(direction(Direction::HigherIsBetter)),
+                    ..of_load("requests_per_second", "median over rounds of a closed loop")
+                };
+                points.extend(point(
+                    &load["requests_per_second_interval"],
+                    &runs,
+                    throughput,
+                ));
+            }
+            let mut over_rounds = |key: &str, factor, of: NewPoint| {
+                let values: Vec<f64> = rounds
+                    .iter()
+                    .filter_map(|round| round[key].as_f64())
+                    .collect();
+                points.extend(median_interval(&values, 0.95).map(|median| NewPoint {
+                    value: median.value * factor,
+                    low: median.low * factor,
+                    high: median.high * factor,
+                    runs: u32::try_from(values.len()).unwrap_or(u32::MAX),
+                    ..of
+                }));
+            };
+            let p99 = "99th percentile of the response time, median over rounds";
+            over_rounds("p99_ms", 1e-3, of_load("response_p99", p99));
+            let cpu = "CPU time of the server for each request, median over rounds";
+            over_rounds(
+                "server_cpu_us_per_request",
+                1e-6,
+                of_load("request_cpu", cpu),
+            );
+        }
+    }
+    points
+}
+
+fn scaled(point: NewPoint, factor: f64) -> NewPoint {
+    NewPoint {
+        value: point.value * factor,
+        low: point.low * factor,
+        high: point.high * factor,
+        ..point
+    }
 }
 
 fn pipe(record: &Value) -> Vec<NewPoint> {
@@ -197,6 +283,39 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
         )
     };
     list(&record["results"]).iter().filter_map(one).collect()
+}
+
+/// Times in seconds and sizes in bytes, whatever the tool's units: a series has one unit. What an interval
+/// rests on is part of the meaning.
+fn imported(record: &Value) -> Vec<NewPoint> {
+    let Ok(record) = ImportedRecord::deserialize(record) else {
+        return Vec::new();
+    };
+    let one = |one: &Benchmark| {
+        let middle = imported_middle(&one.values)?;
+        let (factor, unit) = base_unit(&one.unit);
+        let what = match middle.from {
+            IntervalFrom::Samples => "median of samples",
+            IntervalFrom::Tool => "summary with the tool's own interval",
+            IntervalFrom::Deviation => {
+                "summary; its interval is from the standard deviation, as if samples were independent"
+            }
+            IntervalFrom::Nothing => "summary without an interval",
+        };
+        Some(NewPoint {
+            benchmark: one.name.clone(),
+            parameters: one.series_parameters(),
+            metric: one.metric.clone(),
+            unit: unit.to_owned(),
+            direction: one.direction.map(direction),
+            meaning: format!("{what}, measured by {}", record.source.tool),
+            value: middle.value * factor,
+            low: middle.low * factor,
+            high: middle.high * factor,
+            runs: u32::try_from(middle.runs).unwrap_or(u32::MAX),
+        })
+    };
+    record.benchmarks.iter().filter_map(one).collect()
 }
 
 fn blank() -> NewPoint {

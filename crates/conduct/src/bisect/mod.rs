@@ -1,8 +1,9 @@
 //! `bisect`: which revision changed a metric?
 //!
-//! First GOOD and BAD themselves are compared. Then revisions are chosen as `git bisect` chooses them,
-//! and each is measured in the same rounds as GOOD and BAD: to which is it nearer? The one that is left
-//! is compared with its parent. How the error rate is spent: [`fathom_stats::Halving`].
+//! First GOOD and BAD themselves are compared. Then revisions are chosen as `git bisect` chooses
+//! them, and each is measured in the same rounds as GOOD and BAD: to which is it nearer? The one
+//! that is left is compared with its parent. How the error rate is spent:
+//! [`fathom_stats::Halving`].
 
 mod search;
 mod sessions;
@@ -12,14 +13,16 @@ use std::time::Duration;
 
 use fathom_measure::{IgnoreFailure, MeasureError, now_rfc3339};
 use fathom_model::{
-    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Commit, Culprit, Metric, SCHEMA_VERSION,
+    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Culprit, Metric, SCHEMA_VERSION,
     TestedRevision, TestedState, Verdict,
 };
 use fathom_stats::Halving;
 use search::{Next, Search};
 use sessions::{Ready, Sessions, Side};
 
-use crate::{Builds, ConductError, Conducted, Event, Observer, RunTerms, Template, fingerprint};
+use crate::{
+    Builds, ConductError, Conducted, Event, Observer, RunTerms, Target, Template, fingerprint,
+};
 
 /// How often a search may name a wrong revision.
 pub const ERROR_RATE: f64 = 0.05;
@@ -65,10 +68,10 @@ pub fn bisect(
     observer: &mut dyn Observer,
 ) -> Result<Conducted<BisectRecord>, ConductError> {
     let started_at = now_rfc3339();
-    let mut search = Search::new(plan)?;
+    let search = Search::new(plan)?;
     let candidates = search.candidates()?.len();
     let steps = fathom_stats::steps(candidates);
-    let mut record = BisectRecord {
+    let record = BisectRecord {
         schema_version: SCHEMA_VERSION,
         kind: "bisect".to_owned(),
         fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -90,18 +93,31 @@ pub fn bisect(
         remaining: Vec::new(),
         sessions: Vec::new(),
     };
-    let mut sessions = Sessions::open(plan, &search.repository, steps)?;
-    let ended = run(&mut search, &mut sessions, &mut record, steps, observer);
-    let failure = match ended {
-        Ok(()) => None,
-        Err(ConductError::Measure(MeasureError::Interrupted)) if record.ends.is_some() => {
-            record.reason = Some(BisectReason::Interrupted);
+    let mut bisection = Bisection {
+        sessions: Sessions::open(plan, &search.repository, steps)?,
+        search,
+        record,
+        parts: Halving::of(ERROR_RATE, steps),
+        observer,
+    };
+    let failure = match bisection.run() {
+        Ok(reason) => {
+            bisection.record.reason = reason;
             None
         }
-        // What was measured before is there.
-        Err(ConductError::Measure(error)) if record.ends.is_some() => Some(error),
+        // What was found before is there.
+        Err(ConductError::Measure(error)) if bisection.record.ends.is_some() => {
+            bisection.record.reason = Some(BisectReason::Interrupted);
+            (!matches!(error, MeasureError::Interrupted)).then_some(error)
+        }
         Err(error) => return Err(error),
     };
+    let Bisection {
+        search,
+        sessions,
+        mut record,
+        ..
+    } = bisection;
     record.sessions = sessions.close();
     record.environment = fingerprint::environment();
     if record.verdict == BisectVerdict::Undecided {
@@ -110,163 +126,175 @@ pub fn bisect(
     Ok(Conducted { record, failure })
 }
 
-fn run(
-    search: &mut Search,
-    sessions: &mut Sessions<'_>,
-    record: &mut BisectRecord,
-    steps: u32,
-    observer: &mut dyn Observer,
-) -> Result<(), ConductError> {
-    let parts = Halving::of(ERROR_RATE, steps);
-    let undecided = |record: &mut BisectRecord, reason| {
-        record.reason = Some(reason);
-        Ok(())
-    };
-    let good = sessions.must(&search.good_name, &search.good, observer)?;
-    let mut bad = sessions.must(&search.bad_name, &search.bad, observer)?;
-    let Some(ends) = sessions.compare(&good, &bad, parts.ends, observer)? else {
-        return undecided(record, BisectReason::NoRatio);
-    };
-    record.metric = ends.metric;
-    let more = ends.comparison.ratio.value > 1.0;
-    record.ends = Some(BisectEnds {
-        good: ends.medians[0],
-        bad: ends.medians[1],
-        ratio: ends.comparison.ratio,
-        verdict: ends.comparison.verdict,
-        rounds: ends.comparison.rounds,
-    });
-    match ends.comparison.verdict {
-        Verdict::Same => {
-            record.verdict = BisectVerdict::NoDifference;
-            return Ok(());
+/// A search that is on.
+struct Bisection<'p, 'o> {
+    search: Search,
+    sessions: Sessions<'p>,
+    record: BisectRecord,
+    parts: Halving,
+    observer: &'o mut dyn Observer,
+}
+
+/// Why no revision can be named; `None` if one can, or there is nothing to find.
+type Reason = Option<BisectReason>;
+
+impl Bisection<'_, '_> {
+    fn run(&mut self) -> Result<Reason, ConductError> {
+        let (search, observer) = (&self.search, &mut *self.observer);
+        let good = self
+            .sessions
+            .must(&search.good_name, &search.good, observer)?;
+        let bad = self
+            .sessions
+            .must(&search.bad_name, &search.bad, observer)?;
+        let (Some(good), Some(bad)) = (good, bad) else {
+            return Ok(Some(BisectReason::NoRatio));
+        };
+        let alpha = self.parts.ends;
+        let Some(ends) = self.sessions.compare(&good, &bad, alpha, observer)? else {
+            return Ok(Some(BisectReason::NoRatio));
+        };
+        self.record.metric = ends.metric;
+        self.record.ends = Some(BisectEnds {
+            good: ends.medians[0],
+            bad: ends.medians[1],
+            ratio: ends.comparison.ratio,
+            verdict: ends.comparison.verdict,
+            rounds: ends.comparison.rounds,
+        });
+        match ends.comparison.verdict {
+            Verdict::Same => {
+                self.record.verdict = BisectVerdict::NoDifference;
+                Ok(None)
+            }
+            Verdict::Undecided => Ok(Some(BisectReason::Ends)),
+            change => self.halve(&good, bad, change),
         }
-        Verdict::Undecided => return undecided(record, BisectReason::Ends),
-        Verdict::Faster | Verdict::Slower => {}
     }
-    loop {
-        let (candidate, left) = match search.next()? {
-            Next::Try { candidate, left } => (candidate, left),
-            Next::Left(culprit) => {
-                let is_only = record.candidates == 1;
-                return confirm(
-                    &culprit, is_only, more, sessions, record, observer, &parts, search,
-                );
-            }
-            Next::NothingRuns => return undecided(record, BisectReason::NothingRuns),
-        };
-        observer.on(Event::Halves { left });
-        let commit = search.repository.commit(&candidate)?;
-        let name = &candidate[..candidate.len().min(10)];
-        let target = match sessions.prepare(name, &candidate, observer)? {
-            Ready::Target(target) => target,
-            Ready::DoesNotBuild(error) => {
-                record
-                    .tested
-                    .push(skipped(commit, TestedState::DoesNotBuild, error));
-                search.skip(candidate);
-                continue;
-            }
-            Ready::LeftOut(error) => {
-                record
-                    .tested
-                    .push(skipped(commit, TestedState::LeftOut, error));
-                search.skip(candidate);
-                continue;
-            }
-        };
-        let Some(step) = sessions.place(&good, &bad, &target, more, parts.step, observer)? else {
-            return undecided(record, BisectReason::NoRatio);
-        };
-        record.tested.push(TestedRevision {
-            commit,
-            state: match step.side {
+
+    /// `change` is what BAD is against GOOD.
+    fn halve(
+        &mut self,
+        good: &Target,
+        mut bad: Target,
+        change: Verdict,
+    ) -> Result<Reason, ConductError> {
+        loop {
+            let (candidate, left) = match self.search.next()? {
+                Next::Try { candidate, left } => (candidate, left),
+                Next::Left(culprit) => return self.confirm(&culprit, change),
+                Next::NothingRuns => return Ok(Some(BisectReason::NothingRuns)),
+            };
+            self.observer.on(Event::Halves { left });
+            let mut tested = TestedRevision {
+                commit: self.search.repository.commit(&candidate)?,
+                state: TestedState::Undecided,
+                ratio: None,
+                rounds: 0,
+                error: None,
+            };
+            let ready = self
+                .sessions
+                .prepare(short(&candidate), &candidate, self.observer)?;
+            let target = match ready {
+                Ready::Target(target) => target,
+                Ready::NoRatio => return Ok(Some(BisectReason::NoRatio)),
+                Ready::DoesNotBuild(error) => {
+                    self.skip(candidate, tested, TestedState::DoesNotBuild, error);
+                    continue;
+                }
+                Ready::LeftOut(error) => {
+                    self.skip(candidate, tested, TestedState::LeftOut, error);
+                    continue;
+                }
+            };
+            let ends = [good, &bad, &target].map(Target::clone);
+            let alpha = self.parts.step;
+            let placed = self.sessions.place(ends, change, alpha, self.observer)?;
+            let Some(placed) = placed else {
+                return Ok(Some(BisectReason::NoRatio));
+            };
+            tested.ratio = placed.ratio;
+            tested.rounds = placed.rounds;
+            tested.state = match placed.side {
                 Side::Good => TestedState::Good,
                 Side::Bad | Side::Middle => TestedState::Bad,
                 Side::Unknown => TestedState::Undecided,
-            },
-            ratio: step.ratio,
-            rounds: step.rounds,
-            error: None,
-        });
-        match step.side {
-            Side::Good => search.is_good(candidate),
-            Side::Bad => search.is_bad(candidate),
-            Side::Middle => {
-                // Halfway between both: a part of the change comes before it. That part is searched.
-                bad = target;
-                search.is_bad(candidate);
-            }
-            Side::Unknown => return undecided(record, BisectReason::Step),
-        }
-    }
-}
-
-fn skipped(commit: Commit, state: TestedState, error: String) -> TestedRevision {
-    TestedRevision {
-        commit,
-        state,
-        ratio: None,
-        rounds: 0,
-        error: Some(error),
-    }
-}
-
-/// Compares the revision that is left with its parent; of a merge, with the side that was merged into.
-#[allow(clippy::too_many_arguments)]
-fn confirm(
-    culprit: &str,
-    is_only: bool,
-    more: bool,
-    sessions: &mut Sessions<'_>,
-    record: &mut BisectRecord,
-    observer: &mut dyn Observer,
-    parts: &Halving,
-    search: &Search,
-) -> Result<(), ConductError> {
-    let parent = search.repository.parent(culprit)?;
-    let parent = parent.unwrap_or_else(|| search.good.clone());
-    let commit = search.repository.commit(culprit)?;
-    // The ends were compared already, and no other question was asked.
-    let known = record
-        .ends
-        .as_ref()
-        .filter(|_| is_only && parent == search.good);
-    let (ratio, verdict) = match known {
-        Some(ends) => (ends.ratio, ends.verdict),
-        None => {
-            observer.on(Event::Confirms);
-            let short = |id: &str| id[..id.len().min(10)].to_owned();
-            let (Ready::Target(before), Ready::Target(after)) = (
-                sessions.prepare(&short(&parent), &parent, observer)?,
-                sessions.prepare(&short(culprit), culprit, observer)?,
-            ) else {
-                record.reason = Some(BisectReason::NothingRuns);
-                return Ok(());
             };
-            match sessions.compare(&before, &after, parts.confirmation, observer)? {
-                Some(compared) => (compared.comparison.ratio, compared.comparison.verdict),
-                None => {
-                    record.reason = Some(BisectReason::NoRatio);
-                    return Ok(());
+            self.record.tested.push(tested);
+            match placed.side {
+                Side::Good => self.search.is_good(candidate),
+                Side::Bad => self.search.is_bad(candidate),
+                Side::Middle => {
+                    // Halfway between both: a part of the change comes before it. That part is
+                    // searched.
+                    bad = target;
+                    self.search.is_bad(candidate);
                 }
+                Side::Unknown => return Ok(Some(BisectReason::Step)),
             }
         }
-    };
-    let expected = if more {
-        Verdict::Slower
-    } else {
-        Verdict::Faster
-    };
-    if verdict == expected {
-        record.verdict = BisectVerdict::Found;
-        record.culprit = Some(Culprit {
+    }
+
+    fn skip(
+        &mut self,
+        candidate: String,
+        tested: TestedRevision,
+        state: TestedState,
+        error: String,
+    ) {
+        self.record.tested.push(TestedRevision {
+            state,
+            error: Some(error),
+            ..tested
+        });
+        self.search.skip(candidate);
+    }
+
+    /// Compares the revision that is left with its parent; of a merge, with the side that was
+    /// merged into.
+    fn confirm(&mut self, culprit: &str, change: Verdict) -> Result<Reason, ConductError> {
+        let repository = &self.search.repository;
+        let commit = repository.commit(culprit)?;
+        let parent = repository.parent(culprit)?;
+        let parent = parent.unwrap_or_else(|| self.search.good.clone());
+        let is_whole = parent == self.search.good && culprit == self.search.bad;
+        // The ends were compared already, and no other question was asked.
+        let known = self.record.ends.as_ref().filter(|_| is_whole);
+        let (ratio, verdict) = match known {
+            Some(ends) => (ends.ratio, ends.verdict),
+            None => {
+                self.observer.on(Event::Confirms);
+                let mut ready = |id: &str| self.sessions.prepare(short(id), id, self.observer);
+                let (Ready::Target(before), Ready::Target(after)) =
+                    (ready(&parent)?, ready(culprit)?)
+                else {
+                    return Ok(Some(BisectReason::NothingRuns));
+                };
+                let alpha = self.parts.confirmation;
+                let compared = self
+                    .sessions
+                    .compare(&before, &after, alpha, self.observer)?;
+                let Some(compared) = compared else {
+                    return Ok(Some(BisectReason::NoRatio));
+                };
+                (compared.comparison.ratio, compared.comparison.verdict)
+            }
+        };
+        if verdict != change {
+            return Ok(Some(BisectReason::NotConfirmed));
+        }
+        self.record.verdict = BisectVerdict::Found;
+        self.record.culprit = Some(Culprit {
             commit,
             parent,
             ratio,
         });
-    } else {
-        record.reason = Some(BisectReason::NotConfirmed);
+        Ok(None)
     }
-    Ok(())
+}
+
+/// The beginning of an id, as a name.
+fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
 }

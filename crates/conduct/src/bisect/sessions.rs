@@ -8,7 +8,7 @@ use fathom_model::{BenchRecord, Comparison, Estimate, Metric, StopReason, Verdic
 
 use super::BisectPlan;
 use crate::bench::Amount;
-use crate::template::{Filled, try_once};
+use crate::template::{Filled, has_ratio, try_once};
 use crate::versions::prepare::built;
 use crate::worktrees::{Repository, Worktree, Worktrees};
 use crate::{BenchPlan, ConductError, Event, Observer, Target, bench};
@@ -19,6 +19,8 @@ const LEVEL: f64 = 0.95;
 /// A revision that was prepared.
 pub(super) enum Ready {
     Target(Target),
+    /// The metric is 0 or not known.
+    NoRatio,
     DoesNotBuild(String),
     LeftOut(String),
 }
@@ -62,8 +64,8 @@ pub(super) struct Sessions<'p> {
     to_come: u32,
     /// Of the ends; all that follows uses it.
     metric: Option<Metric>,
-    /// A quarter of the difference between the ends, as a share: a revision within that of the middle
-    /// is as neither of them.
+    /// A quarter of the difference between the ends, as a share: a revision within that of the
+    /// middle is as neither of them.
     middle: f64,
     first: bool,
 }
@@ -95,7 +97,7 @@ impl<'p> Sessions<'p> {
         self.records
     }
 
-    /// An end of the search.
+    /// An end of the search; `None` if its metric is 0 or not known.
     ///
     /// # Errors
     /// When it can't be built or run: there is nothing to search then.
@@ -104,9 +106,10 @@ impl<'p> Sessions<'p> {
         name: &str,
         revision: &str,
         observer: &mut dyn Observer,
-    ) -> Result<Target, ConductError> {
+    ) -> Result<Option<Target>, ConductError> {
         match self.prepare(name, revision, observer)? {
-            Ready::Target(target) => Ok(target),
+            Ready::Target(target) => Ok(Some(target)),
+            Ready::NoRatio => Ok(None),
             Ready::DoesNotBuild(error) => Err(ConductError::Failed(format!(
                 "{name} does not build: {error}\nBoth ends must be built and measured; choose one that is, and see \
                  --build. What failed is remembered until --rebuild."
@@ -155,8 +158,9 @@ impl<'p> Sessions<'p> {
         let plan = self.plan;
         Ok(
             match try_once(&target, &plan.ignore_failure, &plan.terms, observer)? {
-                None => Ready::Target(target),
-                Some(error) => Ready::LeftOut(error),
+                Ok(run) if has_ratio(plan.metric, &run) => Ready::Target(target),
+                Ok(_) => Ready::NoRatio,
+                Err(error) => Ready::LeftOut(error),
             },
         )
     }
@@ -197,20 +201,17 @@ impl<'p> Sessions<'p> {
         }))
     }
 
-    /// To which of both is the candidate nearer? `more`: BAD takes more than GOOD. `None` if there is
-    /// no ratio.
+    /// To which of the first two, GOOD and BAD, is the third nearer? `change` is what BAD is
+    /// against GOOD. `None` if there is no ratio.
     pub(super) fn place(
         &mut self,
-        good: &Target,
-        bad: &Target,
-        candidate: &Target,
-        more: bool,
+        targets: [Target; 3],
+        change: Verdict,
         alpha: f64,
         observer: &mut dyn Observer,
     ) -> Result<Option<Placed>, ConductError> {
-        let targets = vec![good.clone(), bad.clone(), candidate.clone()];
         let middle = self.middle;
-        let record = self.measure(targets, Against::Middle, middle, alpha, observer)?;
+        let record = self.measure(targets.to_vec(), Against::Middle, middle, alpha, observer)?;
         let comparisons = record.outcome.as_ref().map(|outcome| &outcome.comparisons);
         let Some(comparison) = comparisons.and_then(|all| all.first()) else {
             return Ok(None);
@@ -218,11 +219,11 @@ impl<'p> Sessions<'p> {
         let (reference, values) = assess::paired(&record.runs, [0, 0], 2, comparison.metric);
         let ratio = fathom_stats::paired_ratio(&reference, &values, LEVEL);
         Ok(Some(Placed {
-            side: match (comparison.verdict, more) {
-                (Verdict::Slower, true) | (Verdict::Faster, false) => Side::Bad,
-                (Verdict::Faster, true) | (Verdict::Slower, false) => Side::Good,
-                (Verdict::Same, _) => Side::Middle,
-                (Verdict::Undecided, _) => Side::Unknown,
+            side: match comparison.verdict {
+                Verdict::Same => Side::Middle,
+                Verdict::Undecided => Side::Unknown,
+                verdict if verdict == change => Side::Bad,
+                _ => Side::Good,
             },
             ratio: ratio.map(|paired| paired.ratio),
             rounds: comparison.rounds,

@@ -6,8 +6,9 @@ use std::io::BufReader;
 use std::path::Path;
 
 use fathom_exchange::{Benchmark, Direction, Values};
-use fathom_model::{BenchRecord, CompareSide, Estimate, Metric};
-use fathom_stats::{Measured, median_interval};
+use fathom_model::imported::base_unit;
+use fathom_model::{BenchRecord, CompareSide, Metric};
+use fathom_stats::{Measured, imported_middle};
 use fathom_store::{Draft, Error};
 use serde::Deserialize;
 use serde_json::Value;
@@ -167,61 +168,34 @@ fn keep(side: &mut Side, plan: &ComparePlan) {
     });
 }
 
-/// A benchmark of another tool, with times in seconds and sizes in bytes.
+/// A benchmark of another tool, as it would be in the store.
 fn of_tool(one: Benchmark) -> Option<SideSeries> {
-    let (factor, unit) = match one.unit.as_str() {
-        "s" | "sec" | "sec/op" | "seconds" => (1.0, "seconds"),
-        "ms" => (1e-3, "seconds"),
-        "us" | "µs" | "us/op" => (1e-6, "seconds"),
-        "ns" | "ns/op" | "ns/iter" => (1e-9, "seconds"),
-        "B" | "bytes" => (1.0, "bytes"),
-        other => (1.0, other),
-    };
-    let (samples, median, runs) = match one.values {
-        Values::Samples(samples) => {
-            let samples: Vec<f64> = samples.iter().map(|value| value * factor).collect();
-            let median = median_interval(&samples, 0.95)?;
-            let runs = samples.len();
-            (samples, median, runs as u64)
-        }
-        Values::Summary(summary) => {
-            let value = summary.median.or(summary.value).or(summary.mean)? * factor;
-            let runs = summary.count.unwrap_or(1);
-            // A standard error, where the tool gives no interval of its own.
-            let deviation = summary.standard_deviation.filter(|_| runs > 1);
-            let half = deviation.map_or(0.0, |sd| 1.96 * sd * factor / (runs as f64).sqrt());
-            let low = summary.low.map_or(value - half, |low| low * factor);
-            let high = summary.high.map_or(value + half, |high| high * factor);
-            let level = summary.level.unwrap_or(0.95);
-            let median = Estimate {
-                value,
-                low,
-                high,
-                level,
-            };
-            (Vec::new(), median, runs)
-        }
-    };
+    let middle = imported_middle(&one.values)?;
+    let (factor, unit) = base_unit(&one.unit);
+    let runs = u32::try_from(middle.runs).unwrap_or(u32::MAX);
+    let [value, low, high] = [middle.value, middle.low, middle.high].map(|end| end * factor);
     let session = Session {
         environment: None,
         time: 0,
         record: None,
-        runs: u32::try_from(runs).unwrap_or(u32::MAX),
+        runs,
         measured: Measured {
-            samples,
-            estimate: median,
+            samples: match &one.values {
+                Values::Samples(samples) => samples.iter().map(|value| value * factor).collect(),
+                Values::Summary(_) => Vec::new(),
+            },
+            estimate: estimate(value, low, high, runs),
         },
     };
-    let direction = one.direction.map(|direction| match direction {
-        Direction::LowerIsBetter => "lower_is_better".to_owned(),
-        Direction::HigherIsBetter => "higher_is_better".to_owned(),
-    });
     Some(SideSeries {
-        benchmark: one.name,
-        parameters: one.parameters.into_iter().collect(),
-        metric: one.metric,
+        parameters: one.series_parameters(),
         unit: unit.to_owned(),
-        direction,
+        benchmark: one.name,
+        metric: one.metric,
+        direction: one.direction.map(|direction| match direction {
+            Direction::LowerIsBetter => "lower_is_better".to_owned(),
+            Direction::HigherIsBetter => "higher_is_better".to_owned(),
+        }),
         sessions: vec![session],
         again: None,
     })

@@ -103,7 +103,11 @@ pub(super) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
         value,
         low,
         high,
-        level: level_of(runs),
+        level: match runs {
+            // One run has no interval: it is another tool's, of a number of samples that it doesn't say.
+            0 | 1 if low < high => 0.95,
+            runs => level_of(runs),
+        },
     }
 }
 

@@ -3,8 +3,8 @@
 use fathom_measure::assess;
 use fathom_model::{BenchRecord, Metric, VersionStep, VersionsRecord};
 
-/// Level of the ratios to the first version.
-const LEVEL: f64 = 0.95;
+/// Level of the ratios to the first version: what a claim takes.
+const LEVEL: f64 = 0.99;
 
 /// Completes the record with what was measured.
 pub(super) fn conclude(record: &mut VersionsRecord, measured: BenchRecord, asked: Option<Metric>) {

@@ -1,6 +1,7 @@
 //! `versions`: one command over the versions of a program, all in the same rounds.
 
 mod conclude;
+mod keep;
 pub(crate) mod prepare;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use fathom_measure::{Against, IgnoreFailure, now_rfc3339};
 use fathom_model::{ChosenBy, Metric, SCHEMA_VERSION, StopReason, VersionsRecord};
+pub use keep::{VersionToKeep, records};
 
 use crate::bench::{ALPHA, Amount};
 use crate::{
@@ -60,11 +62,11 @@ pub struct VersionsPlan {
     pub terms: RunTerms,
 }
 
-/// Builds each version once, measures those that run in interleaved rounds, and compares neighbours.
+/// Builds each version once, measures those that run in interleaved rounds, and compares
+/// neighbours.
 ///
-/// # Errors
-/// When no version can be measured. A run that fails after it worked once ends measuring; the record
-/// then has what was measured before.
+/// # Errors When no version can be measured. A run that fails after it worked once ends measuring;
+/// the record then has what was measured before.
 pub fn versions(
     plan: &VersionsPlan,
     observer: &mut dyn Observer,

@@ -3,7 +3,7 @@
 use fathom_model::{Version, VersionState};
 
 use super::{VersionsPlan, Which};
-use crate::template::{Filled, try_once};
+use crate::template::{Filled, has_ratio, try_once};
 use crate::worktrees::{Prepared, Repository, Wanted, Worktree, Worktrees};
 use crate::{Builds, ConductError, Event, Observer, Target};
 
@@ -110,6 +110,7 @@ pub(super) fn targets(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Target>, ConductError> {
     let mut targets = Vec::new();
+    let mut have_ratio = 0;
     let count = found.versions.len();
     for place in 0..count {
         let version = &found.versions[place];
@@ -141,8 +142,11 @@ pub(super) fn targets(
         let folder = worktree.as_ref().map(|one| &*one.folder);
         let ready = match plan.template.on(filled, folder) {
             Ok(target) => match try_once(&target, &plan.ignore_failure, &plan.terms, observer)? {
-                None => Ok(target),
-                Some(error) => Err(error),
+                Ok(run) => {
+                    have_ratio += usize::from(has_ratio(plan.metric, &run));
+                    Ok(target)
+                }
+                Err(error) => Err(error),
             },
             Err(error) => Err(error),
         };
@@ -156,6 +160,15 @@ pub(super) fn targets(
             }
             Err(error) => version.error = Some(error),
         }
+    }
+    if let Some(metric) = plan.metric
+        && targets.len() > 1
+        && have_ratio < 2
+    {
+        return Err(ConductError::Refused(format!(
+            "{} is 0 or not known in these versions, so nothing can be compared; choose another --metric",
+            metric.name()
+        )));
     }
     Ok(targets)
 }

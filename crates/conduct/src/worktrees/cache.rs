@@ -1,5 +1,5 @@
-//! Each revision is built once for each build command, by whichever Fathom comes first, and kept while
-//! there is room.
+//! Each revision is built once for each build command, by whichever Fathom comes first, and kept
+//! while there is room.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use fathom_machine::remembered;
+use fathom_measure::interrupt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -69,7 +70,8 @@ struct State {
 }
 
 impl Worktrees {
-    /// Those below the folder for caches, of at most so many bytes; what is in use is never removed.
+    /// Those below the folder for caches, of at most so many bytes; what is in use is never
+    /// removed.
     ///
     /// # Errors
     /// When the folder can't be made.
@@ -129,8 +131,19 @@ impl Worktrees {
                 if again {
                     size::remove(&entry.folder).map_err(failed)?;
                 }
-                self.make(&entry, wanted, &building)?;
-                again = false;
+                match self.make(&entry, wanted, &building) {
+                    Ok(()) => again = false,
+                    // Ctrl-C reaches git as well.
+                    Err(WorktreesError::Git(_)) if interrupt::stopped() => {
+                        return Err(WorktreesError::Interrupted);
+                    }
+                    // What git says of this revision: another one may be all right, and this one
+                    // once what is missing was fetched, so it is not remembered.
+                    Err(WorktreesError::Git(error)) => {
+                        return Ok(Prepared::Failed(error.to_string()));
+                    }
+                    Err(error) => return Err(error),
+                }
             }
             // A server that the build left running holds its file open; the lock ends all the same.
             building.unlock().map_err(failed)?;
@@ -144,12 +157,7 @@ impl Worktrees {
             error,
         };
         std::fs::create_dir_all(&entry.folder).map_err(failed)?;
-        let error = match self.fill(entry, wanted, lock) {
-            Ok(error) => error,
-            // What git says of this revision: another one may be all right.
-            Err(WorktreesError::Git(error)) => Some(error.to_string()),
-            Err(error) => return Err(error),
-        };
+        let error = self.fill(entry, wanted, lock)?;
         let state = State {
             repository: wanted.repository.common.display().to_string(),
             revision: wanted.revision.to_owned(),
@@ -201,8 +209,8 @@ impl Worktrees {
         }
     }
 
-    /// Removes what was not used for the longest time until all that is kept fits, but nothing that is
-    /// in use. What can't be removed is tried again the next time.
+    /// Removes what was not used for the longest time until all that is kept fits, but nothing that
+    /// is in use. What can't be removed is tried again the next time.
     pub fn make_room(&self) {
         let mut kept: Vec<(SystemTime, u64, Entry)> = self
             .entries()

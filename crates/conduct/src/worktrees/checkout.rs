@@ -11,8 +11,8 @@ use fathom_store::git::{self, GitError};
 
 use super::{WorktreesError, size};
 
-/// Makes `tree` with the files of a revision. Returns the submodules whose files are missing here, as
-/// their paths.
+/// Makes `tree` with the files of a revision. Returns the submodules whose files are missing here,
+/// as their paths.
 ///
 /// # Errors
 /// When git can't, or the folder can't be written. `tree` is then not there.
@@ -43,10 +43,8 @@ fn fill(
 ) -> Result<(), WorktreesError> {
     borrow(source, tree)?;
     // `--force`: the index is empty, and files of a submodule's folder may be there.
-    ask(
-        tree,
-        &["checkout", "--quiet", "--force", "--detach", revision, "--"],
-    )?;
+    let args = ["checkout", "--quiet", "--force", "--detach", revision, "--"];
+    ask(tree, &args).map_err(|error| of_partial_clone(source, error))?;
     for (path, commit) in submodules(tree, revision)? {
         let name = name_of(tree, &path);
         let module = name.map(|name| source.join("modules").join(name));
@@ -74,6 +72,20 @@ fn fill(
         }
     }
     Ok(())
+}
+
+/// Says of what can't be checked out if the user's clone has only a part of the objects.
+fn of_partial_clone(source: &Path, error: GitError) -> GitError {
+    let promises = ["config", "--get-regexp", r"^remote\..*\.promisor$"];
+    match (error, ask(source, &promises)) {
+        (GitError::Failed { asked, said }, Ok(_)) => GitError::Failed {
+            asked,
+            said: format!(
+                "{said}\nThe clone is partial (--filter); git fetch --refetch --no-filter fetches the rest"
+            ),
+        },
+        (error, _) => error,
+    }
 }
 
 /// Makes a repository in `tree` that finds all objects of `source`, and its tags.
@@ -126,8 +138,8 @@ fn copy_tags(source: &Path, tree: &Path) {
     let _ = std::fs::remove_file(&list);
 }
 
-/// A path as git reads it from its list of alternates: in quotes if it begins with one, or has a line
-/// end.
+/// A path as git reads it from its list of alternates: in quotes if it begins with one, or has a
+/// line end.
 fn as_alternate(path: &OsStr) -> Vec<u8> {
     let bytes = path.as_bytes();
     let mut line = Vec::with_capacity(bytes.len() + 1);

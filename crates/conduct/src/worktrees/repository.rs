@@ -58,8 +58,8 @@ impl Repository {
         Ok(git::resolve(&self.root, revision)?)
     }
 
-    /// Refuses two revisions of which the second does not descend from the first. `again` makes of two
-    /// revisions what to type instead.
+    /// Refuses two revisions of which the second does not descend from the first. `again` makes of
+    /// two revisions what to type instead.
     ///
     /// # Errors
     /// With that.
@@ -93,7 +93,7 @@ impl Repository {
         };
         let short = &base[..base.len().min(10)];
         Err(WorktreesError::Repository(format!(
-            "{last} does not descend from {first}: they parted at {short}; begin there: {}",
+            "{last} does not descend from {first}: their last common revision is {short}; begin there: {}",
             again(short, last)
         )))
     }

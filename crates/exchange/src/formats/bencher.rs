@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
-use crate::imported::Summary;
 use crate::json::{document, number, opens};
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     // A document longer than the head is none for serde; Bencher's are of kilobytes.

@@ -3,9 +3,9 @@
 use super::gotest::measure;
 use crate::collector::Collector;
 use crate::error::{Error, malformed};
-use crate::imported::Summary;
 use crate::lines;
 use crate::rows::plain;
+use fathom_model::imported::Summary;
 
 /// So many files side by side.
 const MOST_COLUMNS: usize = 1000;

@@ -6,9 +6,9 @@ use roxmltree::{Node, NodeId};
 
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
-use crate::imported::Summary;
 use crate::json::{holds, opens};
 use crate::lines;
+use fathom_model::imported::Summary;
 
 /// A parsed node takes about 100 bytes: 200 MB.
 const MOST_NODES: u32 = 2_000_000;

@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::lines;
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     lines::of(head).any(|line| starts(&lines::shown(line)).is_some())

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::json::{count, document, holds, list, name, number, opens, text, word};
+use fathom_model::imported::Summary;
 
 /// Keys of a row that aren't counters of the user.
 const OWN: &[&str] = &[

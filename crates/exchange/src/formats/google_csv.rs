@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use super::google::counter_unit;
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::rows::{self, Row};
+use fathom_model::imported::Summary;
 
 const OWN: &[&str] = &[
     "name",

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
-use crate::imported::Summary;
 use crate::json::{document, entries, holds, list, text, word};
 use crate::lines;
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     holds(

@@ -4,9 +4,9 @@ use std::io::BufRead;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::json::holds;
 use crate::lines;
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     let start = &head[..head.len().min(64 << 10)];

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::json::{
     document, entries, holds, list, name, number, numbers, opens, parameters, text, word,
 };
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     opens(head, b"{")

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::json::{
     count, document, entries, holds, list, name, number, opens, parameters, text, whole, word,
 };
+use fathom_model::imported::Summary;
 
 /// A histogram with more samples comes as JMH's summary.
 const MOST_OF_HISTOGRAM: u64 = 100_000;

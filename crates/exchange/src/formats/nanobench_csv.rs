@@ -2,8 +2,8 @@
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::rows;
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     rows::names(

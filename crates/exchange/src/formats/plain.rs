@@ -1,7 +1,10 @@
 //! CSV with named columns: `name` or `benchmark`, and either `value` (with `metric`, `unit`, `direction`) or
-//! columns such as `wall (s)`. Rows are samples; other columns are parameters.
+//! columns such as `wall (s)`. Rows are samples, or a summary where `runs` says of how many; other columns
+//! are parameters.
 
 use std::collections::BTreeMap;
+
+use fathom_model::imported::Summary;
 
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
@@ -17,6 +20,9 @@ const MEANT: &[&str] = &[
     "direction",
     "iterations",
     "threads",
+    "low",
+    "high",
+    "runs",
 ];
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -54,24 +60,36 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 _ => measure,
             }
         };
-        let mut sample = |measure: Measure, cell: &str| match lines::number(cell.trim()) {
-            Some(value) => {
-                if let Some(at) = out.samples(measure, [], &[]) {
-                    out.sample_at(at, value, row.count("iterations"));
+        let sample =
+            |out: &mut Collector, measure: Measure, cell: &str| match lines::number(cell.trim()) {
+                Some(value) => {
+                    if let Some(at) = out.samples(measure, [], &[]) {
+                        out.sample_at(at, value, row.count("iterations"));
+                    }
                 }
-            }
-            None => out.left_out(name.as_ref(), format!("no number: {cell}")),
-        };
+                None => out.left_out(name.as_ref(), format!("no number: {cell}")),
+            };
         if let Some(value) = row.get("value") {
             let metric = row.get("metric").unwrap_or("value".into());
-            sample(
-                measure(&metric, &row.get("unit").unwrap_or_default()),
-                &value,
-            );
+            let measure = measure(&metric, &row.get("unit").unwrap_or_default());
+            match row.count("runs") {
+                None => sample(out, measure, &value),
+                Some(runs) => {
+                    let summary = Summary {
+                        count: Some(runs),
+                        value: row.number("value"),
+                        low: row.number("low"),
+                        high: row.number("high"),
+                        ..Summary::default()
+                    };
+                    let iterations = Vec::from_iter(row.count("iterations"));
+                    out.summary_of(measure, summary, &iterations);
+                }
+            }
         }
         for (column, cell) in row.cells() {
             if let Some((metric, unit)) = with_unit(column) {
-                sample(measure(metric, unit), &cell);
+                sample(out, measure(metric, unit), &cell);
             }
         }
         Ok(())

@@ -2,8 +2,8 @@
 
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
-use crate::imported::Summary;
 use crate::json::{count, document, holds, list, name, number, opens, word};
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     opens(head, b"{")

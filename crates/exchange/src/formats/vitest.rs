@@ -3,8 +3,8 @@
 use super::tinybench::statistics;
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::imported::Summary;
 use crate::json::{document, holds, list, name, number, opens, word};
+use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     opens(head, b"{") && holds(head, &["\"files\"", "\"groups\"", "\"filepath\""])

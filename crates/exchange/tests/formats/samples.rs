@@ -494,12 +494,10 @@ fn plain_csv() {
 
 #[test]
 fn json_has_the_keys_of_the_interface() {
-    let json = serde_json::to_value(imported("hyperfine-hf1.json")).unwrap();
-    assert_eq!(json["kind"], "imported");
-    assert_eq!(json["source"]["tool"], "hyperfine");
-    assert_eq!(json["benchmarks"][0]["direction"], "lower_is_better");
-    assert!(
-        json["benchmarks"][0]["samples"].is_array() && json["benchmarks"][1]["summary"].is_object()
-    );
-    assert!(json["left_out"][0]["reason"].is_string());
+    let imported = imported("hyperfine-hf1.json");
+    assert_eq!(imported.source.tool, "hyperfine");
+    let json = serde_json::to_value(&imported.benchmarks).unwrap();
+    assert_eq!(json[0]["direction"], "lower_is_better");
+    assert!(json[0]["samples"].is_array() && json[1]["summary"].is_object());
+    assert!(!imported.left_out[0].reason.is_empty());
 }

@@ -94,6 +94,7 @@ impl Failure {
                 | MeasureError::Journal { .. } => USAGE,
                 MeasureError::RunFailed { .. }
                 | MeasureError::StageFailed { .. }
+                | MeasureError::ServerFailed { .. }
                 | MeasureError::PipelineTimedOut { .. }
                 | MeasureError::StoppedByTerminal { .. }
                 | MeasureError::WrongOutput { .. }
@@ -127,6 +128,7 @@ fn escape_lines(text: &str) -> String {
 fn tail(error: &MeasureError) -> String {
     let (MeasureError::RunFailed { stderr, .. }
     | MeasureError::StageFailed { stderr, .. }
+    | MeasureError::ServerFailed { stderr, .. }
     | MeasureError::HookFailed { stderr, .. }) = error
     else {
         return String::new();

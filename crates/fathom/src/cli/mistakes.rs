@@ -10,7 +10,7 @@ use clap::{Arg, Command};
 pub(super) fn explain(cli: &Command, error: ErrorKind, words: &[OsString]) -> Option<String> {
     let verb = cli.find_subcommand(words.first()?)?;
     if error != ErrorKind::UnknownArgument
-        || !["bench", "why", "startup"].contains(&verb.get_name())
+        || !["bench", "why", "startup", "serve"].contains(&verb.get_name())
     {
         return None;
     }

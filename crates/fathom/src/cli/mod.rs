@@ -6,10 +6,12 @@ mod changes;
 mod compare;
 mod completions;
 mod explain;
+mod export;
 mod failure;
 mod gate;
 mod given_commands;
 mod history;
+mod import;
 mod init;
 mod machine;
 mod machine_changed;
@@ -24,6 +26,7 @@ mod run;
 mod run_options;
 mod saving;
 mod screen;
+mod serve;
 mod startup;
 mod store;
 mod target;
@@ -47,6 +50,7 @@ use failure::Failure;
   fathom pipe -- 'cat access.log | gzip -1 | wc -c'
   fathom startup --cold ./tool 'python3 tool.py'
   fathom versions v1.0..v2.0 --build 'make' -- ./my-program input.txt
+  fathom serve -- node server.js {port}
   fathom machine --check
   fathom run --list
   fathom compare main HEAD
@@ -72,6 +76,8 @@ enum Verb {
     Run(Box<run::Arguments>),
     /// Time programs from exec to their first byte of output, warm and cold
     Startup(Box<startup::Arguments>),
+    /// Measure servers: cold start, load, latency, and which side was the limit
+    Serve(Box<serve::Arguments>),
     /// Account for a pipeline: who waits for whom, and which stage is the bottleneck
     Pipe(Box<pipe::Arguments>),
     /// Follow a command over the versions of a program
@@ -92,6 +98,10 @@ enum Verb {
     Gate(Box<gate::Arguments>),
     /// Find where series of measurements changed their level for good
     Changes(changes::Arguments),
+    /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
+    Import(import::Arguments),
+    /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
+    Export(export::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Print what a shell needs to complete options
@@ -100,7 +110,7 @@ enum Verb {
     Man(man::Arguments),
 }
 
-/// `why` takes one command, so its help leaves out how options are shared out to several.
+/// These verbs take one command, so their help leaves out how options are shared out to several.
 fn command() -> Command {
     const SEVERAL: &str = ". Once for all commands or once for each";
     let of_one = |arg: Arg| {
@@ -118,7 +128,10 @@ fn command() -> Command {
             None => arg,
         }
     };
-    Cli::command().mut_subcommand("why", |why| why.mut_args(of_one))
+    let verbs = ["why", "versions", "bisect"].into_iter();
+    verbs.fold(Cli::command(), |command, name| {
+        command.mut_subcommand(name, |verb| verb.mut_args(of_one))
+    })
 }
 
 /// What the command line asks for.
@@ -146,6 +159,7 @@ pub(crate) fn run() -> i32 {
         Verb::Why(arguments) => why::run(*arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Startup(arguments) => startup::run(*arguments),
+        Verb::Serve(arguments) => serve::run(&arguments),
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Versions(arguments) => versions::run(&arguments),
         Verb::Bisect(arguments) => bisect::run(&arguments),
@@ -156,6 +170,8 @@ pub(crate) fn run() -> i32 {
         Verb::Store(arguments) => store::run(&arguments),
         Verb::Gate(arguments) => gate::run(*arguments),
         Verb::Changes(arguments) => changes::run(arguments),
+        Verb::Import(arguments) => import::run(&arguments),
+        Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, command()),
         Verb::Man(arguments) => man::run(&arguments, command()),

@@ -17,12 +17,24 @@ pub(super) fn check<'a>(
     commands: impl IntoIterator<Item = &'a CommandLine>,
     written: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), Failure> {
+    let commands = commands.into_iter();
+    check_files(commands.map(|one| (&one.input, &one.output)), written)
+}
+
+/// The same of inputs and outputs alone.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn check_files<'a>(
+    files: impl IntoIterator<Item = (&'a Input, &'a Output)>,
+    written: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
     let (mut inputs, mut outputs): (Vec<&Path>, Vec<&Path>) = (Vec::new(), Vec::new());
-    for command in commands {
-        if let Input::File(path) = &command.input {
+    for (input, output) in files {
+        if let Input::File(path) = input {
             inputs.push(path);
         }
-        if let Output::File(path) = &command.output {
+        if let Output::File(path) = output {
             outputs.push(path);
         }
     }

@@ -10,7 +10,7 @@ use crate::cli::{machine_changed, screen};
 /// The line is drawn this often at most while rounds are made.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Draws, if standard error is a terminal; else it says in whole lines what takes long.
+/// Draws, if standard error is a terminal.
 pub(super) struct RevisionProgress {
     draws: bool,
     drawn: Option<Instant>,

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use fathom_conduct::keep::{KeepPlan, Keeper, Save};
+use fathom_conduct::versions;
+use fathom_model::VersionsRecord;
 use fathom_report::escape;
 use fathom_store::Location;
 use serde::Serialize;
@@ -78,9 +80,24 @@ impl Saver {
     /// Saves a record. One that can't be saved is written beside: the measurement ends as it would.
     /// `whole` is false for a record of what was interrupted, which is not saved.
     pub(super) fn save(&mut self, record: &impl Serialize, whole: bool) {
-        let Some(keeper) = &self.keeper else {
+        if let Some(keeper) = self.keeper.clone() {
+            self.save_by(&keeper, record, whole);
+        }
+    }
+
+    /// Saves the versions that were measured, each as a record of its own revision under its name: so
+    /// they are compared and followed as if each had been measured at its time.
+    pub(super) fn save_versions(&mut self, record: &VersionsRecord) {
+        let Some(keeper) = self.keeper.clone() else {
             return;
         };
+        for one in versions::records(record) {
+            let keeper = keeper.of(one.revision, &one.label);
+            self.save_by(&keeper, &one.record, record.complete);
+        }
+    }
+
+    fn save_by(&mut self, keeper: &Keeper, record: &impl Serialize, whole: bool) {
         if !whole {
             self.note("not saved: the measurement was interrupted".to_owned());
             return;

@@ -83,6 +83,27 @@ fn each_benchmark_has_a_line_and_one_its_points() {
 }
 
 #[test]
+fn a_new_level_is_marked() {
+    let world = World::project();
+    for hour in 0..30 {
+        let level = if hour < 20 { 1.0 } else { 1.5 };
+        let value = level * (1.0 + (hour * 7 % 5) as f64 / 500.0);
+        save(
+            &world,
+            record(&[("parse", value)], hour, "Linux 1"),
+            None,
+            &[],
+        );
+    }
+    let text = world.done(&["history", "parse"]);
+    assert_eq!(
+        text.matches('◆').count(),
+        2,
+        "one in the plot, one explained: {text}"
+    );
+}
+
+#[test]
 fn points_are_written_for_programs() {
     let world = kept();
     let record = world.json(&["history", "parse"]);

@@ -78,7 +78,8 @@ fn a_disk_that_is_full() {
         return;
     }
     // Its own view of mounts, so that nothing is left behind.
-    let script = "mount -t tmpfs -o size=48k none .fathom && exec \"$@\"";
+    let script = "mount -t tmpfs -o size=48k none .fathom && \
+                  { cat /dev/zero > .fathom/filled 2> /dev/null; exec \"$@\"; }";
     let fathom = assert_cmd::cargo::cargo_bin!("fathom");
     let mounted = |words: &[&str]| {
         let mut command = world.command(&[]);
@@ -109,7 +110,9 @@ fn a_disk_that_is_full() {
 #[test]
 fn a_limit_on_the_size_of_files() {
     let world = World::project();
-    let mut command = world.command(&BENCH);
+    world.done(&BENCH);
+    world.done(&["store", "bundle", "one.bundle"]);
+    let mut command = world.command(&["store", "load", "one.bundle", "--store", "new.sqlite"]);
     // SAFETY: between fork and exec only two calls that are allowed there.
     unsafe {
         command.pre_exec(|| {
@@ -122,8 +125,14 @@ fn a_limit_on_the_size_of_files() {
             Ok(())
         });
     }
-    let bundle = kept_beside(&command.output().unwrap(), "ulimit -f");
-    loads(&world, &bundle);
+    let output = command.output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("new.sqlite can't grow: ") && said.contains("ulimit -f"),
+        "{said}"
+    );
+    loads(&world, &world.here().join("one.bundle"));
 }
 
 #[test]

@@ -36,7 +36,10 @@ fn the_revision_that_made_the_step_is_named_and_held_against_its_parent() {
         "tool",
     ]);
     let text = stdout(&text);
-    let first = format!("{}: 50 % more written_bytes than its parent", &ids[5][..10]);
+    let first = format!(
+        "{}: 50 % more written_bytes than its parent.",
+        &ids[5][..10]
+    );
     assert!(text.starts_with(&first), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),

@@ -67,6 +67,24 @@ fn a_range_that_is_none_is_answered_with_one() {
         2,
         "500M",
     );
+    let same = [
+        "versions", "v1..v2", "--input", "tool", "--output", "tool", "--", "cat",
+    ];
+    refused(&world, &same, 2, "is both --input and --output");
+    let zero = [
+        "versions",
+        "v1..v2",
+        "--metric",
+        "written_bytes",
+        "--",
+        "true",
+    ];
+    refused(
+        &world,
+        &zero,
+        2,
+        "written_bytes is 0 or not known in these versions",
+    );
 }
 
 #[test]
@@ -76,7 +94,7 @@ fn a_branch_that_parted_is_answered_with_where_to_begin() {
     world.git(&["checkout", "--quiet", "-b", "side", "v1"]);
     world.commit(100, "on the side");
     let begin = format!(
-        "they parted at {0}; begin there: fathom versions {0}..side",
+        "their last common revision is {0}; begin there: fathom versions {0}..side",
         &base[..10]
     );
     refused(

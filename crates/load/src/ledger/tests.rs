@@ -127,6 +127,17 @@ fn littles_law_holds_for_both_loops() {
     let little = totals.little(None).unwrap();
     assert!((little - 1.0).abs() < 1e-6, "{little}");
     assert_eq!(Totals::default().little(Some(1)), None);
+    // A generator that notices each moment 50 µs late has that in its response times, and in its law.
+    let mut ledger = Ledger::new(open(1000.0, length), 0, length);
+    for request in 0..2000 {
+        let now = request * MS + 50_000;
+        ledger.advance(now);
+        let intended = ledger.take(now).unwrap();
+        let ticket = ledger.sent(intended, now, 0);
+        ledger.done(ticket, now + 100_000, Ok(()));
+    }
+    let late = ledger.close(length).little(None).unwrap();
+    assert!((late - 1.0).abs() < 1e-6, "{late}");
 }
 
 #[test]

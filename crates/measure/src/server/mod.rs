@@ -280,9 +280,12 @@ impl Server {
         pids.flat_map(sockets::sockets_of).collect()
     }
 
-    /// A descriptor that is readable when the server says something: that it has ended, most of all.
-    pub fn wakes(&self) -> RawFd {
-        self.with(|watch| watch.reports.as_raw_fd())
+    /// Descriptors that are readable when [`Server::wait`] has something to do. Whoever waits for
+    /// something else meanwhile must look at them: a server that wants to listen waits for that.
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        let mut all = self.with(Watch::descriptors);
+        all.push(interrupt::descriptor());
+        all
     }
 
     /// The next that happens, until the moment `until`; `None` if nothing does. Only before

@@ -3,8 +3,9 @@
 use fathom_model::{BisectReason, BisectRecord, BisectVerdict};
 
 use crate::line::Tone;
-use crate::quantity::{Words, bound, change, change_and_interval, counted};
+use crate::quantity::{Words, bound, change, counted};
 use crate::text::JOIN;
+use crate::versions::{called, change_in_words};
 
 /// Digits of a revision for people.
 pub(super) const SHORT: usize = 10;
@@ -14,7 +15,8 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
     let words = Words::of(record.metric);
     let (tone, text) = match (&record.culprit, record.verdict) {
         (Some(culprit), BisectVerdict::Found) => {
-            let (change, interval) = change_and_interval(&culprit.ratio, words);
+            let (change, interval) = change_in_words(&culprit.ratio, record.metric);
+            let interval = interval.map_or_else(String::new, |text| format!(" ({text})"));
             let what = match words == Words::of(fathom_model::Metric::Wall) {
                 true => String::new(),
                 false => format!(" {}", record.metric.name()),
@@ -22,7 +24,7 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
             (
                 Tone::Strong,
                 format!(
-                    "{}: {change}{what} than its parent ({interval}).",
+                    "{}: {change}{what} than its parent{interval}.",
                     short(&culprit.commit.revision)
                 ),
             )
@@ -35,7 +37,8 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
                 Tone::Strong,
                 format!(
                     "{} and {} are the same{within}: there is nothing to find.",
-                    record.good, record.bad
+                    called(&record.good),
+                    called(&record.bad)
                 ),
             )
         }
@@ -45,7 +48,7 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
 }
 
 fn why(record: &BisectRecord) -> String {
-    let (good, bad) = (&record.good, &record.bad);
+    let (good, bad) = (called(&record.good), called(&record.bad));
     let left = counted(record.remaining.len() as u64, "revision", "revisions");
     match record.reason {
         Some(BisectReason::Ends) => {

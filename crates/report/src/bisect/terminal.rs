@@ -4,15 +4,15 @@ use fathom_model::{BisectRecord, Commit, TestedState};
 
 use super::answer::{SHORT, answer, short};
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{Words, change, counted};
+use crate::quantity::counted;
 use crate::text::{JOIN, columns};
-use crate::versions::{Figures, RevisionOptions};
+use crate::versions::{Figures, RevisionOptions, called, change_in_words};
 
 /// Revisions that are listed where none can be named.
 const LISTED: usize = 8;
 
-/// The record as text: the revision, both ends, what was tried. No line is wider than `options.width`
-/// and no text from outside can act on the terminal. Ends with a line end.
+/// The record as text: the revision, both ends, what was tried. No line is wider than
+/// `options.width` and no text from outside can act on the terminal. Ends with a line end.
 pub fn bisect_terminal(record: &BisectRecord, options: &RevisionOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
     let (tone, text) = answer(record);
@@ -30,7 +30,7 @@ pub fn bisect_terminal(record: &BisectRecord, options: &RevisionOptions) -> Stri
         "{}; {} after {}, {} tried; a wrong revision is named in at most {:.0}{JOIN}% of searches: {}",
         record.metric.name(),
         counted(record.candidates as u64, "revision", "revisions"),
-        record.good,
+        called(&record.good),
         record.tested.len(),
         100.0 * record.error_rate,
         record.command
@@ -65,10 +65,10 @@ fn ends(page: &mut Page, record: &BisectRecord) {
         (
             &record.bad,
             bad,
-            change(ends.ratio.value, Words::of(record.metric)).replace(JOIN, " "),
+            change_in_words(&ends.ratio, record.metric).0,
         ),
     ];
-    let names = rows.iter().map(|(name, _, _)| page.fit(name, 24));
+    let names = rows.iter().map(|(name, _, _)| page.fit(called(name), 24));
     let names: Vec<String> = names.collect();
     let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
     for ((_, estimate, change), name) in rows.iter().zip(names) {
@@ -89,18 +89,17 @@ fn tested(page: &mut Page, record: &BisectRecord, verbose: bool) {
         return;
     }
     page.heading("Tried");
-    let words = Words::of(record.metric);
     for one in &record.tested {
         let (tone, state) = match one.state {
-            TestedState::Good => (Tone::Good, format!("as {}", record.good)),
-            TestedState::Bad => (Tone::Bad, format!("as {}", record.bad)),
+            TestedState::Good => (Tone::Good, format!("as {}", called(&record.good))),
+            TestedState::Bad => (Tone::Bad, format!("as {}", called(&record.bad))),
             TestedState::Undecided => (Tone::Notice, "undecided".to_owned()),
             TestedState::DoesNotBuild => (Tone::Notice, "does not build".to_owned()),
             TestedState::LeftOut => (Tone::Notice, "can't be run".to_owned()),
         };
         let error = one.error.as_deref().unwrap_or_default();
         let what = match &one.ratio {
-            Some(ratio) => change(ratio.value, words).replace(JOIN, " "),
+            Some(ratio) => change_in_words(ratio, record.metric).0,
             None => String::new(),
         };
         let state = page.fit(&state, 18);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use fathom_model::{BenchRecord, Metric};
 
-use super::moments::{Moments, mean};
 use crate::distribution::sorted;
 use crate::session::Subject;
+use fathom_exchange::export::{Moments, mean};
 
 const COLUMNS: [&str; 8] = [
     "command", "mean", "stddev", "median", "user", "system", "min", "max",

@@ -36,6 +36,11 @@ pub(super) struct Bar {
     pub(super) marked: bool,
 }
 
+/// The sign of a value that begins a new level.
+pub(super) fn change_mark(unicode: bool) -> char {
+    if unicode { '◆' } else { '@' }
+}
+
 /// Values from left to right with their intervals. Where there are more than columns, each column
 /// has the last of its values and the extremes of all. `label` writes a value.
 pub(super) fn draw(page: &mut Page, bars: &[Bar], label: impl Fn(f64) -> String) {
@@ -52,9 +57,10 @@ pub(super) fn draw(page: &mut Page, bars: &[Bar], label: impl Fn(f64) -> String)
         let share = (value - low) / (high - low);
         ROWS - 1 - ((share * (ROWS - 1) as f64).round() as usize).min(ROWS - 1)
     };
+    let change = change_mark(page.unicode());
     let marks = match page.unicode() {
-        true => ['●', '│', '┊', '┤', '◆'],
-        false => ['o', '|', ':', '|', '@'],
+        true => ['●', '│', '┊', '┤'],
+        false => ['o', '|', ':', '|'],
     };
     // A point for each column while they are few, with room between them.
     let step = (room / bars.len().max(1)).clamp(1, 3);
@@ -69,7 +75,7 @@ pub(super) fn draw(page: &mut Page, bars: &[Bar], label: impl Fn(f64) -> String)
         let mut line = Line::new().add(Tone::Quiet, format!("{text:>LABELS$} {}", marks[3]));
         for bar in bars {
             let sign = match () {
-                () if row_of(bar.value) == row && bar.marked => (Tone::Notice, marks[4]),
+                () if row_of(bar.value) == row && bar.marked => (Tone::Notice, change),
                 () if row_of(bar.value) == row => (Tone::Strong, marks[0]),
                 () if (row_of(bar.high)..=row_of(bar.low)).contains(&row) => {
                     (Tone::Quiet, marks[1])

@@ -111,6 +111,14 @@ pub fn history_series(
         let facts = page.clean(&facts.unwrap_or_default());
         page.prose(0, Tone::Quiet, &format!("env {}: {facts}", index + 1));
     }
+    if !change_points.is_empty() {
+        let mark = plot::change_mark(page.unicode());
+        page.prose(
+            0,
+            Tone::Notice,
+            &format!("{mark} a new level for good (a change point)"),
+        );
+    }
     page.prose(0, Tone::Quiet, &notes(series, from, others));
     page.finish()
 }

@@ -5,7 +5,7 @@ use fathom_model::Environment;
 use crate::format_bytes;
 use crate::line::Tone;
 use crate::quantity::counted;
-use crate::text::{bounded, html, words};
+use crate::text::{bounded, html, name, words};
 
 /// Longest command that is shown at the top, in columns, and most commands.
 const LONGEST_COMMAND: usize = 300;
@@ -79,7 +79,7 @@ impl Head<'_> {
         let shown = self.commands.iter().take(MOST_COMMANDS).map(|command| {
             format!(
                 "<li><code>{}</code></li>",
-                html(&bounded(command, LONGEST_COMMAND))
+                name(&bounded(command, LONGEST_COMMAND))
             )
         });
         let shown: String = shown.collect();

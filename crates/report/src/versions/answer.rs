@@ -6,6 +6,9 @@ use crate::line::Tone;
 use crate::quantity::{Words, bound, change, counted};
 use crate::text::JOIN;
 
+/// Level of a claim.
+const CLAIM: f64 = 0.99;
+
 /// The answer in a sentence or two, and how it is meant.
 pub(super) fn answer(record: &VersionsRecord) -> (Tone, String) {
     let mut tone = Tone::Strong;
@@ -38,6 +41,13 @@ fn between(record: &VersionsRecord, first: &Version, last: &Version) -> String {
             "{ends} there is no ratio: {} is 0 or not known.",
             record.metric.name()
         ),
+        Some(ratio) if ratio.level < CLAIM - 1e-9 => format!(
+            "{} are too few to say whether {} differs from {}; a claim takes {}.",
+            counted(rounds(record), "round", "rounds"),
+            last.version,
+            first.version,
+            fathom_stats::fewest_rounds(CLAIM)
+        ),
         Some(ratio) if ratio.low > 1.0 || ratio.high < 1.0 => {
             let what = match words == Words::of(fathom_model::Metric::Wall) {
                 true => "it became".to_owned(),
@@ -57,6 +67,13 @@ fn between(record: &VersionsRecord, first: &Version, last: &Version) -> String {
         1 => format!("{whole} 1 of {steps} is real."),
         real => format!("{whole} {real} of {steps} are real."),
     }
+}
+
+/// How many rounds were made.
+pub(super) fn rounds(record: &VersionsRecord) -> u64 {
+    let measured = record.measured.as_ref();
+    let rounds = measured.and_then(|one| one.runs.iter().map(|run| run.round + 1).max());
+    rounds.unwrap_or(0).into()
 }
 
 /// Whether a step is claimed.

@@ -2,7 +2,10 @@
 
 use fathom_model::{Estimate, Metric, Unit};
 
-use crate::quantity::{TimeUnit, decimals_for, fixed, format_bytes, format_count};
+use crate::quantity::{
+    TimeUnit, Words, change, change_and_interval, decimals_for, fixed, format_bytes, format_count,
+};
+use crate::text::JOIN;
 
 /// How the values of a table are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,5 +60,34 @@ impl Figures {
                 self.number(estimate.high)
             ),
         }
+    }
+}
+
+/// Whether all rounds agree but for the last bits of a double: counts of calls and bytes.
+fn is_exact(ratio: &Estimate) -> bool {
+    ratio.high - ratio.low <= 1e-9 * ratio.value
+}
+
+/// `1.50x slower`, and its interval if it has one.
+pub(crate) fn change_in_words(ratio: &Estimate, metric: Metric) -> (String, Option<String>) {
+    let words = Words::of(metric);
+    let plain = |text: String| text.replace(JOIN, " ");
+    // Less would be written as `0 % slower`.
+    if (ratio.value - 1.0).abs() < 0.000_05 {
+        return ("0 %".to_owned(), None);
+    }
+    if is_exact(ratio) {
+        return (plain(change(ratio.value, words)), None);
+    }
+    let (change, interval) = change_and_interval(ratio, words);
+    (plain(change), Some(plain(interval)))
+}
+
+/// A revision as it was given; a whole id shortened, as nobody reads 40 digits.
+pub(crate) fn called(name: &str) -> &str {
+    let is_id = name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match is_id {
+        true => &name[..10],
+        false => name,
     }
 }

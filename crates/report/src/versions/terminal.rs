@@ -1,8 +1,10 @@
 //! The screen of text, and the rest with `-v`.
 
-use fathom_model::{ChosenBy, VersionsRecord};
+use std::collections::BTreeSet;
 
-use super::answer::answer;
+use fathom_model::{ChosenBy, VersionState, VersionsRecord};
+
+use super::answer::{answer, rounds};
 use super::{steps, table};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
@@ -33,8 +35,8 @@ impl Default for RevisionOptions {
 }
 
 /// The record as text: by how much the last version differs from the first, the versions as a table
-/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act on
-/// the terminal. Ends with a line end.
+/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act
+/// on the terminal. Ends with a line end.
 pub fn versions_terminal(record: &VersionsRecord, options: &RevisionOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
     let (tone, text) = answer(record);
@@ -43,46 +45,73 @@ pub fn versions_terminal(record: &VersionsRecord, options: &RevisionOptions) -> 
     table::write(&mut page, record, options.verbose);
     steps::write(&mut page, record, options.verbose);
     page.gap();
-    let notes = record.notes.iter().map(|note| (None, note.as_str()));
-    let outcome = record
-        .measured
-        .as_ref()
-        .and_then(|one| one.outcome.as_ref());
-    let warnings = outcome.map_or(&[][..], |outcome| &outcome.warnings);
-    let warnings = warnings
-        .iter()
-        .map(|warning| (warning.benchmark, warning.message.as_str()));
-    for (benchmark, note) in notes.chain(warnings) {
-        let version = benchmark.and_then(|benchmark| {
-            let mut all = record.versions.iter();
-            all.find(|version| version.benchmark == Some(benchmark))
-        });
-        let who = version.map_or_else(String::new, |one| format!("{}: ", one.version));
-        let text = page.clean(&format!("{who}{note}"));
-        page.field("note", Tone::Notice, &text);
+    let before = page.lines();
+    notes(&mut page, record, options.verbose);
+    let failed = |state| state == VersionState::DoesNotBuild;
+    if record.versions.iter().any(|version| failed(version.state)) {
+        let text =
+            "what doesn't build is remembered; --rebuild tries it again, -v shows all of its words";
+        page.field("builds", Tone::Quiet, text);
+    }
+    if page.lines() > before {
+        page.gap();
     }
     let text = page.clean(&made(record));
     page.prose(0, Tone::Quiet, &text);
     page.finish()
 }
 
+/// What must be known of the session, and of its versions.
+fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
+    for note in &record.notes {
+        let text = page.clean(note);
+        page.field("note", Tone::Notice, &text);
+    }
+    let outcome = record
+        .measured
+        .as_ref()
+        .and_then(|one| one.outcome.as_ref());
+    let warnings = outcome.map_or(&[][..], |outcome| &outcome.warnings);
+    let mut said = BTreeSet::new();
+    for warning in warnings {
+        let alike = warnings
+            .iter()
+            .filter(|other| other.id == warning.id)
+            .count();
+        // Versions that were measured together have the same disturbances: one of them is enough.
+        let others = match verbose {
+            true => 0,
+            false if !said.insert(&warning.id) => continue,
+            false => alike - 1,
+        };
+        let mut all = record.versions.iter();
+        let version = all.find(|one| one.benchmark.is_some() && one.benchmark == warning.benchmark);
+        let who = match (version, others) {
+            (None, _) => String::new(),
+            (Some(one), 0) => format!("{}: ", one.version),
+            (Some(one), others) => {
+                let others = counted(others as u64, "other", "others");
+                format!("{}, and the like of {others}: ", one.version)
+            }
+        };
+        let text = page.clean(&format!("{who}{}", warning.message));
+        page.field("note", Tone::Notice, &text);
+    }
+}
+
 /// How it was measured, in a sentence.
 fn made(record: &VersionsRecord) -> String {
-    let rounds = record.measured.as_ref().map_or(0, |measured| {
-        let rounds = measured.runs.iter().map(|run| run.round + 1);
-        rounds.max().unwrap_or(0)
-    });
     let chosen = match (record.chosen_by, record.every) {
         (ChosenBy::Named, _) => "installed versions".to_owned(),
         (ChosenBy::Tags, _) => "tags".to_owned(),
         (ChosenBy::Every, Some(1)) => "every revision".to_owned(),
-        (ChosenBy::Every, every) => format!("every {}. revision", every.unwrap_or(1)),
+        (ChosenBy::Every, every) => format!("one of {} revisions", every.unwrap_or(1)),
     };
     format!(
         "{} of {} ({chosen}), {} in random order: {}",
         record.metric.name(),
         counted(record.versions.len() as u64, "version", "versions"),
-        counted(u64::from(rounds), "round", "rounds"),
+        counted(rounds(record), "round", "rounds"),
         record.command
     )
 }

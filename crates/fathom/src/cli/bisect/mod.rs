@@ -53,7 +53,12 @@ fn plan(arguments: &Arguments) -> Result<BisectPlan, Failure> {
             cache_bytes: arguments.cache_size,
             again: arguments.rebuild,
         },
-        template: template(&arguments.run_options, &arguments.words, EXAMPLE)?,
+        template: template(
+            &arguments.run_options,
+            &arguments.words,
+            arguments.json.as_deref(),
+            EXAMPLE,
+        )?,
         metric: arguments.metric,
         time: arguments.time,
         warmup: arguments.warmup,

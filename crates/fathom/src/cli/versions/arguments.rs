@@ -9,6 +9,7 @@ use fathom_model::Metric;
 
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 const CHOSEN: &str = "Which versions, and how they are built";
 const MEASURED: &str = "How much is measured";
@@ -60,8 +61,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Go on when a run fails: all failures, or only these exit codes. Else a version whose first run
-    /// fails is left out
+    /// Go on when a run fails: all failures, or only these exit codes. Else a version whose first
+    /// run fails is left out
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
     pub ignore_failure: Option<String>,
 
@@ -92,6 +93,9 @@ pub(crate) struct Arguments {
     /// Repeat the random order of this seed
     #[arg(long, value_name = "N", value_parser = quantities::whole::<u64>, help_heading = MEASURED, allow_negative_numbers = true)]
     pub seed: Option<u64>,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Show all versions and steps, and the whole end of what failing builds wrote
     #[arg(short, long, help_heading = SHOWN)]

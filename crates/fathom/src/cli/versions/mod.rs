@@ -2,7 +2,8 @@
 
 mod arguments;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 pub(super) use arguments::Arguments;
 use fathom_conduct::bench::Amount;
@@ -17,7 +18,7 @@ use crate::cli::failure::Failure;
 use crate::cli::revision_progress::RevisionProgress;
 use crate::cli::run_options::RunOptions;
 use crate::cli::target::{self, Source};
-use crate::cli::{screen, write};
+use crate::cli::{path_conflicts, screen, write};
 
 const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE";
 
@@ -28,12 +29,15 @@ const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE"
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(arguments.json.as_deref())?;
     let plan = plan(arguments)?;
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let mut progress = RevisionProgress::new();
     let measured = fathom_conduct::versions(&plan, &mut progress);
     progress.clear();
     let measured = measured?;
-    show(arguments, &measured.record)?;
+    let shown = show(arguments, &measured.record);
+    saver.save_versions(&measured.record);
+    shown?;
     if let Some(error) = measured.failure {
         return Err(error.into());
     }
@@ -45,7 +49,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
 
 fn plan(arguments: &Arguments) -> Result<VersionsPlan, Failure> {
     let which = which(arguments)?;
-    let template = template(&arguments.run_options, &arguments.words, EXAMPLE)?;
+    let json = arguments.json.as_deref();
+    let template = template(&arguments.run_options, &arguments.words, json, EXAMPLE)?;
     if let Which::Installed(_) = which {
         varies(&template)?;
     }
@@ -119,7 +124,8 @@ pub(super) fn here() -> Result<PathBuf, Failure> {
 /// Usage errors.
 pub(super) fn template(
     options: &RunOptions,
-    words: &[std::ffi::OsString],
+    words: &[OsString],
+    json: Option<&Path>,
     example: &str,
 ) -> Result<Template, Failure> {
     if words.is_empty() {
@@ -129,6 +135,7 @@ pub(super) fn template(
     }
     let source = Source::Words(words.to_vec());
     let command = target::plan(options, None, &source, 0, 1, &Vec::new())?;
+    path_conflicts::check_files([(&command.input, &command.output)], json)?;
     let prepare = match &options.prepare[..] {
         [] => None,
         [text] => {

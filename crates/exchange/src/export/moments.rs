@@ -1,25 +1,31 @@
 //! Mean and standard deviation of a sample, for tools that expect them.
 
+use fathom_stats::quantile;
+
 /// What hyperfine says of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Moments {
-    pub(crate) mean: f64,
+pub struct Moments {
+    /// Arithmetic mean.
+    pub mean: f64,
     /// With n - 1; absent for a single value.
-    pub(crate) standard_deviation: Option<f64>,
-    pub(crate) median: f64,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
+    pub standard_deviation: Option<f64>,
+    /// Median.
+    pub median: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
 }
 
 impl Moments {
     /// `None` for an empty sample. Takes values in ascending order.
-    pub(crate) fn of(sorted: &[f64]) -> Option<Moments> {
+    pub fn of(sorted: &[f64]) -> Option<Moments> {
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let mean = mean(sorted);
         let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
         let standard_deviation =
             (sorted.len() > 1).then(|| (squares / (sorted.len() - 1) as f64).sqrt());
-        let median = crate::distribution::quantile(sorted, 0.5);
+        let median = quantile(sorted, 0.5);
         Some(Moments {
             mean,
             standard_deviation,
@@ -31,7 +37,7 @@ impl Moments {
 }
 
 /// Arithmetic mean; 0 for an empty sample.
-pub(crate) fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
     }

@@ -1,0 +1,125 @@
+//! `export`: records and series in forms that other tools read.
+
+mod record;
+mod stored;
+
+use std::io::BufReader;
+use std::path::Path;
+
+use fathom_exchange::export::{EXPORTS, Export, Written};
+use serde_json::Value;
+
+use crate::ConductError;
+
+/// Longer files of Fathom are no records that anybody made.
+const LONGEST: u64 = 1 << 30;
+
+/// What is exported.
+#[derive(Debug, Clone, Default)]
+pub struct ExportPlan {
+    /// Name of the form.
+    pub format: String,
+    /// The store as `--store` names it.
+    pub store: Option<String>,
+    /// Files of Fathom or of other tools, records of the store, names of series.
+    pub sources: Vec<String>,
+    /// Only these metrics; all if empty.
+    pub metrics: Vec<String>,
+}
+
+/// Writes what is asked for in the form that is asked for.
+///
+/// # Errors
+/// A source that isn't there or can't be read, or none of whose figures fit the form.
+pub fn export(plan: &ExportPlan, here: &Path) -> Result<Written, ConductError> {
+    let form = EXPORTS.iter().find(|form| form.name == plan.format);
+    let Some(form) = form else {
+        let names: Vec<&str> = EXPORTS.iter().map(|form| form.name).collect();
+        return Err(ConductError::Refused(format!(
+            "no form is called {:?}; there are {}",
+            plan.format,
+            names.join(", ")
+        )));
+    };
+    let mut exports = Vec::new();
+    for source in &plan.sources {
+        match crate::compare::file_of(source) {
+            Some(path) => exports.extend(of_file(source, &path)?),
+            None => exports.extend(stored::find(plan, here, source)?),
+        }
+    }
+    keep_metrics(&mut exports, &plan.metrics)?;
+    exports.sort_by_key(|export| export.milliseconds);
+    let written = (form.write)(&exports);
+    if written.text.is_empty() {
+        let mut why = written.left_out.iter().map(|entry| entry.reason.as_str());
+        return Err(ConductError::Refused(format!(
+            "nothing of it can be written as {}: {}",
+            form.name,
+            why.next().unwrap_or("it has no figures")
+        )));
+    }
+    Ok(written)
+}
+
+/// Takes away what isn't of these metrics.
+fn keep_metrics(exports: &mut [Export], metrics: &[String]) -> Result<(), ConductError> {
+    if metrics.is_empty() {
+        return Ok(());
+    }
+    let mut known: Vec<String> = Vec::new();
+    for figure in exports.iter().flat_map(|export| &export.figures) {
+        if !known.contains(&figure.benchmark.metric) {
+            known.push(figure.benchmark.metric.clone());
+        }
+    }
+    if let Some(metric) = metrics.iter().find(|metric| !known.contains(metric)) {
+        return Err(ConductError::Refused(format!(
+            "--metric {metric:?}: there are {}",
+            known.join(", ")
+        )));
+    }
+    for export in exports {
+        let wanted = |metric: &String| metrics.contains(metric);
+        export
+            .figures
+            .retain(|figure| wanted(&figure.benchmark.metric));
+    }
+    Ok(())
+}
+
+/// The measurements of a file: a record of Fathom, a list of them, or what another tool wrote.
+fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
+    let failed = |error: std::io::Error| ConductError::Refused(format!("{name}: {error}"));
+    let length = path.metadata().map_err(failed)?.len();
+    if length <= LONGEST && !path.is_dir() {
+        let text = std::fs::read(path).map_err(failed)?;
+        let texts = own(text);
+        if !texts.is_empty() {
+            let each = texts.iter().map(|text| record::of_text(text));
+            return each
+                .collect::<Result<_, _>>()
+                .map_err(|why| ConductError::Refused(format!("{name}: {why}")));
+        }
+    }
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let read = fathom_exchange::read(BufReader::with_capacity(1 << 16, file), name, None);
+    let imported = read.map_err(|error| ConductError::Refused(format!("{name}: {error}")))?;
+    Ok(vec![record::of_imported(crate::import::record(imported))])
+}
+
+/// The records of Fathom in a text; none if it is another tool's.
+fn own(text: Vec<u8>) -> Vec<String> {
+    let mark = b"\"fathom_version\"";
+    if memchr::memmem::find(&text[..text.len().min(1 << 20)], mark).is_none() {
+        return Vec::new();
+    }
+    let Ok(text) = String::from_utf8(text) else {
+        return Vec::new();
+    };
+    if text.trim_start().starts_with('[') {
+        let all: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
+        return all.iter().map(Value::to_string).collect();
+    }
+    vec![text]
+}

@@ -1,0 +1,81 @@
+//! Does what was asked for hold?
+
+use fathom_model::{LoadResult, ServeBudget, ServedServer};
+
+use super::plan::{Limit, Limited};
+
+/// Every limit against every server.
+pub(super) fn budget(limits: &[Limit], servers: &[ServedServer]) -> Vec<ServeBudget> {
+    let pairs = servers.iter().enumerate();
+    pairs
+        .flat_map(|(server, served)| {
+            limits.iter().map(move |limit| {
+                let value = value(limit.of, served);
+                ServeBudget {
+                    server,
+                    limit: limit.text.clone(),
+                    value,
+                    // What isn't known doesn't hold.
+                    met: value.is_some_and(|value| value <= limit.most),
+                }
+            })
+        })
+        .collect()
+}
+
+/// The worst of a server: over the open loops where there are some, else over the closed ones.
+fn value(of: Limited, server: &ServedServer) -> Option<f64> {
+    let open = |load: &&LoadResult| load.rate_per_second.is_some();
+    let has_open = server.load.iter().any(|load| open(&load));
+    let loads = server.load.iter().filter(|load| !has_open || open(load));
+    let worst = |values: Vec<Option<f64>>| -> Option<f64> {
+        let all: Option<Vec<f64>> = values.into_iter().collect();
+        all?.into_iter().reduce(f64::max)
+    };
+    match of {
+        Limited::Response(share) => worst(
+            loads
+                .map(|load| percentile(&load.histogram_ns, share))
+                .collect(),
+        ),
+        Limited::Errors => {
+            let all = server.load.iter().map(|load| load.errors + load.dropped);
+            (!server.load.is_empty()).then(|| all.sum::<u64>() as f64)
+        }
+        Limited::Ready => server.cold.as_ref().map(|cold| cold.ready_ms.p90),
+        Limited::Cpu => worst(loads.map(|load| load.server_cpu_us_per_request).collect()),
+    }
+}
+
+/// In milliseconds; `None` where too few values lie beyond it.
+pub(super) fn percentile(histogram: &[(u64, u64)], share: f64) -> Option<f64> {
+    let count: u64 = histogram.iter().map(|(_, count)| count).sum();
+    if share >= 1.0 {
+        return histogram.last().map(|(ns, _)| *ns as f64 / 1e6);
+    }
+    if (count as f64) * (1.0 - share) < fathom_load::BEYOND - 1e-6 {
+        return None;
+    }
+    let rank = (count as f64 * share).ceil() as u64;
+    let mut before = 0;
+    let at = histogram.iter().find(|(_, count)| {
+        before += count;
+        before >= rank
+    });
+    at.map(|(ns, _)| *ns as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_read_from_steps_if_enough_lie_beyond() {
+        let histogram = [(1_000_000, 900), (2_000_000, 90), (5_000_000, 10)];
+        assert_eq!(percentile(&histogram, 0.5), Some(1.0));
+        assert_eq!(percentile(&histogram, 0.99), Some(2.0));
+        assert_eq!(percentile(&histogram, 0.999), None);
+        assert_eq!(percentile(&histogram, 1.0), Some(5.0));
+        assert_eq!(percentile(&[], 1.0), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! The highest rate at which a server keeps a limit.
+
+use fathom_measure::interrupt;
+use fathom_model::{HighestRate, TriedRate};
+
+use super::budget::percentile;
+use super::plan::{Limit, Limited};
+use super::rounds::{Load, Rounds};
+use super::running::Up;
+use crate::{ConductError, Event, Observer};
+
+/// The rate is known well enough when the last good and the first bad one are this near.
+const NEAR: f64 = 1.05;
+/// Most rates that are tried.
+const MOST_TRIES: usize = 12;
+
+/// Halves the way between a rate that keeps the limit and one that doesn't, from `best`, the
+/// throughput of the closed loop, downwards.
+///
+/// # Errors
+/// When the server ends.
+pub(super) fn find(
+    rounds: &Rounds<'_>,
+    up: &mut Up,
+    server: usize,
+    limit: &Limit,
+    best: f64,
+    observer: &mut dyn Observer,
+) -> Result<HighestRate, ConductError> {
+    let mut tried: Vec<TriedRate> = Vec::new();
+    let (mut good, mut bad): (Option<f64>, Option<f64>) = (None, None);
+    while tried.len() < MOST_TRIES && !interrupt::stopped() {
+        let rate = next_rate(good, bad, best);
+        if !rate.is_finite() || rate < 1.0 {
+            break;
+        }
+        observer.on(Event::LoadStep {
+            server,
+            connections: rounds.plan.most_connections(),
+            rate: Some(rate),
+            round: tried.len() as u32,
+            rounds: MOST_TRIES as u32,
+        });
+        let load = Load {
+            connections: rounds.plan.most_connections(),
+            rate: Some(rate),
+        };
+        let done = rounds.step(up, load, tried.len() as u32, observer)?;
+        up.check_alive()?;
+        if done.outcome.stopped {
+            break;
+        }
+        let totals = &done.outcome.totals;
+        let errors = totals.errors() + totals.dropped;
+        let value_ms = match limit.of {
+            Limited::Response(share) => percentile(&totals.response().steps(), share),
+            _ => None,
+        };
+        let met = errors == 0 && value_ms.is_some_and(|value| value <= limit.most);
+        match met {
+            true => good = Some(rate),
+            false => bad = Some(rate),
+        }
+        tried.push(TriedRate {
+            rate_per_second: rate,
+            value_ms,
+            errors,
+            met,
+        });
+        if let (Some(good), Some(bad)) = (good, bad)
+            && bad / good <= NEAR
+        {
+            break;
+        }
+    }
+    Ok(HighestRate {
+        limit: limit.text.clone(),
+        rate_per_second: good,
+        tried,
+    })
+}
+
+/// The geometric middle between both; else half or double of the one that is known.
+fn next_rate(good: Option<f64>, bad: Option<f64>, best: f64) -> f64 {
+    let rate = match (good, bad) {
+        (Some(good), Some(bad)) => (good * bad).sqrt(),
+        (Some(good), None) => good * 1.5,
+        (None, Some(bad)) => bad / 2.0,
+        (None, None) => best * 0.9,
+    };
+    rate.round()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capacity_is_found_within_five_percent() {
+        for capacity in [40.0, 977.0, 12_345.0, 80_000.0] {
+            let (mut good, mut bad) = (None, None);
+            let mut tries = 0;
+            while tries < MOST_TRIES {
+                let rate = next_rate(good, bad, 14_000.0);
+                tries += 1;
+                match rate <= capacity {
+                    true => good = Some(rate),
+                    false => bad = Some(rate),
+                }
+                if matches!((good, bad), (Some(good), Some(bad)) if bad / good <= NEAR) {
+                    break;
+                }
+            }
+            let found = good.expect("a good rate");
+            assert!(
+                found <= capacity && found * 1.08 >= capacity,
+                "{capacity}: {found}, {tries}"
+            );
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! One launch of a server: from its start to its first good answer.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use fathom_load::clock::now;
+use fathom_load::{Address, Ask, Failing, First, NoAnswer};
+use fathom_measure::MeasureError;
+use fathom_measure::server::{
+    Listening, Place, Server, ServerEvent, StartOptions, free_port, listening, owner,
+};
+
+use super::plan::ServePlan;
+use crate::{ConductError, Target};
+
+/// A server that is not ready is asked again after this time, and then in steps of a share of the
+/// time that has passed.
+const FIRST_PAUSE_NS: u64 = 50_000;
+const PAUSE_SHARE: u64 = 33;
+
+/// A server that has answered.
+pub(super) struct Launched {
+    pub(super) server: Server,
+    pub(super) address: Address,
+    pub(super) listening: Option<Listening>,
+    pub(super) first: First,
+    /// Answers before the first good one.
+    pub(super) answers_before: u32,
+    /// The process that was started has ended, and others go on.
+    pub(super) daemonised: bool,
+}
+
+/// Starts a server and asks it until it gives a good answer.
+///
+/// # Errors
+/// When it doesn't, with what it did instead.
+pub(super) fn launch(
+    plan: &ServePlan,
+    target: &Target,
+    cpus: &[usize],
+) -> Result<Launched, ConductError> {
+    let port = port(plan, target)?;
+    let takes_port = takes_port(target);
+    let mut command = target.command.clone();
+    for word in &mut command.arguments {
+        *word = with_port(word, port);
+    }
+    for (_, value) in &mut command.variables {
+        *value = with_port(value, port);
+    }
+    let options = StartOptions {
+        cpus: cpus.to_vec(),
+        wanted_line: plan.ready.line.clone(),
+        show_output: plan.terms.show_output,
+        variables: vec![("PORT".into(), port.to_string().into())],
+    };
+    let server = Server::start(&command, &options)?;
+    let wanted_port = (takes_port || plan.port.is_some()).then_some(port);
+    let until = server.launched() + plan.launch_timeout.as_nanos() as u64;
+    let mut launching = Launching {
+        plan,
+        name: &target.benchmark.name,
+        server,
+        wanted_port,
+        until,
+        seen: Vec::new(),
+        next: 0,
+        line_came: plan.ready.line.is_none(),
+        answers_before: 0,
+        last: None,
+        daemonised: false,
+    };
+    let (address, first) = launching.until_ready()?;
+    let of = |listening: &&Listening| address_of(&listening.place) == address;
+    Ok(Launched {
+        listening: launching.seen.iter().find(of).cloned(),
+        address,
+        first,
+        answers_before: launching.answers_before,
+        daemonised: launching.daemonised,
+        server: launching.server,
+    })
+}
+
+/// Refuses a server whose port is also listened at by somebody else: he would get some of the
+/// requests.
+///
+/// # Errors
+/// [`ConductError::Refused`], naming him.
+pub(super) fn check_alone(launched: &Launched) -> Result<(), ConductError> {
+    let Address::Tcp(address) = &launched.address else {
+        return Ok(());
+    };
+    let own = launched.server.sockets();
+    let all = listening().unwrap_or_default();
+    let stranger = all.iter().find(|socket| {
+        socket.address.port() == address.port()
+            && (socket.address.ip() == address.ip() || socket.address.ip().is_unspecified())
+            && !own.contains(&socket.inode)
+    });
+    match stranger {
+        Some(socket) if own.is_empty() || owner(socket.inode).is_some() => {
+            Err(taken(address.port(), socket.inode))
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Launching<'l> {
+    plan: &'l ServePlan,
+    name: &'l str,
+    server: Server,
+    wanted_port: Option<u16>,
+    until: u64,
+    /// Where it listens, in the order in which it began to.
+    seen: Vec<Listening>,
+    /// Which of them is asked next.
+    next: usize,
+    line_came: bool,
+    answers_before: u32,
+    /// The last answer that was no good one, or why there was none.
+    last: Option<Result<u16, NoAnswer>>,
+    daemonised: bool,
+}
+
+impl Launching<'_> {
+    fn until_ready(&mut self) -> Result<(Address, First), ConductError> {
+        let mut requests = self.plan.requests.clone();
+        if let Some(path) = &self.plan.ready.path {
+            requests.paths = vec![path.clone()];
+        }
+        requests.keep_alive = true;
+        let mut ask_again = 0;
+        let mut asking: Option<(Address, Ask)> = None;
+        loop {
+            while let Some(event) = self.server.wait(0) {
+                self.on(event)?;
+            }
+            let at = now();
+            if at >= self.until {
+                return Err(self.timed_out());
+            }
+            if let Some((address, ask)) = &mut asking {
+                match ask.go_on(self.until, &self.server.descriptors()) {
+                    Ok(None) => continue,
+                    Ok(Some(first)) if self.is_good(first.expected.answer.status) => {
+                        return Ok((address.clone(), first));
+                    }
+                    Ok(Some(first)) => {
+                        self.answers_before += 1;
+                        self.last = Some(Ok(first.expected.answer.status));
+                    }
+                    Err(why) => self.failed(why),
+                }
+                asking = None;
+                ask_again = self.pause();
+                continue;
+            }
+            let place = self.seen.get(self.next % self.seen.len().max(1));
+            let Some(place) = place.filter(|_| self.line_came) else {
+                let event = self.server.wait(self.until);
+                if let Some(event) = event {
+                    self.on(event)?;
+                }
+                continue;
+            };
+            if at < ask_again {
+                let event = self.server.wait(ask_again);
+                if let Some(event) = event {
+                    self.on(event)?;
+                }
+                continue;
+            }
+            let address = address_of(&place.place);
+            let request = requests.bytes(&address.host()).remove(0);
+            match Ask::begin(&address, &request, requests.head_only()) {
+                Ok(ask) => asking = Some((address, ask)),
+                Err(why) => {
+                    self.failed(why);
+                    ask_again = self.pause();
+                }
+            }
+        }
+    }
+
+    fn on(&mut self, event: ServerEvent) -> Result<(), ConductError> {
+        match event {
+            ServerEvent::Listens(listening) => {
+                let suits = match (&listening.place, self.wanted_port) {
+                    (Place::Tcp(address), Some(port)) => address.port() == port,
+                    (Place::Unix(_), Some(_)) => false,
+                    (_, None) => true,
+                };
+                if suits {
+                    self.seen.push(listening);
+                }
+            }
+            ServerEvent::WroteLine(_) => self.line_came = true,
+            ServerEvent::Ended(exit) => {
+                // Who daemonises has ended well and left others.
+                if !exit.is_success() || self.server.processes().is_empty() {
+                    let when = match (&self.last, self.seen.is_empty()) {
+                        (_, true) => "before it listened",
+                        (Some(Ok(_)), false) => "before it gave a good answer",
+                        (_, false) => "before it answered",
+                    };
+                    return Err(self.failure(format!("{} {when}", super::words::ended(exit))));
+                }
+                self.daemonised = true;
+            }
+            ServerEvent::Interrupted => return Err(MeasureError::Interrupted.into()),
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, why: NoAnswer) {
+        // Between the report that it is going to listen and the call's end nobody is there yet.
+        if why.0 != Failing::Connect {
+            self.answers_before += 1;
+            // Not every port of a server speaks HTTP.
+            self.next += 1;
+        }
+        self.last = Some(Err(why));
+    }
+
+    fn pause(&self) -> u64 {
+        let at = now();
+        let passed = at.saturating_sub(self.server.launched());
+        match self.last {
+            Some(Err(NoAnswer(Failing::Connect, _))) => at + FIRST_PAUSE_NS,
+            _ => at + (passed / PAUSE_SHARE).max(FIRST_PAUSE_NS),
+        }
+    }
+
+    fn is_good(&self, status: u16) -> bool {
+        match self.plan.ready.status.is_empty() {
+            true => self.plan.checks.status_is_good(status),
+            false => self.plan.ready.status.contains(&status),
+        }
+    }
+
+    fn timed_out(&mut self) -> ConductError {
+        let seconds = self.plan.launch_timeout.as_secs_f64();
+        let path = self.plan.ready.path.as_ref();
+        let path = path.unwrap_or(&self.plan.requests.paths[0]).clone();
+        let what = match (&self.last, self.seen.is_empty(), self.wanted_port) {
+            (_, true, Some(port)) => format!(
+                "doesn't listen at port {port} after {seconds} s: give it its port as {{port}} or by the \
+                 variable PORT, or say with --port where it listens"
+            ),
+            (_, true, None) => {
+                format!("doesn't listen after {seconds} s; --timeout gives it more time")
+            }
+            (_, false, _) if !self.line_came => format!(
+                "doesn't write '{}' within {seconds} s",
+                self.plan.ready.line.as_deref().unwrap_or_default()
+            ),
+            (Some(Ok(status)), ..) => super::words::wrong_status(*status, &path),
+            (Some(Err(why)), ..) => format!(
+                "gives no answer within {seconds} s: {}",
+                super::words::no_answer(*why)
+            ),
+            (None, ..) => format!("listens, but gives no whole answer within {seconds} s"),
+        };
+        self.failure(what)
+    }
+
+    fn failure(&mut self, what: String) -> ConductError {
+        let stderr = self.server.stderr_tail();
+        MeasureError::ServerFailed {
+            server: super::words::short(self.name),
+            what,
+            stderr,
+        }
+        .into()
+    }
+}
+
+/// The port for this launch, which nobody else listens at.
+fn port(plan: &ServePlan, target: &Target) -> Result<u16, ConductError> {
+    let Some(port) = plan.port else {
+        return free_port().map_err(|error| {
+            MeasureError::Spawn {
+                name: format!(
+                    "{}: there is no free port",
+                    super::words::short(&target.benchmark.name)
+                ),
+                error,
+            }
+            .into()
+        });
+    };
+    let all = listening().unwrap_or_default();
+    match all.iter().find(|socket| socket.address.port() == port) {
+        Some(socket) => Err(taken(port, socket.inode)),
+        None => Ok(port),
+    }
+}
+
+fn taken(port: u16, inode: u64) -> ConductError {
+    let by = match owner(inode) {
+        Some((pid, name)) => format!("process {pid} ({name})"),
+        None => "a process of another user".to_string(),
+    };
+    ConductError::Refused(format!(
+        "port {port} is taken by {by}: it would be measured instead; end it, or name another port"
+    ))
+}
+
+fn takes_port(target: &Target) -> bool {
+    let words = target.command.arguments.iter();
+    let values = target.command.variables.iter().map(|(_, value)| value);
+    let has = |word: &OsString| find(word.as_bytes(), 0).is_some();
+    words.chain(values).any(has)
+}
+
+const PLACE: &[u8] = b"{port}";
+
+fn find(word: &[u8], from: usize) -> Option<usize> {
+    let rest = word.get(from..)?;
+    let at = rest.windows(PLACE.len()).position(|part| part == PLACE)?;
+    Some(from + at)
+}
+
+/// The word with the port where its place is.
+fn with_port(word: &OsStr, port: u16) -> OsString {
+    let bytes = word.as_bytes();
+    let (mut filled, mut from) = (Vec::new(), 0);
+    while let Some(at) = find(bytes, from) {
+        filled.extend_from_slice(&bytes[from..at]);
+        filled.extend_from_slice(port.to_string().as_bytes());
+        from = at + PLACE.len();
+    }
+    filled.extend_from_slice(&bytes[from..]);
+    OsString::from_vec(filled)
+}
+
+fn address_of(place: &Place) -> Address {
+    match place {
+        Place::Tcp(address) => Address::of_listener(*address),
+        Place::Unix(path) => Address::Unix(path.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_put_wherever_its_place_is() {
+        let filled = |word: &str| with_port(OsStr::new(word), 8080);
+        assert_eq!(filled("{port}"), "8080");
+        assert_eq!(filled("-l{port}:{port}x"), "-l8080:8080x");
+        assert_eq!(filled("{ports}{por"), "{ports}{por");
+        let bytes = OsString::from_vec(b"\xff{port}".to_vec());
+        assert_eq!(with_port(&bytes, 1), OsString::from_vec(b"\xff1".to_vec()));
+    }
+}

@@ -1,0 +1,348 @@
+//! `serve`: cold start, load and latency of servers.
+
+mod budget;
+mod cold;
+mod compare;
+mod find_rate;
+mod launch;
+mod neighbours;
+mod order;
+mod plan;
+mod results;
+mod rounds;
+mod running;
+mod step;
+mod warnings;
+mod words;
+
+use fathom_measure::startup::{self as files, Chill, ColdFiles, Evictor};
+use fathom_measure::{MeasureError, interrupt, now_rfc3339};
+use fathom_model::{
+    SCHEMA_VERSION, ServeConditions, ServeRecord, ServedServer, StopReason, Warning,
+};
+use fathom_trace::allowed_cpus;
+use order::Orders;
+pub use plan::{
+    CONNECTIONS, LAUNCHES, Limit, Limited, ROUNDS, ROUNDS_TO_COMPARE, Ready, SHARE_OF_BEST, STEP,
+    ServePlan, Served,
+};
+use rounds::{Load, Rounds};
+use running::Up;
+
+use crate::{ConductError, Conducted, Observer, fingerprint};
+
+/// Launches the servers in rounds, then loads them in rounds.
+///
+/// # Errors
+/// What keeps it from being measured at all. A server that fails ends measuring; the record then
+/// has what was measured before.
+pub fn serve(
+    plan: &ServePlan,
+    observer: &mut dyn Observer,
+) -> Result<Conducted<ServeRecord>, ConductError> {
+    let _limit = interrupt::until(plan.terms.deadline);
+    fingerprint::take(observer);
+    let mut measured = Measured::begin(plan);
+    let failure = match measured.measure(plan, observer) {
+        Ok(()) => None,
+        Err(ConductError::Measure(error)) if measured.has_something() => Some(error),
+        Err(error) => return Err(error),
+    };
+    if !measured.has_something() && interrupt::stopped() {
+        return Err(MeasureError::Interrupted.into());
+    }
+    measured.keep(plan, failure.is_some())?;
+    let record = measured.record(plan, failure.is_some());
+    Ok(Conducted { record, failure })
+}
+
+/// What was measured so far.
+#[derive(Clone)]
+struct Measured {
+    started_at: String,
+    servers: Vec<ServedServer>,
+    server_cpus: Vec<usize>,
+    generator_cpu: Option<usize>,
+    warnings: Vec<Warning>,
+}
+
+impl Measured {
+    fn begin(plan: &ServePlan) -> Measured {
+        let (server_cpus, generator_cpu) = shares(&plan.terms.pin, &allowed_cpus());
+        let servers = plan.servers.iter().map(|served| ServedServer {
+            name: served.name().to_string(),
+            arguments: match served {
+                Served::Started(target) => target.benchmark.arguments.clone(),
+                Served::Running(_) => Vec::new(),
+            },
+            address: None,
+            status: None,
+            body_bytes: None,
+            cold: None,
+            cold_evicted: None,
+            load: Vec::new(),
+            highest_rate: None,
+        });
+        Measured {
+            started_at: now_rfc3339(),
+            servers: servers.collect(),
+            server_cpus,
+            generator_cpu,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn has_something(&self) -> bool {
+        let has = |server: &ServedServer| server.cold.is_some() || !server.load.is_empty();
+        self.servers.iter().any(has)
+    }
+
+    fn measure(
+        &mut self,
+        plan: &ServePlan,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ConductError> {
+        let mut orders = Orders::new(plan.seed);
+        self.launches(plan, &mut orders, observer)?;
+        self.keep(plan, true)?;
+        let no_load = plan.connections.is_empty()
+            && plan.rates.as_ref().is_some_and(Vec::is_empty)
+            && plan.find_rate.is_none();
+        if interrupt::stopped() || no_load || plan.rounds == 0 {
+            return Ok(());
+        }
+        let mut up = running::bring_up(plan, &self.server_cpus)?;
+        for (server, up) in self.servers.iter_mut().zip(&up) {
+            server.address = Some(up.address.to_string());
+            let first = &up.task.expected[0].answer;
+            (server.status, server.body_bytes) = (Some(first.status), Some(first.body_bytes));
+        }
+        let stop = interrupt::flag();
+        let mut rounds = Rounds {
+            plan,
+            cpu: self.generator_cpu,
+            stop: &stop,
+            orders,
+            made: Vec::new(),
+        };
+        let outcome = self.load(&mut rounds, &mut up, observer);
+        self.warnings
+            .extend(warnings::of_load(&self.servers, &rounds.made));
+        let (patience, mut left) = (plan.stop_timeout.as_nanos() as u64, Vec::new());
+        for (index, up) in up.into_iter().enumerate() {
+            if up.daemonised {
+                self.warnings.push(warnings::daemonised(index));
+            }
+            if let Some(server) = up.server {
+                let stopped = server.stop(patience)?;
+                left.extend((stopped.left > 0).then(|| warnings::left(index, stopped.left)));
+            }
+        }
+        self.warnings.extend(left);
+        outcome
+    }
+
+    fn launches(
+        &mut self,
+        plan: &ServePlan,
+        orders: &mut Orders,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ConductError> {
+        let mut evictor = plan.cold.then(|| Evictor::new(cold_files(plan), false));
+        let mut chill = |server: usize| match &mut evictor {
+            Some(evictor) => evictor.chill(server).map_err(ConductError::from),
+            None => Ok(()),
+        };
+        let all = cold::launches(plan, orders, &mut chill, observer)?;
+        for (index, (server, (launches, about))) in self.servers.iter_mut().zip(all).enumerate() {
+            let (evicted, warm) = launches.into_iter().partition(|launch| launch.evicted);
+            server.cold = cold::summary(warm);
+            server.cold_evicted = cold::summary(evicted);
+            if let Some(about) = about {
+                server.address = Some(about.address);
+                server.status = Some(about.status);
+                server.body_bytes = Some(about.body_bytes);
+                if about.daemonised && plan.rounds == 0 {
+                    self.warnings.push(warnings::daemonised(index));
+                }
+            }
+            self.warnings.extend(warnings::of_launches(index, server));
+        }
+        Ok(())
+    }
+
+    /// Closed loops, then open ones at what they showed.
+    fn load(
+        &mut self,
+        rounds: &mut Rounds<'_>,
+        up: &mut [Up],
+        observer: &mut dyn Observer,
+    ) -> Result<(), ConductError> {
+        let plan = rounds.plan;
+        let closed: Vec<Load> = plan
+            .connections
+            .iter()
+            .map(|connections| Load {
+                connections: *connections,
+                rate: None,
+            })
+            .collect();
+        let made = rounds.make(up, &closed, observer);
+        self.take(plan, rounds, &closed);
+        made?;
+        let rates = match &plan.rates {
+            Some(rates) => rates.clone(),
+            None => self.share_of_best().into_iter().collect(),
+        };
+        let open: Vec<Load> = rates
+            .into_iter()
+            .map(|rate| Load {
+                connections: plan.most_connections(),
+                rate: Some(rate),
+            })
+            .collect();
+        let made = rounds.make(up, &open, observer);
+        self.take(plan, rounds, &open);
+        made?;
+        if let Some(limit) = &plan.find_rate {
+            for (index, up) in up.iter_mut().enumerate() {
+                let server = &mut self.servers[index];
+                let best = best(server).unwrap_or(1000.0);
+                let found = find_rate::find(rounds, up, index, limit, best, observer)?;
+                server.highest_rate = Some(found);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, plan: &ServePlan, rounds: &Rounds<'_>, loads: &[Load]) {
+        for (index, server) in self.servers.iter_mut().enumerate() {
+            for load in loads {
+                let mine = |made: &&rounds::Made| made.server == index && made.load == *load;
+                let steps: Vec<_> = rounds.made.iter().filter(mine).collect();
+                server
+                    .load
+                    .extend(results::result(*load, plan.poisson, &steps));
+            }
+        }
+    }
+
+    /// A rate that the slowest can keep, so that all get the same load.
+    fn share_of_best(&self) -> Option<f64> {
+        let bests: Option<Vec<f64>> = self.servers.iter().map(best).collect();
+        let slowest = bests?.into_iter().reduce(f64::min)?;
+        let rate = (slowest * SHARE_OF_BEST).round();
+        (rate >= 1.0).then_some(rate)
+    }
+
+    /// Puts the record as it is into the file that was asked for.
+    fn keep(&self, plan: &ServePlan, failed: bool) -> Result<(), ConductError> {
+        let Some(path) = &plan.record else {
+            return Ok(());
+        };
+        let record = self.clone().record(plan, failed);
+        crate::write_record(path, &record).map_err(|error| {
+            let path = path.clone();
+            MeasureError::Journal { path, error }.into()
+        })
+    }
+
+    fn record(self, plan: &ServePlan, failed: bool) -> ServeRecord {
+        let interrupted = interrupt::stopped();
+        ServeRecord {
+            schema_version: SCHEMA_VERSION,
+            kind: "serve".to_string(),
+            fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+            started_at: self.started_at,
+            environment: fingerprint::environment(),
+            conditions: ServeConditions {
+                seed: plan.seed,
+                launches: plan.launches,
+                rounds: plan.rounds,
+                step_seconds: plan.step.as_secs_f64(),
+                warmup_seconds: plan.warmup().as_secs_f64(),
+                drain_seconds: plan.drain().as_secs_f64(),
+                method: plan.requests.method.clone(),
+                paths: plan.requests.paths.clone(),
+                headers: plan.requests.headers.clone(),
+                body_bytes: plan.requests.body.len(),
+                keep_alive: plan.requests.keep_alive,
+                request_timeout_seconds: plan.request_timeout.as_secs_f64(),
+                launch_timeout_seconds: plan.launch_timeout.as_secs_f64(),
+                server_cpus: self.server_cpus,
+                generator_cpu: self.generator_cpu,
+                margin: plan.margin,
+            },
+            comparisons: compare::comparisons(&self.servers, plan.margin),
+            budget: budget::budget(&plan.budget, &self.servers),
+            servers: self.servers,
+            warnings: self.warnings,
+            complete: !failed && !interrupted,
+            stop: match (failed, interrupted) {
+                (true, _) => StopReason::Failed,
+                (_, true) => StopReason::Interrupted,
+                _ => StopReason::RunCount,
+            },
+        }
+    }
+}
+
+/// The highest throughput of the closed loops.
+fn best(server: &ServedServer) -> Option<f64> {
+    let closed = server
+        .load
+        .iter()
+        .filter(|load| load.rate_per_second.is_none());
+    closed.map(|load| load.requests_per_second).reduce(f64::max)
+}
+
+/// The CPUs of the servers and that of the generator, which must not take theirs: the last one, if
+/// there are several. `pinned` are those that the user gives to the servers.
+fn shares(pinned: &[usize], allowed: &[usize]) -> (Vec<usize>, Option<usize>) {
+    if !pinned.is_empty() {
+        let free = allowed.iter().rev().find(|cpu| !pinned.contains(cpu));
+        return (pinned.to_vec(), free.copied());
+    }
+    match allowed {
+        [servers @ .., generator] if !servers.is_empty() => (servers.to_vec(), Some(*generator)),
+        _ => (Vec::new(), None),
+    }
+}
+
+/// The program and its interpreter.
+fn cold_files(plan: &ServePlan) -> Vec<ColdFiles> {
+    plan.servers
+        .iter()
+        .map(|served| match served {
+            Served::Started(target) => {
+                let folder = std::path::absolute(target.command.folder());
+                let folder = folder.unwrap_or_else(|_| "/".into());
+                let mut found = files::files_of(&target.command.program, &folder);
+                // A script that is handed to its interpreter.
+                let words = target.command.arguments.iter().skip(1);
+                let named = words
+                    .map(|word| folder.join(word))
+                    .filter(|path| path.is_file());
+                found.extend(named);
+                ColdFiles {
+                    found_by: "none".to_string(),
+                    files: found,
+                }
+            }
+            Served::Running(_) => ColdFiles::default(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn the_generator_has_a_cpu_of_its_own_where_there_are_two() {
+        assert_eq!(shares(&[], &[0, 1, 2]), (vec![0, 1], Some(2)));
+        assert_eq!(shares(&[], &[3]), (vec![], None));
+        assert_eq!(shares(&[2], &[0, 1, 2]), (vec![2], Some(1)));
+        assert_eq!(shares(&[0, 1], &[0, 1]), (vec![0, 1], None));
+    }
+}

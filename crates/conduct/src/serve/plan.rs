@@ -1,0 +1,146 @@
+//! What is to be served, and how it is asked.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fathom_load::{Arrivals, Checks, RequestPlan, Url};
+
+use crate::{RunTerms, Target};
+
+/// Launches of each server, unless something else is said: enough for a p90.
+pub const LAUNCHES: u32 = 30;
+/// Connections of the closed loops, unless something else is said.
+pub const CONNECTIONS: [u32; 3] = [1, 16, 64];
+/// Rounds of load for one server, unless something else is said.
+pub const ROUNDS: u32 = 5;
+/// For several: fewer support no verdict at the level of claims.
+pub const ROUNDS_TO_COMPARE: u32 = 8;
+/// Length of a step, unless something else is said.
+pub const STEP: Duration = Duration::from_secs(3);
+/// The share of the highest throughput at which the open loop runs, unless a rate is given.
+pub const SHARE_OF_BEST: f64 = 0.7;
+
+/// A server.
+#[derive(Debug, Clone)]
+pub enum Served {
+    /// It is started here.
+    Started(Box<Target>),
+    /// It runs already.
+    Running(Url),
+}
+
+impl Served {
+    /// As it was given.
+    pub fn name(&self) -> &str {
+        match self {
+            Served::Started(target) => &target.benchmark.name,
+            Served::Running(url) => &url.text,
+        }
+    }
+}
+
+/// When a started server counts as ready.
+#[derive(Debug, Clone, Default)]
+pub struct Ready {
+    /// What it is asked for; the first of the paths if absent.
+    pub path: Option<String>,
+    /// Status codes that are good answers to that; those of the requests if empty.
+    pub status: Vec<u16>,
+    /// It isn't asked before it has written this.
+    pub line: Option<String>,
+}
+
+/// What must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// As it was given.
+    pub text: String,
+    /// Of what.
+    pub of: Limited,
+    /// At most this: milliseconds, microseconds of CPU time, or a count.
+    pub most: f64,
+}
+
+/// A quantity that can have a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limited {
+    /// A percentile of the response time, as a share; 1 is the largest.
+    Response(f64),
+    /// Requests that failed or were dropped.
+    Errors,
+    /// 90th percentile of the time from launch to first answer.
+    Ready,
+    /// CPU time of the server for each request.
+    Cpu,
+}
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct ServePlan {
+    /// The servers.
+    pub servers: Vec<Served>,
+    /// The port on which they are to listen; a free one if absent.
+    pub port: Option<u16>,
+    /// Launches of each.
+    pub launches: u32,
+    /// Also launches with the server's files taken out of memory.
+    pub cold: bool,
+    /// Connections of the closed loops.
+    pub connections: Vec<u32>,
+    /// Rates of the open loop; a share of the highest throughput if absent, none if empty.
+    pub rates: Option<Vec<f64>>,
+    /// How the moments of the open loop follow each other.
+    pub poisson: bool,
+    /// Find the highest rate that keeps this limit.
+    pub find_rate: Option<Limit>,
+    /// Length of a step.
+    pub step: Duration,
+    /// Rounds.
+    pub rounds: u32,
+    /// The requests.
+    pub requests: RequestPlan,
+    /// Which answers are good.
+    pub checks: Checks,
+    /// When a request has failed.
+    pub request_timeout: Duration,
+    /// When a launch has failed.
+    pub launch_timeout: Duration,
+    /// When a server is ready.
+    pub ready: Ready,
+    /// Time that a server has to end by itself.
+    pub stop_timeout: Duration,
+    /// What must hold.
+    pub budget: Vec<Limit>,
+    /// Differences up to this share count as none.
+    pub margin: f64,
+    /// Seed of all orders.
+    pub seed: u64,
+    /// A file that gets the record.
+    pub record: Option<PathBuf>,
+    /// How the servers are run.
+    pub terms: RunTerms,
+}
+
+impl ServePlan {
+    /// Time before a step that doesn't count: a third of it, at most a second.
+    pub(super) fn warmup(&self) -> Duration {
+        (self.step / 3).min(Duration::from_secs(1))
+    }
+
+    /// Longest time after a step in which answers are waited for.
+    pub(super) fn drain(&self) -> Duration {
+        self.request_timeout.min(Duration::from_secs(10))
+    }
+
+    pub(super) fn arrivals(&self, round: u32) -> Arrivals {
+        match self.poisson {
+            true => Arrivals::Poisson(self.seed ^ (u64::from(round) << 32)),
+            false => Arrivals::Constant,
+        }
+    }
+
+    pub(super) fn most_connections(&self) -> u32 {
+        let most = self.connections.iter().copied().max();
+        most.unwrap_or(CONNECTIONS[2]).max(1)
+    }
+}

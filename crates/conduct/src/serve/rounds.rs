@@ -1,0 +1,109 @@
+//! Rounds of load over all servers: each step of each server once a round, in random order.
+
+use std::sync::atomic::AtomicBool;
+
+use fathom_load::Step;
+use fathom_measure::interrupt;
+
+use super::order::Orders;
+use super::plan::ServePlan;
+use super::running::Up;
+use super::step::{self, Done, StepPlan};
+use crate::{ConductError, Event, Observer};
+
+/// A load: a closed loop, or an open one at this rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Load {
+    pub(super) connections: u32,
+    pub(super) rate: Option<f64>,
+}
+
+/// A step that was made.
+pub(super) struct Made {
+    pub(super) server: usize,
+    pub(super) load: Load,
+    pub(super) round: u32,
+    pub(super) position: u32,
+    pub(super) done: Done,
+}
+
+/// What all rounds of a measurement share.
+pub(super) struct Rounds<'r> {
+    pub(super) plan: &'r ServePlan,
+    pub(super) cpu: Option<usize>,
+    pub(super) stop: &'r AtomicBool,
+    pub(super) orders: Orders,
+    pub(super) made: Vec<Made>,
+}
+
+impl Rounds<'_> {
+    /// Makes all rounds with these loads.
+    ///
+    /// # Errors
+    /// When a server ends.
+    pub(super) fn make(
+        &mut self,
+        up: &mut [Up],
+        loads: &[Load],
+        observer: &mut dyn Observer,
+    ) -> Result<(), ConductError> {
+        let mut steps: Vec<(usize, Load)> = (0..up.len())
+            .flat_map(|server| loads.iter().map(move |load| (server, *load)))
+            .collect();
+        for round in 0..self.plan.rounds {
+            self.orders.shuffle(&mut steps);
+            for (server, load) in steps.iter().copied() {
+                if interrupt::stopped() {
+                    return Ok(());
+                }
+                observer.on(Event::LoadStep {
+                    server,
+                    connections: load.connections,
+                    rate: load.rate,
+                    round,
+                    rounds: self.plan.rounds,
+                });
+                let done = self.step(&up[server], load, round, observer)?;
+                up[server].check_alive()?;
+                if done.outcome.stopped {
+                    return Ok(());
+                }
+                self.made.push(Made {
+                    server,
+                    load,
+                    round,
+                    position: self.made.len() as u32,
+                    done,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// One step, which is not kept.
+    ///
+    /// # Errors
+    /// When there can be no such client.
+    pub(super) fn step(
+        &self,
+        up: &Up,
+        load: Load,
+        round: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, ConductError> {
+        let plan = self.plan;
+        let arrivals = plan.arrivals(round);
+        let of_length = |length: std::time::Duration| Step {
+            open: load.rate.map(|rate| (rate, arrivals)),
+            length: length.as_nanos() as u64,
+            drain: plan.drain().as_nanos() as u64,
+        };
+        let plan = StepPlan {
+            connections: load.connections,
+            warmup: Some(of_length(plan.warmup())),
+            step: of_length(plan.step),
+            cpu: self.cpu,
+        };
+        step::run(&plan, &up.task, up.server.as_ref(), self.stop, observer)
+    }
+}

@@ -1,0 +1,132 @@
+//! Servers that are up, each with what it is asked.
+
+use std::sync::Arc;
+
+use fathom_load::clock::now;
+use fathom_load::{Address, Expected, Task, ask};
+use fathom_measure::MeasureError;
+use fathom_measure::server::Server;
+
+use super::launch;
+use super::plan::{ServePlan, Served};
+use super::words;
+use crate::ConductError;
+
+/// A server under load.
+pub(super) struct Up {
+    pub(super) name: String,
+    /// Absent where it isn't Fathom's.
+    pub(super) server: Option<Server>,
+    pub(super) task: Arc<Task>,
+    pub(super) address: Address,
+    pub(super) daemonised: bool,
+}
+
+/// Starts those that are to be started, and asks each for its answers.
+///
+/// # Errors
+/// When one doesn't give them.
+pub(super) fn bring_up(plan: &ServePlan, cpus: &[usize]) -> Result<Vec<Up>, ConductError> {
+    plan.servers
+        .iter()
+        .map(|served| up(plan, served, cpus))
+        .collect()
+}
+
+fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductError> {
+    let name = served.name().to_string();
+    let mut requests = plan.requests.clone();
+    let (mut server, address, host, daemonised) = match served {
+        Served::Started(target) => {
+            let launched = launch::launch(plan, target, cpus)?;
+            launch::check_alone(&launched)?;
+            let host = launched.address.host();
+            let daemonised = launched.daemonised;
+            (Some(launched.server), launched.address, host, daemonised)
+        }
+        Served::Running(url) => {
+            if let Some(path) = &url.path {
+                requests.paths = vec![path.clone()];
+            }
+            (None, url.address.clone(), url.host.clone(), false)
+        }
+    };
+    if let Some(server) = &mut server {
+        server.keep().map_err(|error| MeasureError::Spawn {
+            name: name.clone(),
+            error,
+        })?;
+    }
+    let bytes = requests.bytes(&host);
+    let mut expected = Vec::new();
+    for (request, path) in bytes.iter().zip(&requests.paths) {
+        match first_answer(plan, &address, request, path) {
+            Ok(answer) => expected.push(answer),
+            Err(what) => {
+                let stderr = server.as_mut().map_or_else(Vec::new, Server::stderr_tail);
+                return Err(MeasureError::ServerFailed {
+                    server: words::short(&name),
+                    what,
+                    stderr,
+                }
+                .into());
+            }
+        }
+    }
+    Ok(Up {
+        name,
+        server,
+        daemonised,
+        task: Arc::new(Task {
+            address: address.clone(),
+            requests: bytes,
+            expected,
+            checks: plan.checks.clone(),
+            head_only: requests.head_only(),
+            keep_alive: plan.requests.keep_alive,
+            timeout: plan.request_timeout.as_nanos() as u64,
+        }),
+        address,
+    })
+}
+
+fn first_answer(
+    plan: &ServePlan,
+    address: &Address,
+    request: &[u8],
+    path: &str,
+) -> Result<Expected, String> {
+    let until = now() + plan.request_timeout.as_nanos() as u64;
+    let first = ask(address, request, plan.requests.head_only(), until)
+        .map_err(|why| format!("gives no answer to {path}: {}", words::no_answer(why)))?;
+    let expected = first.expected;
+    if !plan.checks.status_is_good(expected.answer.status) {
+        return Err(words::wrong_status(expected.answer.status, path));
+    }
+    if !plan.checks.body_is_good(&expected.body) {
+        let wanted = plan.checks.contains.as_deref().unwrap_or_default();
+        return Err(format!(
+            "answers {path} without '{}' in it, which --body-contains asks for",
+            String::from_utf8_lossy(wanted)
+        ));
+    }
+    Ok(expected)
+}
+
+impl Up {
+    /// The server ended under load: what is said.
+    pub(super) fn check_alive(&mut self) -> Result<(), ConductError> {
+        let Some(server) = &mut self.server else {
+            return Ok(());
+        };
+        let Some(exit) = server.ended().filter(|_| server.processes().is_empty()) else {
+            return Ok(());
+        };
+        Err(MeasureError::ServerFailed {
+            server: words::short(&self.name),
+            what: format!("{} under load", words::ended(exit)),
+            stderr: server.stderr_tail(),
+        }
+        .into())
+    }
+}

@@ -1,0 +1,133 @@
+//! What must be known to trust the numbers of a server.
+
+use fathom_model::{ListeningBy, ServedServer, Warning};
+
+use super::rounds::Made;
+use super::words;
+
+fn warning(server: usize, id: &str, message: String) -> Warning {
+    Warning {
+        id: id.to_string(),
+        benchmark: Some(server),
+        message,
+    }
+}
+
+pub(super) fn daemonised(server: usize) -> Warning {
+    warning(
+        server,
+        "daemonised",
+        "the process that was started ended and left others, which were measured; most servers have an \
+         option to stay in the foreground"
+            .to_string(),
+    )
+}
+
+pub(super) fn left(server: usize, count: u32) -> Warning {
+    warning(
+        server,
+        "left_behind",
+        format!("{count} of its processes can't be ended and are still there"),
+    )
+}
+
+pub(super) fn of_launches(index: usize, server: &ServedServer) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let Some(cold) = &server.cold else {
+        return found;
+    };
+    if cold.listening_by == Some(ListeningBy::Look) {
+        let us = cold.listening_uncertainty_us.unwrap_or(0.0);
+        found.push(warning(
+            index,
+            "listening_looked_for",
+            format!(
+                "that it listens was not reported by the kernel but looked for: it may have been up to \
+                 {us:.0} µs earlier"
+            ),
+        ));
+    }
+    let killed = cold.runs.iter().filter(|run| run.killed > 0).count();
+    if killed > 0 {
+        found.push(warning(
+            index,
+            "killed",
+            format!(
+                "it did not end by SIGTERM in time in {killed} of {} launches, and was killed",
+                cold.launches
+            ),
+        ));
+    }
+    let early: u32 = cold.runs.iter().map(|run| run.answers_before).sum();
+    if early > 0 {
+        found.push(warning(
+            index,
+            "not_ready_answers",
+            format!(
+                "it answered before it was ready: {early} answers in {} launches were no good ones",
+                cold.launches
+            ),
+        ));
+    }
+    found
+}
+
+pub(super) fn of_load(servers: &[ServedServer], made: &[Made]) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, server) in servers.iter().enumerate() {
+        let mine = || made.iter().filter(|made| made.server == index);
+        if let Some(why) = mine().find_map(|made| made.done.unconnected) {
+            found.push(warning(
+                index,
+                "unconnected",
+                format!(
+                    "not all connections could be made beforehand: {}",
+                    words::failure(why)
+                ),
+            ));
+        }
+        if let Some((failing, status, more)) = mine().find_map(|made| made.done.outcome.example) {
+            let example = match (status, more) {
+                (0, "") => String::new(),
+                (0, more) => format!(": {more}"),
+                (status, _) => format!(" (status {status})"),
+            };
+            let what = words::failure(failing);
+            found.push(warning(
+                index,
+                "bad_answers",
+                format!("of a bad answer, {what}{example}"),
+            ));
+        }
+        let (other, all): (u64, u64) = server
+            .load
+            .iter()
+            .map(|load| (load.other_bodies, load.completed - load.errors))
+            .fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
+        if other > 0 {
+            found.push(warning(
+                index,
+                "other_bodies",
+                format!("{other} of {all} good answers had another body than the first"),
+            ));
+        }
+        let unasked: u64 = mine().map(|made| made.done.outcome.unasked).sum();
+        if unasked > 0 {
+            found.push(warning(
+                index,
+                "unasked_bytes",
+                format!("after {unasked} answers more came than was asked for"),
+            ));
+        }
+    }
+    if fathom_load::is_coarse() {
+        found.push(Warning {
+            id: "coarse_timer".to_string(),
+            benchmark: None,
+            message:
+                "this kernel (before 5.11) keeps the moments of the open loop to a millisecond"
+                    .to_string(),
+        });
+    }
+    found
+}

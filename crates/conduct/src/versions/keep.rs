@@ -1,0 +1,74 @@
+//! The versions as records of their own: so that each is kept under its revision, and all of them
+//! make one series. Pure.
+
+use fathom_model::{BenchRecord, Run, Version, VersionsRecord};
+use fathom_store::Revision;
+
+/// What is kept of a version.
+#[derive(Debug, Clone)]
+pub struct VersionToKeep {
+    /// Its runs, as if it had been measured alone.
+    pub record: BenchRecord,
+    /// Its revision, whose files were measured as they were committed.
+    pub revision: Option<Revision>,
+    /// Its name.
+    pub label: String,
+}
+
+/// Those that were measured, oldest first.
+pub fn records(record: &VersionsRecord) -> Vec<VersionToKeep> {
+    let Some(measured) = &record.measured else {
+        return Vec::new();
+    };
+    let one = |version: &Version| {
+        Some(VersionToKeep {
+            record: alone(measured, version.benchmark?, &record.command)?,
+            revision: version.revision.clone().map(|id| Revision {
+                id,
+                branch: None,
+                dirty: false,
+            }),
+            label: version.version.clone(),
+        })
+    };
+    record.versions.iter().filter_map(one).collect()
+}
+
+/// The record with this benchmark alone, under the name that all versions share.
+fn alone(measured: &BenchRecord, index: usize, command: &str) -> Option<BenchRecord> {
+    let mut benchmark = measured.benchmarks.get(index)?.clone();
+    benchmark.name = command.to_owned();
+    benchmark.parameters = Vec::new();
+    let own = |run: &&Run| run.benchmark == index;
+    let runs = |all: &[Run]| {
+        let own = all.iter().filter(own);
+        own.map(|run| Run {
+            benchmark: 0,
+            ..run.clone()
+        })
+        .collect()
+    };
+    let outcome = measured.outcome.as_ref().map(|outcome| {
+        let mut outcome = outcome.clone();
+        outcome.comparisons.clear();
+        outcome.cross_checks.clear();
+        outcome.results.retain(|result| result.benchmark == index);
+        for result in &mut outcome.results {
+            result.benchmark = 0;
+        }
+        for warnings in [&mut outcome.warnings, &mut outcome.notes] {
+            warnings.retain(|warning| warning.benchmark.is_none_or(|of| of == index));
+            for warning in warnings {
+                warning.benchmark = warning.benchmark.map(|_| 0);
+            }
+        }
+        outcome.warmups = runs(&outcome.warmups);
+        outcome
+    });
+    Some(BenchRecord {
+        benchmarks: vec![benchmark],
+        runs: runs(&measured.runs),
+        outcome,
+        ..measured.clone()
+    })
+}

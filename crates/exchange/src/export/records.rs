@@ -1,0 +1,77 @@
+//! Records as they are exported.
+
+use fathom_model::imported::{Benchmark, Values};
+use fathom_model::{BenchRecord, Exit, ImportedRecord, Metric, Run, Unit};
+
+use super::{Export, Figure};
+
+/// Every run of `bench`, with all its metrics. Time is left to who can read `started_at`. Runs that
+/// name a benchmark which the record doesn't have are left out.
+pub fn of_bench(record: &BenchRecord) -> Export {
+    let mut runs: Vec<Vec<&Run>> = vec![Vec::new(); record.benchmarks.len()];
+    for run in &record.runs {
+        if let Some(own) = runs.get_mut(run.benchmark) {
+            own.push(run);
+        }
+    }
+    let mut figures = Vec::new();
+    for (benchmark, runs) in record.benchmarks.iter().zip(&runs) {
+        for metric in Metric::ALL {
+            let values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
+            if values.is_empty() {
+                continue;
+            }
+            figures.push(Figure {
+                benchmark: Benchmark {
+                    name: benchmark.name.clone(),
+                    parameters: benchmark.parameters.iter().cloned().collect(),
+                    metric: metric.name().to_owned(),
+                    unit: unit(metric.unit()).to_owned(),
+                    direction: Some(metric.direction()),
+                    values: Values::Samples(values),
+                    iterations: Vec::new(),
+                    threads: None,
+                },
+                exit_codes: runs.iter().map(|run| code(run.exit)).collect(),
+            });
+        }
+    }
+    Export {
+        tool: format!("fathom {}", record.fathom_version),
+        time: record.started_at.clone(),
+        figures,
+        ..Export::default()
+    }
+}
+
+/// What was imported, as it was.
+pub fn of_imported(record: ImportedRecord) -> Export {
+    let version = record.source.version.map(|version| format!(" {version}"));
+    let figures = record.benchmarks.into_iter().map(|benchmark| Figure {
+        benchmark,
+        exit_codes: Vec::new(),
+    });
+    Export {
+        tool: format!("{}{}", record.source.tool, version.unwrap_or_default()),
+        time: record.started_at,
+        revision: record.revision.map(|revision| revision.id),
+        context: record.source.environment,
+        figures: figures.collect(),
+        ..Export::default()
+    }
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => "s",
+        Unit::Bytes => "B",
+        Unit::Count => "",
+    }
+}
+
+fn code(exit: Exit) -> Option<i32> {
+    match exit {
+        Exit::Code(code) => Some(code),
+        Exit::Signal(_) | Exit::TimedOut => None,
+    }
+}

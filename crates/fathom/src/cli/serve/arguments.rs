@@ -1,0 +1,169 @@
+//! The options of `fathom serve`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::values;
+use crate::cli::given_commands::GivenCommands;
+use crate::cli::quantities;
+use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
+use fathom_conduct::serve::Limit;
+
+const MEASURED: &str = "How much is measured";
+const ASKED: &str = "What is asked, and what is a good answer";
+const STARTED: &str = "How servers are started";
+const SHOWN: &str = "What is shown and written";
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom serve -- node server.js {port}
+  fathom serve 'python3 app.py {port}' './app {port}' --path /hello
+  fathom serve --launches 100 --rounds 0 -- ./app {port}
+  fathom serve -c 64 --rate 1000 --time 10s --url http://localhost:8080/
+  fathom serve --budget p99=2ms,errors=0,ready=50ms -- ./app {port}
+
+A worked example.
+  fathom serve -- ./app {port}
+starts ./app 30 times on a free port each time, and says how long it takes to its first answer, rung by rung. \
+Then it starts it once more and loads it: closed loops of 1, 16 and 64 connections, and an open loop at 70 % of \
+the best of them, whose times count from the moment at which each request should have been sent. Beside each, \
+what the server spent, and which side was the limit.
+
+{port} in the command, and the variable PORT, are a free port; --port names one. A server that needs neither is \
+found by where it listens. Only this machine is asked, unless --allow-remote is given.
+
+Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 the server failed, 4 the numbers can't be trusted \
+(the generator was the limit, or other programs took more than 10 % of the CPUs), 130 interrupted.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub given: GivenCommands,
+
+    #[command(flatten)]
+    pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
+
+    /// Measure a server that runs already: http://localhost:8080/path or unix:/run/x.sock. May be
+    /// given several times
+    #[arg(long, value_name = "URL", help_heading = STARTED)]
+    pub url: Vec<String>,
+
+    /// Measure other machines too: only with the consent of who owns them
+    #[arg(long, help_heading = STARTED)]
+    pub allow_remote: bool,
+
+    /// The servers listen at this port (default: a free one, as {port} and as the variable PORT)
+    #[arg(long, value_name = "N", help_heading = STARTED)]
+    pub port: Option<u16>,
+
+    /// Ask this of a server that has been started until it gives a good answer (default: the first path)
+    #[arg(long, value_name = "PATH", help_heading = STARTED)]
+    pub ready_path: Option<String>,
+
+    /// Good answers to that have one of these status codes
+    #[arg(long, value_name = "CODES", value_parser = values::status, help_heading = STARTED)]
+    pub ready_status: Option<values::Status>,
+
+    /// Don't ask before the server has written this text
+    #[arg(long, value_name = "TEXT", help_heading = STARTED)]
+    pub ready_line: Option<String>,
+
+    /// Time that a server has to end by itself before it is killed
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantities::duration, help_heading = STARTED)]
+    pub stop_timeout: Duration,
+
+    /// Launch each server this often; 0 for no cold start
+    #[arg(long, value_name = "N", default_value_t = fathom_conduct::serve::LAUNCHES, value_parser = quantities::whole::<u32>, help_heading = MEASURED)]
+    pub launches: u32,
+
+    /// Also launch with the server's own files out of memory. Needs no privilege
+    #[arg(long, help_heading = MEASURED)]
+    pub cold: bool,
+
+    /// Connections of the closed loops (default: 1,16,64); 0 for no closed loop. In an open loop, the most
+    #[arg(short, long, value_name = "N,...", value_parser = values::connections, help_heading = MEASURED)]
+    pub connections: Option<values::Connections>,
+
+    /// Rates of open loops, requests per second (default: 70 % of the highest of the closed loops); 0
+    /// for no open loop
+    #[arg(long, value_name = "R,...", value_parser = values::rates, help_heading = MEASURED)]
+    pub rate: Option<values::Rates>,
+
+    /// Moments of the open loop as from many independent clients, not at equal distances
+    #[arg(long, help_heading = MEASURED)]
+    pub poisson: bool,
+
+    /// Find the highest rate that keeps this, such as 'p99<5ms', without errors
+    #[arg(long, value_name = "LIMIT", value_parser = values::response_limit, help_heading = MEASURED)]
+    pub find_rate: Option<Limit>,
+
+    /// Length of one step of a round
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = quantities::duration, help_heading = MEASURED)]
+    pub time: Duration,
+
+    /// Rounds of load over all servers (default: 5; 8 to compare several); 0 for no load
+    #[arg(short, long, value_name = "N", value_parser = quantities::whole::<u32>, help_heading = MEASURED)]
+    pub rounds: Option<u32>,
+
+    /// Call differences up to this share the same
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED)]
+    pub margin: f64,
+
+    /// Repeat the random order of this seed
+    #[arg(long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+
+    /// The method of the requests
+    #[arg(short = 'X', long, value_name = "NAME", default_value = "GET", help_heading = ASKED)]
+    pub method: String,
+
+    /// A header line, 'Name: value'. May be given several times
+    #[arg(short = 'H', long = "header", value_name = "LINE", help_heading = ASKED)]
+    pub headers: Vec<String>,
+
+    /// What is sent with each request; @FILE sends a file
+    #[arg(short = 'd', long, value_name = "TEXT|@FILE", help_heading = ASKED)]
+    pub body: Option<String>,
+
+    /// What is asked for (default: /). Several are asked in turn
+    #[arg(long = "path", value_name = "PATH", help_heading = ASKED)]
+    pub paths: Vec<String>,
+
+    /// The same from a file, a path a line
+    #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = ASKED)]
+    pub paths_file: Option<PathBuf>,
+
+    /// Good answers have one of these status codes (default: any below 400)
+    #[arg(long, value_name = "CODES", value_parser = values::status, help_heading = ASKED)]
+    pub status: Option<values::Status>,
+
+    /// Good answers have this text in their body
+    #[arg(long, value_name = "TEXT", help_heading = ASKED)]
+    pub body_contains: Option<String>,
+
+    /// A connection for each request
+    #[arg(long, help_heading = ASKED)]
+    pub no_keep_alive: bool,
+
+    /// A request without its whole answer after this time has failed
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = quantities::duration, help_heading = ASKED)]
+    pub request_timeout: Duration,
+
+    /// Exit with 1 if a server is over these: p50, p90, p99, p99.9 or max of the response time, errors,
+    /// ready (p90 of the time to the first answer), cpu (for each request): 'p99=2ms,errors=0'
+    #[arg(long, value_name = "LIMITS", value_parser = values::budget, help_heading = SHOWN)]
+    pub budget: Option<values::Budget>,
+
+    /// Show all: how requests were sent, Little's law, memory, verdicts with their intervals
+    #[arg(short, long, help_heading = SHOWN)]
+    pub verbose: bool,
+
+    /// Write the complete record as JSON. '-' is standard output
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub json: Option<PathBuf>,
+}

@@ -1,0 +1,160 @@
+//! `fathom serve`: cold start, load and latency of servers.
+
+mod arguments;
+mod progress;
+mod servers;
+mod values;
+
+pub(super) use arguments::Arguments;
+use fathom_conduct::fresh_seed;
+use fathom_conduct::serve::{CONNECTIONS, ROUNDS, ROUNDS_TO_COMPARE, Ready, ServePlan, Served};
+use fathom_load::{Checks, Doubt};
+use fathom_measure::interrupt;
+use fathom_model::ServeRecord;
+use fathom_report as report;
+use progress::Line;
+
+use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
+use crate::cli::{path_conflicts, screen, write};
+
+/// Exit code when a budget is exceeded.
+const OVER_BUDGET: i32 = 1;
+/// A launch that takes longer has failed, unless something else is said.
+const LAUNCH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Measures, prints, writes. Returns the exit code.
+///
+/// # Errors
+/// Everything that keeps a result from being printed.
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    let plan = plan(arguments)?;
+    let written = || arguments.json.as_deref().into_iter();
+    write::check(written())?;
+    let commands = plan.servers.iter().filter_map(|served| match served {
+        Served::Started(target) => Some(&target.command),
+        Served::Running(_) => None,
+    });
+    path_conflicts::check(commands, written())?;
+    let mut saver = arguments.saving.saver()?;
+    interrupt::catch();
+    let mut line = Line::new(&plan);
+    let measured = fathom_conduct::serve(&plan, &mut line);
+    line.clear();
+    let measured = measured?;
+    let shown = show(arguments, &measured.record);
+    saver.save(&measured.record, measured.record.complete);
+    shown?;
+    match measured.failure {
+        Some(error) => Ok(Failure::from(error).print()),
+        None => Ok(exit_code(&measured.record)),
+    }
+}
+
+fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
+    let servers = servers::prepare(arguments)?;
+    let several = servers.len() > 1;
+    let are_running = !arguments.url.is_empty();
+    let rounds = match several {
+        true => ROUNDS_TO_COMPARE,
+        false => ROUNDS,
+    };
+    let rounds = arguments.rounds.unwrap_or(rounds);
+    let launches = if are_running { 0 } else { arguments.launches };
+    if rounds == 0 && launches == 0 {
+        return Err(Failure::Usage(
+            "neither launches nor rounds are asked for: nothing would be measured".to_string(),
+        ));
+    }
+    let connections = match (&arguments.connections, &arguments.rate) {
+        (Some(given), _) => given.0.clone(),
+        (None, _) => CONNECTIONS.to_vec(),
+    };
+    Ok(ServePlan {
+        port: arguments.port,
+        launches,
+        cold: arguments.cold,
+        connections,
+        rates: arguments.rate.clone().map(|rates| rates.0),
+        poisson: arguments.poisson,
+        find_rate: arguments.find_rate.clone(),
+        step: arguments.time,
+        rounds,
+        requests: servers::requests(arguments)?,
+        checks: Checks {
+            status: arguments
+                .status
+                .clone()
+                .map_or_else(Vec::new, |status| status.0),
+            contains: arguments.body_contains.clone().map(String::into_bytes),
+        },
+        request_timeout: arguments.request_timeout,
+        launch_timeout: arguments.run_options.timeout.unwrap_or(LAUNCH_TIMEOUT),
+        ready: Ready {
+            path: arguments.ready_path.clone(),
+            status: arguments
+                .ready_status
+                .clone()
+                .map_or_else(Vec::new, |status| status.0),
+            line: arguments.ready_line.clone(),
+        },
+        stop_timeout: arguments.stop_timeout,
+        budget: arguments
+            .budget
+            .clone()
+            .map_or_else(Vec::new, |budget| budget.0),
+        margin: arguments.margin,
+        seed: arguments.seed.unwrap_or_else(fresh_seed),
+        record: write::grows(arguments.json.as_deref()),
+        terms: arguments.run_options.terms(),
+        servers,
+    })
+}
+
+/// To standard output, and into the file that was asked for.
+///
+/// # Errors
+/// When one can't be written.
+fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
+    let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
+    if !json_to_stdout {
+        let options = report::ServeOptions {
+            width: screen::stdout_width(),
+            color: screen::stdout_has_colour(),
+            unicode: screen::speaks_unicode(),
+            verbose: arguments.verbose,
+        };
+        write::print(report::serve_terminal(record, &options).as_bytes())?;
+    }
+    let Some(path) = write::not_grown(arguments.json.as_deref()) else {
+        return Ok(());
+    };
+    let mut bytes = Vec::new();
+    report::serve_json(record, &mut bytes).map_err(|error| Failure::Write {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    write::export(path, bytes)
+}
+
+fn exit_code(record: &ServeRecord) -> i32 {
+    let loads = || record.servers.iter().flat_map(|server| &server.load);
+    let doubtful = [
+        Doubt::GeneratorBound,
+        Doubt::Lagging,
+        Doubt::Neighbours,
+        Doubt::Little,
+    ];
+    let doubtful = doubtful.map(Doubt::name);
+    let is_doubtful = |verdict: &String| doubtful.contains(&verdict.as_str());
+    if !record.complete {
+        130
+    } else if record.budget.iter().any(|budget| !budget.met) {
+        OVER_BUDGET
+    } else if loads().count() > 0 && loads().all(|load| load.errors == load.completed) {
+        COMMAND_FAILED
+    } else if loads().any(|load| load.verdicts.iter().any(is_doubtful)) {
+        UNTRUSTED
+    } else {
+        0
+    }
+}

@@ -1,0 +1,93 @@
+//! The line that is drawn while servers are launched and loaded.
+
+use std::time::{Duration, Instant};
+
+use fathom_conduct::serve::ServePlan;
+use fathom_conduct::{Event, Observer};
+use fathom_report::{ServeProgress, serve_progress};
+
+use crate::cli::{machine_changed, screen};
+
+/// Launches are drawn this often at most: drawing takes CPU time from the next one.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// Draws, if it may.
+pub(super) struct Line<'l> {
+    plan: &'l ServePlan,
+    draws: bool,
+    drawn: Option<Instant>,
+    server: usize,
+    what: String,
+    completed: u64,
+}
+
+impl<'l> Line<'l> {
+    pub(super) fn new(plan: &'l ServePlan) -> Line<'l> {
+        Line {
+            plan,
+            draws: screen::can_draw(),
+            drawn: None,
+            server: 0,
+            what: String::new(),
+            completed: 0,
+        }
+    }
+
+    /// Removes the line.
+    pub(super) fn clear(&self) {
+        if self.drawn.is_some() {
+            screen::redraw(self.draws, "");
+        }
+    }
+
+    fn draw(&mut self, last_second: Option<(u64, u64)>) {
+        let server = self.plan.servers.get(self.server);
+        let progress = ServeProgress {
+            server: server.map_or("", |server| server.name()),
+            what: self.what.clone(),
+            last_second,
+        };
+        // One column less: a full line would wrap.
+        let width = screen::stderr_width().saturating_sub(1);
+        screen::redraw(self.draws, &serve_progress(&progress, width));
+        self.drawn = Some(Instant::now());
+    }
+}
+
+impl Observer for Line<'_> {
+    fn on(&mut self, event: Event<'_>) {
+        match event {
+            Event::MachineChanged(changes) => machine_changed::warn(changes),
+            Event::Launches { server, launch, of } if self.draws => {
+                self.server = server;
+                self.what = format!("launch {} of {of}", launch + 1);
+                if self.drawn.is_none_or(|drawn| drawn.elapsed() > INTERVAL) {
+                    self.draw(None);
+                }
+            }
+            Event::LoadStep {
+                server,
+                connections,
+                rate,
+                round,
+                rounds,
+            } if self.draws => {
+                self.server = server;
+                let load = match rate {
+                    Some(rate) => format!("{rate:.0}/s"),
+                    None if connections == 1 => "1 connection".to_string(),
+                    None => format!("{connections} connections"),
+                };
+                self.what = format!("{load}, round {} of {rounds}", round + 1);
+                self.completed = 0;
+                self.draw(None);
+            }
+            Event::LoadSecond(tick) if self.draws => {
+                let last = tick.completed.saturating_sub(self.completed);
+                self.completed = tick.completed;
+                self.draw(Some((last, tick.failed)));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! From arguments to the servers, and to what is asked of them.
+
+use fathom_conduct::serve::Served;
+use fathom_load::{RequestPlan, Url};
+
+use super::Arguments;
+use crate::cli::failure::Failure;
+use crate::cli::target::target;
+
+fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Usage(text.into()))
+}
+
+/// All servers: programs found, addresses known.
+///
+/// # Errors
+/// Usage errors, and errors for programs and inputs that aren't there.
+pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Served>, Failure> {
+    if !arguments.url.is_empty() {
+        let given = &arguments.given;
+        if !given.commands.is_empty() || !given.words.is_empty() {
+            return usage("--url measures what runs already: leave the command away, or --url");
+        }
+        return arguments
+            .url
+            .iter()
+            .map(|text| running(text, arguments))
+            .collect();
+    }
+    let options = &arguments.run_options;
+    if !options.prepare.is_empty() {
+        return usage("serve has no --prepare: start what the server needs before");
+    }
+    let sources = arguments
+        .given
+        .sources("fathom serve -- node server.js {port}")?;
+    let count = sources.len();
+    let sources = sources.iter().enumerate();
+    sources
+        .map(|(index, source)| {
+            let target = target(options, None, source, index, count, &Vec::new())
+                .map_err(|failure| arguments.given.explain("serve", failure))?;
+            Ok(Served::Started(Box::new(target)))
+        })
+        .collect()
+}
+
+fn running(text: &str, arguments: &Arguments) -> Result<Served, Failure> {
+    let url = Url::parse(text).map_err(Failure::Usage)?;
+    if url.tls {
+        return usage(format!(
+            "{text}: https is not spoken yet; measure it over http"
+        ));
+    }
+    if !url.address.is_local() && !arguments.allow_remote {
+        return usage(format!(
+            "{text} is not on this machine: load on a machine of others is an attack; with the consent of \
+             its owner, give --allow-remote"
+        ));
+    }
+    Ok(Served::Running(url))
+}
+
+/// The requests.
+///
+/// # Errors
+/// Usage errors, and files that can't be read.
+pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
+    let read = |path: &std::path::Path| {
+        let unreadable = |error| Failure::Usage(format!("can't read {}: {error}", path.display()));
+        std::fs::read(path).map_err(unreadable)
+    };
+    let mut paths = arguments.paths.clone();
+    if let Some(file) = &arguments.paths_file {
+        let text = String::from_utf8_lossy(&read(file)?).into_owned();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        paths = lines.map(str::to_string).collect();
+        if paths.is_empty() {
+            return usage(format!("{} has no path in it", file.display()));
+        }
+    }
+    if paths.is_empty() {
+        paths.push("/".to_string());
+    }
+    let mut headers = Vec::new();
+    for line in &arguments.headers {
+        let Some((name, value)) = line.split_once(':') else {
+            return usage(format!("{line:?} is no header; write 'Name: value'"));
+        };
+        headers.push((name.trim().to_string(), value.trim().to_string()));
+    }
+    let body = match arguments.body.as_deref() {
+        None => Vec::new(),
+        Some(text) => match text.strip_prefix('@') {
+            Some(file) => read(std::path::Path::new(file))?,
+            None => text.as_bytes().to_vec(),
+        },
+    };
+    let plan = RequestPlan {
+        method: arguments.method.clone(),
+        paths,
+        headers,
+        body,
+        keep_alive: !arguments.no_keep_alive,
+    };
+    plan.check().map_err(Failure::Usage)?;
+    Ok(plan)
+}

@@ -1,0 +1,163 @@
+//! Lists and limits as people type them.
+
+use fathom_conduct::serve::{Limit, Limited};
+
+use crate::cli::quantities;
+
+/// Values of `--connections`.
+#[derive(Debug, Clone)]
+pub(crate) struct Connections(pub Vec<u32>);
+/// Values of `--rate`.
+#[derive(Debug, Clone)]
+pub(crate) struct Rates(pub Vec<f64>);
+/// Values of `--status`.
+#[derive(Debug, Clone)]
+pub(crate) struct Status(pub Vec<u16>);
+/// Values of `--budget`.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget(pub Vec<Limit>);
+
+/// More than this many connections are more than the ports of an address.
+const MOST_CONNECTIONS: u32 = 28_000;
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim)
+}
+
+/// `1,16,64`; 0 is none.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn connections(text: &str) -> Result<Connections, String> {
+    let all: Result<Vec<u32>, String> = parts(text).map(quantities::whole).collect();
+    let mut all =
+        all.map_err(|_| "write numbers of connections such as 64, or 1,16,64".to_string())?;
+    if let Some(many) = all.iter().find(|number| **number > MOST_CONNECTIONS) {
+        return Err(format!(
+            "{many} connections are more than an address has ports for: at most {MOST_CONNECTIONS}"
+        ));
+    }
+    all.retain(|number| *number > 0);
+    all.dedup();
+    Ok(Connections(all))
+}
+
+/// `1000`, `500,1000`; 0 is none.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn rates(text: &str) -> Result<Rates, String> {
+    let wrong = || "write requests per second such as 1000, or 500,1000".to_string();
+    let rate = |text: &str| {
+        let number = text.strip_suffix("/s").unwrap_or(text);
+        let rate: f64 = number.parse().map_err(|_| wrong())?;
+        match (0.0..=10_000_000.0).contains(&rate) {
+            true => Ok(rate),
+            false => Err(wrong()),
+        }
+    };
+    let all: Result<Vec<f64>, String> = parts(text).map(rate).collect();
+    let mut all = all?;
+    all.retain(|rate| *rate > 0.0);
+    Ok(Rates(all))
+}
+
+/// `200`, `200,204`.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn status(text: &str) -> Result<Status, String> {
+    let code = |text: &str| {
+        let code: Option<u16> = text.parse().ok();
+        code.filter(|code| (200..600).contains(code))
+            .ok_or_else(|| "write status codes such as 200, or 200,204".to_string())
+    };
+    let all: Result<Vec<u16>, String> = parts(text).map(code).collect();
+    all.map(Status)
+}
+
+/// `p99<5ms`: a percentile of the response time.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn response_limit(text: &str) -> Result<Limit, String> {
+    let limit = limit(text)?;
+    match limit.of {
+        Limited::Response(_) => Ok(limit),
+        _ => Err(
+            "write a percentile of the response time and its limit, such as 'p99<5ms'".to_string(),
+        ),
+    }
+}
+
+/// `p99=2ms,errors=0`.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn budget(text: &str) -> Result<Budget, String> {
+    let all: Result<Vec<Limit>, String> = parts(text).map(limit).collect();
+    all.map(Budget)
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
+    let wrong = || {
+        format!("{text:?} is no limit; write p99=2ms, max=20ms, errors=0, ready=50ms or cpu=30us")
+    };
+    let (name, value) = text.split_once(['=', '<']).ok_or_else(wrong)?;
+    let of = match name.trim() {
+        "p50" => Limited::Response(0.5),
+        "p90" => Limited::Response(0.9),
+        "p99" => Limited::Response(0.99),
+        "p99.9" | "p999" => Limited::Response(0.999),
+        "max" => Limited::Response(1.0),
+        "errors" => Limited::Errors,
+        "ready" => Limited::Ready,
+        "cpu" => Limited::Cpu,
+        _ => return Err(wrong()),
+    };
+    let value = value.trim_start_matches('=').trim();
+    let most = match of {
+        Limited::Errors => f64::from(quantities::whole::<u32>(value).map_err(|_| wrong())?),
+        Limited::Cpu => quantities::duration(value)?.as_secs_f64() * 1e6,
+        Limited::Response(_) | Limited::Ready => quantities::duration(value)?.as_secs_f64() * 1e3,
+    };
+    Ok(Limit {
+        text: text.to_string(),
+        of,
+        most,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_and_0_is_none() {
+        assert_eq!(connections("1,16, 64").unwrap().0, [1, 16, 64]);
+        assert!(connections("0").unwrap().0.is_empty());
+        assert!(connections("x").unwrap_err().contains("1,16,64"));
+        assert!(connections("99999").unwrap_err().contains("ports"));
+        assert_eq!(rates("500/s,1e3").unwrap().0, [500.0, 1000.0]);
+        assert!(rates("0").unwrap().0.is_empty());
+        assert!(rates("nan").is_err() && rates("-1").is_err());
+        assert_eq!(status("200,204").unwrap().0, [200, 204]);
+        assert!(status("99").is_err());
+    }
+
+    #[test]
+    fn limits_have_their_unit() {
+        let all = budget("p99=2ms,errors=0,cpu<30us, max = 1s").unwrap().0;
+        let most: Vec<f64> = all.iter().map(|limit| limit.most).collect();
+        assert_eq!(most, [2.0, 0.0, 30.0, 1000.0]);
+        assert_eq!(all[0].of, Limited::Response(0.99));
+        assert!(budget("p99=2").unwrap_err().contains("unit"));
+        assert!(budget("p98=2ms").unwrap_err().contains("p99=2ms"));
+        assert!(
+            response_limit("errors=0")
+                .unwrap_err()
+                .contains("'p99<5ms'")
+        );
+        assert_eq!(response_limit("p99<=5ms").unwrap().most, 5.0);
+    }
+}

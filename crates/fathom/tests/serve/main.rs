@@ -1,0 +1,8 @@
+//! `fathom serve` as its users see it. Counts and words, never times.
+#![cfg(target_os = "linux")]
+
+mod failed;
+mod hostile;
+mod measured;
+mod refused;
+mod world;

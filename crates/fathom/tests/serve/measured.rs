@@ -1,0 +1,179 @@
+//! What a measurement of a good server has in it.
+
+use serde_json::Value;
+
+use crate::world::{fathom, line, processes_with, record, server, stdout};
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn a_server_is_launched_and_loaded_and_the_books_are_right() {
+    let all = record(&[], &server("good"));
+    let served = &all["servers"][0];
+    assert_eq!(
+        (served["status"].as_u64(), served["body_bytes"].as_u64()),
+        (Some(200), Some(5))
+    );
+    let cold = &served["cold"];
+    assert_eq!(cold["launches"], 3);
+    for run in cold["runs"].as_array().unwrap() {
+        let rungs = [
+            "exec_ms",
+            "listening_ms",
+            "accepted_ms",
+            "first_byte_ms",
+            "ready_ms",
+        ];
+        let rungs = rungs.map(|rung| number(&run[rung]));
+        assert!(rungs.is_sorted() && rungs[0] > 0.0, "{rungs:?}");
+        assert_eq!(run["killed"], 0);
+        assert!(number(&run["cpu_ms"]) > 0.0);
+    }
+    assert_eq!(cold["listening_by"], "kernel");
+    assert_eq!(
+        cold["ready_ms"]["p99"],
+        Value::Null,
+        "three launches have no p99"
+    );
+    let load = served["load"].as_array().unwrap();
+    assert_eq!(load.len(), 3, "two closed loops and an open one");
+    for load in load {
+        let count = |key: &str| load[key].as_u64().unwrap();
+        assert_eq!(count("scheduled"), count("completed") + count("dropped"));
+        assert_eq!((count("errors"), count("other_bodies")), (0, 0));
+        assert_eq!(load["rounds"].as_array().unwrap().len(), 2);
+        let recorded = load["histogram_ns"].as_array().unwrap();
+        let recorded: u64 = recorded.iter().map(|pair| pair[1].as_u64().unwrap()).sum();
+        assert_eq!(recorded, count("completed"));
+        assert!(number(&load["server_cpu_us_per_request"]) > 0.0);
+        assert!(number(&load["server_peak_memory_bytes"]) > 1e6);
+    }
+    assert!(load[2]["rate_per_second"].as_f64().is_some());
+    assert_eq!(all["complete"], true);
+}
+
+#[test]
+fn nothing_of_a_server_is_left_behind() {
+    let mark = format!("mark-{}", std::process::id());
+    let mut words = server("daemon");
+    words.push(mark.clone());
+    let all = record(&[], &words);
+    assert!(processes_with(&mark).is_empty());
+    let warnings = all["warnings"].as_array().unwrap();
+    assert!(
+        warnings.iter().any(|w| w["id"] == "daemonised"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn a_server_finds_its_port_in_a_variable_or_tells_it_by_listening() {
+    let by_variable = record(
+        &["--rounds", "0"],
+        &[
+            "sh".to_string(),
+            "-c".to_string(),
+            format!(
+                "exec {}",
+                line("good")
+                    .replace("{port}", "'\"$PORT\"'")
+                    .replace("''", "")
+            ),
+        ],
+    );
+    assert_eq!(by_variable["servers"][0]["cold"]["launches"], 3);
+    let mut free = server("good");
+    free[3] = "0".to_string();
+    let discovered = record(&["--rounds", "0"], &free);
+    let address = discovered["servers"][0]["address"].as_str().unwrap();
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
+}
+
+#[test]
+fn two_servers_are_measured_in_the_same_rounds_and_compared() {
+    let (a, b) = (line("good"), line("closes"));
+    let all = record(&["--launches", "2", &a, &b], &[]);
+    let servers = all["servers"].as_array().unwrap();
+    assert_eq!(servers.len(), 2);
+    assert!(servers[1]["load"][0]["reconnects"].as_u64().unwrap() > 0);
+    assert_eq!(servers[1]["load"][0]["errors"], 0);
+    let comparisons = all["comparisons"].as_array().unwrap();
+    assert!(!comparisons.is_empty());
+    let few = comparisons.iter().all(|c| c["verdict"] == "undecided");
+    assert!(few, "two rounds decide nothing");
+}
+
+#[test]
+fn answers_before_it_is_ready_are_counted() {
+    let all = record(&["--rounds", "0"], &server("booting"));
+    let runs = all["servers"][0]["cold"]["runs"].as_array().unwrap();
+    assert!(
+        runs.iter().all(|run| run["answers_before"] == 2),
+        "{runs:?}"
+    );
+    let line = record(
+        &["--rounds", "0", "--ready-line", "ready to"],
+        &server("good"),
+    );
+    assert_eq!(line["servers"][0]["cold"]["launches"], 3);
+}
+
+#[test]
+fn a_server_that_runs_already_is_loaded_and_left_running() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/a", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            std::thread::spawn(move || answer(connection));
+        }
+    });
+    let all = record(&["--url", &url, "--rate", "50", "--poisson"], &[]);
+    let served = &all["servers"][0];
+    assert_eq!(served["cold"], Value::Null);
+    assert_eq!(served["load"][2]["arrivals"], "poisson");
+    assert_eq!(served["load"][0]["server_cpu_us_per_request"], Value::Null);
+    assert_eq!(served["load"][2]["errors"], 0);
+}
+
+fn answer(mut connection: std::net::TcpStream) {
+    use std::io::{Read, Write};
+    let mut buffer = [0; 4096];
+    while connection.read(&mut buffer).is_ok_and(|got| got > 0) {
+        assert!(buffer.starts_with(b"GET /a HTTP/1.1\r\nHost: "));
+        let text = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n";
+        if connection.write_all(text).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn several_paths_are_asked_in_turn_and_a_budget_is_held() {
+    let options = [
+        "--path",
+        "/",
+        "--path",
+        "/where",
+        "--budget",
+        "errors=0,p50=10s",
+    ];
+    let all = record(&options, &server("good"));
+    assert_eq!(
+        all["conditions"]["paths"],
+        serde_json::json!(["/", "/where"])
+    );
+    assert_eq!(all["servers"][0]["load"][0]["other_bodies"], 0);
+    assert_eq!(all["budget"][0]["met"], true);
+    let over = ["--rounds", "0", "--launches", "2", "--budget", "ready=1us"];
+    let output = fathom(&over, &server("good")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stdout(&output).contains("OVER the budget"),
+        "{}",
+        stdout(&output)
+    );
+}

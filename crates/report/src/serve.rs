@@ -1,0 +1,13 @@
+//! What `fathom serve` says: a screen of text, JSON.
+
+mod answer;
+mod cold;
+mod compared;
+mod json;
+mod loads;
+mod terminal;
+mod words;
+
+pub use json::serve_json;
+pub use terminal::{ServeOptions, serve_terminal};
+pub use words::{ServeProgress, serve_progress};

@@ -1,0 +1,141 @@
+//! What is read first: how soon a server answers, how much it can do, and at which latency.
+
+use fathom_model::{
+    LoadResult, ServeComparison, ServeMetric, ServeRecord, ServedServer, StopReason, Verdict,
+};
+
+use super::words::{self, ms};
+use crate::line::Tone;
+use crate::quantity::{Words, change, counted, format_count};
+use crate::text::{JOIN, shorten};
+
+/// Columns of a name within a sentence.
+const NAME: usize = 36;
+
+/// The answer in a few sentences, and how it is meant.
+pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
+    let mut tone = Tone::Strong;
+    let mut sentences = Vec::new();
+    if !record.complete {
+        tone = Tone::Bad;
+        sentences.push(match record.stop {
+            StopReason::Interrupted => "PARTIAL: interrupted.".to_string(),
+            _ => "PARTIAL: a server failed.".to_string(),
+        });
+    }
+    let broken: Vec<_> = record.budget.iter().filter(|budget| !budget.met).collect();
+    if let Some(first) = broken.first() {
+        tone = Tone::Bad;
+        sentences.push(format!(
+            "OVER the budget: {}{}, and it is {}.",
+            words::number(record, first.server),
+            shorten(&first.limit, NAME),
+            first.value.map_or("not known".to_string(), |value| {
+                budget_value(&first.limit, value)
+            })
+        ));
+    } else if !record.budget.is_empty() {
+        tone = if record.complete { Tone::Good } else { tone };
+        let limits = counted(record.budget.len() as u64, "limit", "limits");
+        sentences.push(format!("Within the budget of {limits}."));
+    }
+    if let Some(server) = record.servers.first() {
+        sentences.push(of(server));
+    }
+    for index in 1..record.servers.len() {
+        sentences.extend(of_other(record, index));
+    }
+    (tone, sentences.join(" ").replace(JOIN, " "))
+}
+
+/// A value as its limit was written: `p99=2ms`, `errors=0`, `cpu=50us`.
+pub(super) fn budget_value(limit: &str, value: f64) -> String {
+    match limit.split(['=', '<']).next().unwrap_or_default().trim() {
+        "errors" => format_count(value),
+        "cpu" => words::us(value),
+        _ => ms(value),
+    }
+}
+
+fn of(server: &ServedServer) -> String {
+    let name = shorten(&server.name, NAME);
+    let mut parts = Vec::new();
+    if let Some(cold) = &server.cold {
+        parts.push(format!(
+            "answers {} after its launch",
+            ms(cold.ready_ms.p50)
+        ));
+    }
+    if let Some(best) = best(server) {
+        let cpu = best.server_cpu_us_per_request.map_or(String::new(), |us| {
+            format!(" at {} of CPU time each", words::us(us))
+        });
+        let most = format_count(best.requests_per_second.round());
+        parts.push(format!(
+            "does {most} requests/s on {}{cpu}",
+            words::load(best)
+        ));
+    }
+    if let Some(open) = server
+        .load
+        .iter()
+        .find(|load| load.rate_per_second.is_some())
+    {
+        let rate = format_count(open.rate_per_second.unwrap_or(0.0));
+        parts.push(match open.response_ms.p99 {
+            Some(p99) => format!("at {rate}/s has a p99 of {}", ms(p99)),
+            None => format!("at {rate}/s has too few answers for a p99"),
+        });
+    }
+    match parts.len() {
+        0 => format!("{name}: nothing was measured."),
+        1 => format!("{name} {}.", parts[0]),
+        last => format!(
+            "{name} {}, and {}.",
+            parts[..last - 1].join(", "),
+            parts[last - 1]
+        ),
+    }
+}
+
+/// Which side was the limit is said in the table; here is the largest.
+fn best(server: &ServedServer) -> Option<&LoadResult> {
+    let closed = server
+        .load
+        .iter()
+        .filter(|load| load.rate_per_second.is_none());
+    closed.max_by(|a, b| a.requests_per_second.total_cmp(&b.requests_per_second))
+}
+
+fn of_other(record: &ServeRecord, index: usize) -> Option<String> {
+    let mine = |comparison: &&ServeComparison| comparison.subject == index;
+    let of_metric = |metric| {
+        record
+            .comparisons
+            .iter()
+            .filter(mine)
+            .rfind(move |c| c.metric == metric)
+    };
+    let part = |metric, what: &str| {
+        let comparison = of_metric(metric)?;
+        Some(match comparison.verdict {
+            Verdict::Faster | Verdict::Slower => {
+                let words = Words {
+                    less: "faster",
+                    more: "slower",
+                };
+                format!("{} {what}", change(comparison.ratio.value, words))
+            }
+            Verdict::Same => format!("the same {what}"),
+            Verdict::Undecided => format!("undecided {what}"),
+        })
+    };
+    let parts = [
+        part(ServeMetric::Ready, "to its first answer"),
+        part(ServeMetric::TimePerRequest, "in requests/s"),
+        part(ServeMetric::P99, "in p99"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let name = shorten(&record.servers.get(index)?.name, NAME);
+    (!parts.is_empty()).then(|| format!("Against it, {name} is {}.", parts.join(", ")))
+}

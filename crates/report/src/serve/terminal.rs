@@ -1,0 +1,137 @@
+//! The screen of text, and the rest with `-v`.
+
+use fathom_model::{HighestRate, ServeRecord};
+
+use super::answer::{answer, budget_value};
+use super::{cold, compared, loads, words};
+use crate::line::{Page, Tone};
+use crate::quantity::{counted, format_count};
+
+/// How the record is to look on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// Columns of the terminal; at least 32 are used.
+    pub width: usize,
+    /// Whether colour may be used: false when piped and under `NO_COLOR`.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// All tables.
+    pub verbose: bool,
+}
+
+impl Default for ServeOptions {
+    /// A pipe: 80 columns, no colour.
+    fn default() -> Self {
+        ServeOptions {
+            width: 80,
+            color: false,
+            unicode: true,
+            verbose: false,
+        }
+    }
+}
+
+/// The record as text: first how soon the servers answer and how much they can do; then the
+/// distributions, and what must be known to trust them. No line is wider than `options.width` and
+/// no text from outside can act on the terminal. Ends with a line end.
+pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
+    let mut page = Page::new(options.width, options.color, options.unicode);
+    let (tone, text) = answer(record);
+    let text = page.clean(&text);
+    page.prose(0, tone, &text);
+    if record.servers.len() > 1 {
+        page.gap();
+        for (index, server) in record.servers.iter().enumerate() {
+            let name = page.fit(&server.name, options.width.max(32) - 6);
+            page.prose(2, Tone::Plain, &format!("{}: {name}", index + 1));
+        }
+    }
+    cold::write(&mut page, record, options.verbose);
+    loads::write(&mut page, record, options.verbose);
+    for (index, server) in record.servers.iter().enumerate() {
+        if let Some(highest) = &server.highest_rate {
+            page.gap();
+            let text = format!("{}{}", words::number(record, index), highest_rate(highest));
+            let text = page.clean(&text);
+            page.prose(0, Tone::Strong, &text);
+        }
+    }
+    if options.verbose {
+        compared::write(&mut page, record);
+    }
+    budget(&mut page, record);
+    notes(&mut page, record);
+    page.gap();
+    page.prose(0, Tone::Quiet, &made(record, options.verbose));
+    page.finish()
+}
+
+fn highest_rate(highest: &HighestRate) -> String {
+    let tried = counted(highest.tried.len() as u64, "rate was", "rates were");
+    match highest.rate_per_second {
+        Some(rate) => format!(
+            "{} holds up to {} requests/s ({tried} tried)",
+            highest.limit,
+            format_count(rate)
+        ),
+        None => format!("{} holds at no rate ({tried} tried)", highest.limit),
+    }
+}
+
+fn budget(page: &mut Page, record: &ServeRecord) {
+    if record.budget.is_empty() {
+        return;
+    }
+    page.gap();
+    for budget in &record.budget {
+        let limit = page.clean(&budget.limit);
+        let found = match budget.value {
+            None => "it is not known: too few values".to_string(),
+            Some(value) => format!("it is {}", budget_value(&budget.limit, value)),
+        };
+        let (tone, held) = match budget.met {
+            true => (Tone::Good, "holds"),
+            false => (Tone::Bad, "is OVER"),
+        };
+        let number = words::number(record, budget.server);
+        page.field("budget", tone, &format!("{number}{limit} {held}: {found}"));
+    }
+}
+
+fn notes(page: &mut Page, record: &ServeRecord) {
+    if record.warnings.is_empty() {
+        return;
+    }
+    page.gap();
+    for warning in &record.warnings {
+        let who = warning
+            .benchmark
+            .map_or(String::new(), |server| words::number(record, server));
+        let text = page.clean(&warning.message);
+        page.field("note", Tone::Notice, &format!("{who}{text}"));
+    }
+}
+
+fn made(record: &ServeRecord, verbose: bool) -> String {
+    let conditions = &record.conditions;
+    let cpus = match (&conditions.server_cpus[..], conditions.generator_cpu) {
+        ([], _) => "Servers and generator share their CPUs".to_string(),
+        (servers, Some(generator)) => {
+            let list: Vec<String> = servers.iter().map(ToString::to_string).collect();
+            format!(
+                "Under load servers on CPU {}, generator on {generator}",
+                list.join(",")
+            )
+        }
+        (servers, None) => {
+            let list: Vec<String> = servers.iter().map(ToString::to_string).collect();
+            format!("Servers on CPU {}, the generator too", list.join(","))
+        }
+    };
+    let more = match verbose {
+        true => String::new(),
+        false => "; lag, memory, intervals: -v".to_string(),
+    };
+    format!("{cpus}; seed {}{more}", conditions.seed)
+}

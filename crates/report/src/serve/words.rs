@@ -1,0 +1,87 @@
+//! Names of loads and times, and the line that is drawn while it runs.
+
+use fathom_model::{LoadResult, ServeRecord};
+
+use crate::quantity::{format_count, short_time};
+use crate::text::{escape, shorten};
+
+/// Columns of a server's name in a line.
+const NAME: usize = 28;
+
+pub(super) fn ms(ms: f64) -> String {
+    short_time(ms / 1e3)
+}
+
+pub(super) fn us(us: f64) -> String {
+    short_time(us / 1e6)
+}
+
+/// What isn't known, for want of values, is `n/a`.
+pub(super) fn ms_or(ms: Option<f64>) -> String {
+    ms.map_or_else(|| "n/a".to_string(), self::ms)
+}
+
+/// `16 connections`, or `1,490/s, open`.
+pub(super) fn load(load: &LoadResult) -> String {
+    match load.rate_per_second {
+        Some(rate) => format!("open, {}/s", format_count(rate)),
+        None if load.connections == 1 => "1 connection".to_string(),
+        None => format!("{} connections", load.connections),
+    }
+}
+
+/// `2: ` where there are several servers.
+pub(super) fn number(record: &ServeRecord, server: usize) -> String {
+    match record.servers.len() {
+        2.. => format!("{}: ", server + 1),
+        _ => String::new(),
+    }
+}
+
+/// Where a measurement is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServeProgress<'p> {
+    /// The server's name as it was given.
+    pub server: &'p str,
+    /// What is done: `launch 3 of 30`, `16 connections, round 2 of 5`.
+    pub what: String,
+    /// Of a step that runs: requests in its last second, and all that failed.
+    pub last_second: Option<(u64, u64)>,
+}
+
+/// One line of at most `width` columns, safe to draw.
+pub fn serve_progress(progress: &ServeProgress<'_>, width: usize) -> String {
+    let name = shorten(&escape(progress.server), NAME);
+    let second = match progress.last_second {
+        None => String::new(),
+        Some((requests, 0)) => format!(": {} requests/s", format_count(requests as f64)),
+        Some((requests, failed)) => format!(
+            ": {} requests/s, {} failed",
+            format_count(requests as f64),
+            format_count(failed as f64)
+        ),
+    };
+    shorten(&format!("{name}  {}{second}", progress.what), width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_who_is_asked_and_what_came() {
+        let mut progress = ServeProgress {
+            server: "./server\x1b[2J {port}",
+            what: "16 connections, round 2 of 5".to_string(),
+            last_second: None,
+        };
+        let line = serve_progress(&progress, 80);
+        assert!(line.ends_with("16 connections, round 2 of 5") && !line.contains('\x1b'));
+        progress.last_second = Some((21_300, 2));
+        let line = serve_progress(&progress, 100);
+        assert!(
+            line.ends_with("round 2 of 5: 21,300 requests/s, 2 failed"),
+            "{line}"
+        );
+    }
+}

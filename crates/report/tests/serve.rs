@@ -1,0 +1,120 @@
+//! What `fathom serve` writes: words and JSON.
+
+mod fingerprinted;
+mod served;
+mod walker;
+
+use fathom_model::{ServeRecord, StopReason};
+use fathom_report::{ServeOptions, columns, serve_json, serve_terminal};
+use serde_json::Value;
+use served::{full, plain, sparse, unseen};
+use walker::{Walker, assert_covered, undescribed};
+
+fn schema() -> Value {
+    let text = include_str!("../../../docs/json-schema/serve.schema.json");
+    serde_json::from_str(text).expect("the schema is JSON")
+}
+
+fn written(record: &ServeRecord) -> Value {
+    let mut out = Vec::new();
+    serve_json(record, &mut out).expect("a vector takes everything");
+    assert_eq!(out.last(), Some(&b'\n'));
+    serde_json::from_slice(&out).expect("what was written is JSON")
+}
+
+fn shown(record: &ServeRecord, width: usize, verbose: bool) -> String {
+    serve_terminal(
+        record,
+        &ServeOptions {
+            width,
+            verbose,
+            ..ServeOptions::default()
+        },
+    )
+}
+
+/// The text without its line ends.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_record_fits_the_schema_and_no_key_in_the_schema_is_idle() {
+    let schema = schema();
+    let values = [plain(), full(), sparse(), unseen()].map(|record| written(&record));
+    assert_covered(&schema, "serve", values, |path| !path.contains('|'));
+    assert_eq!(undescribed(&schema), Vec::<String>::new());
+}
+
+#[test]
+fn what_was_written_can_be_read_again() {
+    for record in [plain(), full(), sparse(), unseen()] {
+        let again: ServeRecord = serde_json::from_value(written(&record)).expect("a record");
+        assert_eq!(again, record);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let schema = schema();
+    let spoil: [&dyn Fn(&mut Value); 3] = [
+        &|value| value["extra"] = Value::Bool(true),
+        &|value| value["servers"][0]["cold"]["runs"][1]["slow"] = Value::from("lazy"),
+        &|value| value["servers"][0]["load"][0]["completed"] = Value::from(-1),
+    ];
+    for spoil in spoil {
+        let mut value = written(&full());
+        spoil(&mut value);
+        assert!(
+            Walker::new(&schema)
+                .check(&value, &schema, "serve")
+                .is_err()
+        );
+    }
+}
+
+#[test]
+fn one_server_fits_a_screen_of_80_columns() {
+    let text = shown(&plain(), 80, false);
+    assert!(text.lines().count() <= 24, "{text}");
+    insta::assert_snapshot!("one_server", text);
+}
+
+#[test]
+fn two_servers_with_everything() {
+    let text = shown(&full(), 80, true);
+    insta::assert_snapshot!("two_servers", text);
+}
+
+#[test]
+fn no_line_is_too_wide_and_no_name_acts_on_the_terminal() {
+    for width in [32, 60, 80, 120] {
+        for record in [plain(), full(), sparse(), unseen()] {
+            for verbose in [false, true] {
+                let text = shown(&record, width, verbose);
+                assert!(
+                    text.lines().all(|line| columns(line) <= width),
+                    "{width}:\n{text}"
+                );
+                assert!(!text.contains(['\x1b', '\u{202e}']), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_said_and_not_made_up() {
+    let text = flat(&shown(&sparse(), 100, true));
+    for wanted in ["PARTIAL: interrupted.", "n/a", "share their CPUs"] {
+        assert!(text.contains(wanted), "{wanted:?} is missing in\n{text}");
+    }
+    let mut failed = unseen();
+    (failed.complete, failed.stop) = (false, StopReason::Failed);
+    let text = flat(&shown(&failed, 100, false));
+    assert!(text.contains("PARTIAL: a server failed."), "{text}");
+    assert!(
+        text.contains("p99<5ms holds at no rate (1 rate was tried)"),
+        "{text}"
+    );
+    assert!(!text.contains("listening"), "{text}");
+}

@@ -1,0 +1,354 @@
+//! Records of `fathom serve` that the tests show.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+
+use crate::fingerprinted::fingerprint;
+use fathom_model::{
+    ColdStart, Environment, Estimate, HighestRate, Launch, ListeningBy, LoadResult, LoadRound,
+    LoadSecond, MoreRounds, Percentiles, SCHEMA_VERSION, ServeBudget, ServeComparison,
+    ServeConditions, ServeMetric, ServeRecord, ServedServer, SlowLaunch, Spread, StopReason,
+    TriedRate, Verdict, Warning,
+};
+
+fn estimate(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: value * 0.97,
+        high: value * 1.04,
+        level: 0.95,
+    }
+}
+
+fn spread(ms: f64) -> Spread {
+    Spread {
+        min: ms * 0.9,
+        p50: ms,
+        p90: ms * 1.2,
+        p99: None,
+        max: ms * 1.9,
+    }
+}
+
+fn launch(position: u32, ready_ms: f64, slow: Option<SlowLaunch>) -> Launch {
+    Launch {
+        position,
+        evicted: false,
+        exec_ms: 0.4,
+        listening_ms: Some(ready_ms * 0.8),
+        listening_by: Some(ListeningBy::Kernel),
+        listening_uncertainty_us: Some(0.0),
+        accepted_ms: ready_ms * 0.81,
+        first_byte_ms: ready_ms * 0.98,
+        ready_ms,
+        cpu_ms: ready_ms * 0.9,
+        run_queue_wait_ms: 0.1,
+        read_bytes: 0,
+        major_faults: 0,
+        answers_before: 0,
+        stop_ms: 1.2,
+        killed: 0,
+        slow,
+    }
+}
+
+fn cold(ms: f64, by: Option<ListeningBy>) -> ColdStart {
+    let causes = [
+        None,
+        Some(SlowLaunch::WaitedForCpu),
+        Some(SlowLaunch::WaitedForDisk),
+        Some(SlowLaunch::WorkedLonger),
+        Some(SlowLaunch::Other),
+    ];
+    let runs = causes.into_iter().enumerate();
+    ColdStart {
+        launches: 30,
+        exec_ms: spread(0.4),
+        listening_ms: by.map(|_| spread(ms * 0.8)),
+        listening_by: by,
+        listening_uncertainty_us: by.map(|_| 0.0),
+        accepted_ms: spread(ms * 0.81),
+        first_byte_ms: spread(ms * 0.98),
+        ready_ms: spread(ms),
+        ready_median_ms: estimate(ms),
+        cpu_ms: spread(ms * 0.9),
+        stop_ms: spread(1.2),
+        waited_for_cpu: 1,
+        waited_for_disk: 1,
+        worked_longer: 1,
+        slow_otherwise: 1,
+        runs: runs
+            .map(|(index, why)| launch(index as u32, ms * (1.0 + 0.3 * index as f64), why))
+            .collect(),
+    }
+}
+
+fn percentiles(p50: f64) -> Percentiles {
+    Percentiles {
+        mean: Some(p50 * 1.1),
+        p50: Some(p50),
+        p90: Some(p50 * 1.5),
+        p99: Some(p50 * 4.0),
+        p999: None,
+        max: Some(p50 * 20.0),
+    }
+}
+
+fn load(connections: u32, rate: Option<f64>, per_second: f64) -> LoadResult {
+    LoadResult {
+        connections,
+        rate_per_second: rate,
+        arrivals: rate.map(|_| "constant".to_string()),
+        requests_per_second: per_second,
+        requests_per_second_interval: estimate(per_second),
+        scheduled: 15_000,
+        completed: 15_000,
+        dropped: 0,
+        errors: 0,
+        errors_by_kind: BTreeMap::new(),
+        response_ms: percentiles(f64::from(connections) / per_second * 1e3),
+        service_ms: percentiles(f64::from(connections) / per_second * 1e3),
+        generator_lag_us: percentiles(18.0),
+        waited_for_connection: 0,
+        most_waiting: 0,
+        little: Some(0.998),
+        server_cpu_us_per_request: Some(47.0),
+        generator_cpu_us_per_request: 8.1,
+        generator_cpu_share: 0.31,
+        server_cpus_used: Some(0.99),
+        server_peak_memory_bytes: Some(21_000_000),
+        server_threads: Some(2),
+        server_voluntary_switches_per_request: Some(0.4),
+        server_involuntary_switches_per_request: Some(0.01),
+        reconnects: 0,
+        other_bodies: 0,
+        received_bytes: 2_700_000,
+        verdicts: Vec::new(),
+        rounds: vec![LoadRound {
+            round: 0,
+            position: 3,
+            requests_per_second: per_second,
+            p50_ms: Some(0.7),
+            p99_ms: Some(2.9),
+            server_cpu_us_per_request: Some(47.0),
+            generator_cpu_us_per_request: 8.1,
+            generator_cpu_share: 0.31,
+            server_cpus_used: Some(0.99),
+            neighbours_share: 0.14,
+            errors: 0,
+        }],
+        seconds: vec![LoadSecond {
+            round: 0,
+            second: 0,
+            failed: 0,
+            histogram_ns: vec![(700_000, 4000), (3_000_000, 12)],
+        }],
+        histogram_ns: vec![(700_000, 14_900), (3_000_000, 100)],
+    }
+}
+
+fn server(name: &str, ms: f64, per_second: f64) -> ServedServer {
+    ServedServer {
+        name: name.to_string(),
+        arguments: vec!["python3".to_string(), "app.py".to_string()],
+        address: Some("127.0.0.1:40123".to_string()),
+        status: Some(200),
+        body_bytes: Some(13),
+        cold: Some(cold(ms, Some(ListeningBy::Kernel))),
+        cold_evicted: None,
+        load: vec![
+            load(1, None, per_second * 0.6),
+            load(16, None, per_second),
+            load(64, Some(per_second * 0.7), per_second * 0.7),
+        ],
+        highest_rate: None,
+    }
+}
+
+/// One server, nothing remarkable.
+pub(crate) fn plain() -> ServeRecord {
+    ServeRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "serve".to_string(),
+        fathom_version: "0.1.0".to_string(),
+        started_at: "2026-11-25T23:00:00Z".to_string(),
+        environment: Environment {
+            kernel: "Linux 6.18".to_string(),
+            architecture: "x86_64".to_string(),
+            cpu_model: None,
+            cpus: 2,
+            memory_bytes: Some(1 << 34),
+            host: None,
+            governor: None,
+            virtual_machine: Some(true),
+            load_average: Some(0.1),
+            fingerprint: Some(fingerprint()),
+        },
+        conditions: ServeConditions {
+            seed: 40,
+            launches: 30,
+            rounds: 5,
+            step_seconds: 3.0,
+            warmup_seconds: 1.0,
+            drain_seconds: 10.0,
+            method: "GET".to_string(),
+            paths: vec!["/".to_string()],
+            headers: vec![("X-A".to_string(), "b".to_string())],
+            body_bytes: 0,
+            keep_alive: true,
+            request_timeout_seconds: 10.0,
+            launch_timeout_seconds: 30.0,
+            server_cpus: vec![0],
+            generator_cpu: Some(1),
+            margin: 0.01,
+        },
+        servers: vec![server("python3 app.py {port}", 48.0, 2130.0)],
+        comparisons: Vec::new(),
+        budget: Vec::new(),
+        warnings: Vec::new(),
+        complete: true,
+        stop: StopReason::RunCount,
+    }
+}
+
+/// Two servers with everything that can be said of them.
+pub(crate) fn full() -> ServeRecord {
+    let mut record = plain();
+    record.servers.push(server("./app {port}", 3.1, 21_300.0));
+    let first = &mut record.servers[0];
+    first.cold_evicted = Some(cold(480.0, Some(ListeningBy::Look)));
+    let bad = &mut first.load[1];
+    let kinds = [
+        "connect",
+        "no_port",
+        "reset",
+        "closed",
+        "timed_out",
+        "malformed",
+        "status",
+        "body",
+    ];
+    bad.errors_by_kind = kinds
+        .into_iter()
+        .map(|kind| (kind.to_string(), 2))
+        .collect();
+    (bad.errors, bad.dropped, bad.scheduled) = (16, 3, 15_003);
+    bad.verdicts = [
+        "generator-bound",
+        "neighbours",
+        "Little's law off",
+        "not steady",
+    ]
+    .map(str::to_string)
+    .to_vec();
+    first.load[2].verdicts = vec!["generator late".to_string()];
+    first.highest_rate = Some(HighestRate {
+        limit: "p99<5ms".to_string(),
+        rate_per_second: Some(1720.0),
+        tried: vec![TriedRate {
+            rate_per_second: 1720.0,
+            value_ms: Some(4.4),
+            errors: 0,
+            met: true,
+        }],
+    });
+    let metrics = [
+        (ServeMetric::Ready, None, 0.065, Verdict::Faster),
+        (ServeMetric::TimePerRequest, Some(1), 1.002, Verdict::Same),
+        (ServeMetric::P99, Some(2), 1.6, Verdict::Slower),
+        (ServeMetric::ServerCpu, Some(2), 0.98, Verdict::Undecided),
+    ];
+    record.comparisons = metrics
+        .into_iter()
+        .map(|(metric, load, ratio, verdict)| ServeComparison {
+            reference: 0,
+            subject: 1,
+            metric,
+            load,
+            rounds: 8,
+            ratio: estimate(ratio),
+            verdict,
+            more_rounds: (verdict == Verdict::Undecided).then_some(MoreRounds(12)),
+            doubts: Vec::new(),
+        })
+        .collect();
+    record.comparisons[3].doubts = vec!["errors differ".to_string()];
+    record.budget = vec![
+        ServeBudget {
+            server: 0,
+            limit: "p99=2ms".to_string(),
+            value: Some(2.9),
+            met: false,
+        },
+        ServeBudget {
+            server: 1,
+            limit: "errors=0".to_string(),
+            value: None,
+            met: false,
+        },
+    ];
+    record.warnings = vec![Warning {
+        id: "killed".to_string(),
+        benchmark: Some(0),
+        message: "it did not end by SIGTERM".to_string(),
+    }];
+    record
+}
+
+/// A server that runs already, of which little is known; names that attack a terminal.
+pub(crate) fn sparse() -> ServeRecord {
+    let mut record = plain();
+    record.environment.fingerprint = None;
+    record.conditions.server_cpus = Vec::new();
+    record.conditions.generator_cpu = None;
+    let server = &mut record.servers[0];
+    server.name = "http://localhost:1/\x1b[2J\n\u{202e}".to_string();
+    (
+        server.cold,
+        server.address,
+        server.status,
+        server.body_bytes,
+    ) = (None, None, None, None);
+    server.load.truncate(1);
+    let load = &mut server.load[0];
+    load.response_ms = Percentiles::default();
+    load.service_ms = Percentiles::default();
+    load.little = None;
+    load.server_cpu_us_per_request = None;
+    load.server_cpus_used = None;
+    load.server_peak_memory_bytes = None;
+    load.server_threads = None;
+    load.server_voluntary_switches_per_request = None;
+    load.server_involuntary_switches_per_request = None;
+    load.rounds[0].p50_ms = None;
+    load.rounds[0].p99_ms = None;
+    load.rounds[0].server_cpu_us_per_request = None;
+    load.rounds[0].server_cpus_used = None;
+    (record.complete, record.stop) = (false, StopReason::Interrupted);
+    record
+}
+
+/// A server that nobody saw listen.
+pub(crate) fn unseen() -> ServeRecord {
+    let mut record = plain();
+    let cold_start = &mut record.servers[0].cold;
+    *cold_start = Some(cold(48.0, None));
+    for run in &mut cold_start.as_mut().expect("just set").runs {
+        (
+            run.listening_ms,
+            run.listening_by,
+            run.listening_uncertainty_us,
+        ) = (None, None, None);
+    }
+    record.servers[0].highest_rate = Some(HighestRate {
+        limit: "p99<5ms".to_string(),
+        rate_per_second: None,
+        tried: vec![TriedRate {
+            rate_per_second: 90.0,
+            value_ms: None,
+            errors: 4,
+            met: false,
+        }],
+    });
+    record
+}
