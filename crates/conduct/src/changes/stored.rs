@@ -86,13 +86,22 @@ fn asked(series: &HistorySeries, environment: Option<String>, places: &[usize]) 
         labels: points()
             .map(|point| match &point.revision {
                 Some(revision) => {
-                    format!("{} {}", revision.get(..9).unwrap_or(revision), point.time)
+                    format!(
+                        "{} {}",
+                        revision.get(..9).unwrap_or(revision),
+                        day(&point.time)
+                    )
                 }
                 None => point.time.clone(),
             })
             .collect(),
         values: points().map(|point| point.value).collect(),
     }
+}
+
+/// The day of a time.
+fn day(time: &str) -> &str {
+    time.get(..10).unwrap_or(time)
 }
 
 /// Positions of the first points of new levels, each found among the points of its environment.
