@@ -156,7 +156,7 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                     value: middle.value * factor,
                     low: middle.low * factor,
                     high: middle.high * factor,
-                    runs: middle.runs,
+                    runs: middle.runs as u32,
                     ..of
                 }));
             };
