@@ -182,7 +182,7 @@ pub struct LoadRound {
     pub round: u32,
     /// Place in the order of all steps, from 0.
     pub position: u32,
-    /// Completed per second of the step's time.
+    /// Good answers per second of the step's time.
     pub requests_per_second: f64,
     /// Median response time of good answers.
     pub p50_ms: Option<f64>,
@@ -226,7 +226,7 @@ pub struct LoadResult {
     /// `constant` or `poisson`; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<String>,
-    /// Completed per second: the median over the rounds.
+    /// Good answers per second: the median over the rounds.
     pub requests_per_second: f64,
     /// The same with its interval.
     pub requests_per_second_interval: Estimate,
