@@ -99,6 +99,8 @@ pub struct ServePlan {
     pub rounds: u32,
     /// The requests.
     pub requests: RequestPlan,
+    /// Length of a WebSocket message.
+    pub message_bytes: usize,
     /// Which answers are good.
     pub checks: Checks,
     /// When a request has failed.
