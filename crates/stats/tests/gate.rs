@@ -212,3 +212,22 @@ fn waits_for_a_cpu_are_left_out_where_they_are_known() {
     assert_eq!(findings[0].answer, GateAnswer::Worse);
     assert_eq!(worse(&findings[1..]), 0);
 }
+
+#[test]
+fn a_side_without_known_waits_is_compared_by_wall_time() {
+    let mut busy = Machine {
+        waits: 0.2,
+        ..machine(6, 0.01, 1.5)
+    };
+    let mut gate = Gate::new([QUESTION]);
+    for _ in 0..10 {
+        let mut round = busy.round(0);
+        for run in &mut round.head {
+            run.cpu_wait_free = None;
+        }
+        gate.add(0, &round);
+    }
+    let finding = &gate.findings()[0];
+    assert_eq!(finding.metric, fathom_model::Metric::Wall);
+    assert!(finding.ratio.is_some());
+}
