@@ -33,8 +33,7 @@ mod write;
 
 use std::ffi::OsString;
 
-use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 
 /// A performance laboratory for whole programs whose numbers are true, and which says why.
@@ -97,33 +96,12 @@ enum Verb {
     Man(man::Arguments),
 }
 
-/// `why` takes one command, so its help leaves out how options are shared out to several.
-fn command() -> Command {
-    const SEVERAL: &str = ". Once for all commands or once for each";
-    let of_one = |arg: Arg| {
-        let without = |text: &StyledStr| StyledStr::from(text.to_string().replace(SEVERAL, ""));
-        let (short, long) = (
-            arg.get_help().map(without),
-            arg.get_long_help().map(without),
-        );
-        let arg = match short {
-            Some(short) => arg.help(short),
-            None => arg,
-        };
-        match long {
-            Some(long) => arg.long_help(long),
-            None => arg,
-        }
-    };
-    Cli::command().mut_subcommand("why", |why| why.mut_args(of_one))
-}
-
 /// What the command line asks for.
 ///
 /// # Errors
 /// Only with what clap can't explain: it prints the rest itself, and ends.
 fn parse() -> Result<Cli, Failure> {
-    let mut command = command();
+    let mut command = Cli::command();
     command.build();
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
@@ -153,8 +131,8 @@ pub(crate) fn run() -> i32 {
         Verb::Store(arguments) => store::run(&arguments),
         Verb::Changes(arguments) => changes::run(arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
-        Verb::Completions(arguments) => completions::run(&arguments, command()),
-        Verb::Man(arguments) => man::run(&arguments, command()),
+        Verb::Completions(arguments) => completions::run(&arguments, Cli::command()),
+        Verb::Man(arguments) => man::run(&arguments, Cli::command()),
     });
     unused_input::check();
     outcome.unwrap_or_else(|failure: Failure| failure.print())
