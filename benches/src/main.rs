@@ -11,6 +11,7 @@
 mod aa;
 mod account;
 mod compile;
+mod differences;
 mod find;
 mod floor;
 mod growth;
@@ -108,6 +109,7 @@ fn everything(options: &Options) -> Result<()> {
             "memory" => vec![memory::measure(&tools, options)?],
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
+            "differences" => vec![differences::measure(&tools, options)?],
             "tracing" => vec![tracing::measure(&tools, options, share)?],
             "ppbert" => vec![ppbert::measure(&tools, options)?],
             "pipe" => vec![pipe::measure(&tools, options, share)?],

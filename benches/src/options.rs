@@ -20,13 +20,14 @@ const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
 
 /// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] less 20 s for
 /// builds. Those whose share is the whole have no rounds to leave out.
-pub(crate) const FIGURES: [Figure; 15] = [
+pub(crate) const FIGURES: [Figure; 16] = [
     figure("floor", 30, 45),
     figure("own-cost", 30, 45),
     figure("growth", 90, 240),
     figure("memory", 8, 8),
     figure("large", 12, 12),
     figure("account", 120, 120),
+    figure("differences", 110, 110),
     figure("tracing", 150, 900),
     figure("startup", 70, 130),
     figure("pipe", 40, 80),
@@ -39,7 +40,7 @@ pub(crate) const FIGURES: [Figure; 15] = [
 ];
 
 /// What all figures together may take.
-const MINUTES: u32 = 17;
+const MINUTES: u32 = 19;
 
 /// How to call it.
 pub(crate) const USAGE: &str = "\
@@ -47,11 +48,11 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
-Figures (default: all): floor own-cost growth memory large account tracing startup pipe ppbert power
-aa machine machine-stability store
+Figures (default: all): floor own-cost growth memory large account differences tracing startup pipe
+ppbert power aa machine machine-stability store
 
 Options:
-  --minutes N             at most this long (default 17), parted among the figures: fewer figures get more
+  --minutes N             at most this long (default 19), parted among the figures: fewer figures get more
                           rounds, up to what each takes at the most
   --repetitions N         most comparisons of each kind for aa (default 40)
   --power-repetitions N   most comparisons of each kind for power (default 20)

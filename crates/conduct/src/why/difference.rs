@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use fathom_diagnose::difference::{self, Side};
 use fathom_diagnose::Observation;
+use fathom_diagnose::difference::{self, Side};
 use fathom_measure::{IgnoreFailure, interrupt, now_rfc3339};
 use fathom_model::{
     DifferenceCommand, DifferenceRecord, Explanation, Finding, OnlyFinding, Run, SCHEMA_VERSION,

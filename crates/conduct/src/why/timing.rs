@@ -141,6 +141,13 @@ pub(super) fn time_both(
     };
     let (terms, ignored) = (&plan.terms, &plan.ignore_failure);
     let session = rounds(&plan.targets, stop, plan.seed, terms, ignored, observer)?;
+    if let Some(late) = session.runs.iter().find(|run| run.exit == Exit::TimedOut) {
+        let name = &plan.targets[late.benchmark].benchmark.name;
+        return Err(ConductError::Untrusted(format!(
+            "{name:?} was ended by --timeout: what differs between runs that were cut off is not known; give both \
+             more time, or explain one by itself"
+        )));
+    }
     Ok([0, 1].map(|index| Timing::of(&session, index, &started_at)))
 }
 

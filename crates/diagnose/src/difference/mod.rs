@@ -9,11 +9,13 @@
 
 mod parts;
 mod spread;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::{
-    AccountPart, Difference, DifferenceBy, DifferenceCount, DifferenceRow, OF_WALL, Run,
+    AccountPart, Difference, DifferenceBy, DifferenceCount, DifferenceRow, Estimate, OF_WALL, Run,
     TimeAccount, TimeCategory, WallDifference,
 };
 
@@ -122,12 +124,7 @@ fn wall(a: &[Run], b: &[Run], accounts: &[TimeAccount; 2]) -> WallDifference {
     let ratio = fathom_stats::paired_ratio(&of_a, &of_b, LEVEL).map(|paired| paired.ratio);
     let by_rounds = fathom_stats::paired_difference(&of_a, &of_b, LEVEL);
     let value = accounts[1].wall_ns as f64 - accounts[0].wall_ns as f64;
-    let known = by_rounds.unwrap_or(fathom_model::Estimate {
-        value,
-        low: value,
-        high: value,
-        level: 0.0,
-    });
+    let known = by_rounds.unwrap_or(without_interval(value));
     WallDifference {
         milliseconds: value / 1e6,
         // The middle of the differences is not the difference of the middles where the runs are
@@ -135,13 +132,20 @@ fn wall(a: &[Run], b: &[Run], accounts: &[TimeAccount; 2]) -> WallDifference {
         low: known.low.min(value) / 1e6,
         high: known.high.max(value) / 1e6,
         level: known.level,
-        ratio: ratio.unwrap_or(fathom_model::Estimate {
-            value: accounts[1].wall_ns as f64 / (accounts[0].wall_ns as f64).max(1.0),
-            low: 0.0,
-            high: f64::MAX,
-            level: 0.0,
+        ratio: ratio.unwrap_or({
+            let value = accounts[1].wall_ns as f64 / (accounts[0].wall_ns as f64).max(1.0);
+            without_interval(value)
         }),
         rounds: of_a.len(),
+    }
+}
+
+fn without_interval(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: value,
+        high: value,
+        level: 0.0,
     }
 }
 
