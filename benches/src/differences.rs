@@ -33,7 +33,7 @@ const SCENARIOS: [(&str, &str, &str); 8] = [
 ];
 
 /// Rounds, an odd number.
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 31;
 
 /// Runs each pair and compares.
 ///
@@ -62,7 +62,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         let compared = compare(tools, &known, &scratch, [&steps(a), &steps(b)])?;
         write_rows(&mut table, name, &compared);
     }
-    table.note("Truth: of each command the means of the three of fifteen timed runs whose length is in the middle, B's less A's. A child's parts are one row of Fathom's, and of the truth where it has that row.");
+    table.note("Truth: of each command the means of the three of 31 timed runs whose length is in the middle, B's less A's. A child's parts are one row of Fathom's, and of the truth where it has that row.");
     table.note("Fathom leaves out what is smaller than its interval allows; that, and what the truth doesn't know (start and end), is in 'not explained'.");
     Ok(table)
 }

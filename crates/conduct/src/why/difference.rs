@@ -56,6 +56,9 @@ pub fn difference(
 ) -> Result<DifferenceRecord, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let timings = timings(plan, observer)?;
+    if interrupt::stopped() {
+        return Err(nothing_observed(&timings[0]));
+    }
     let observations = observations(plan, &timings, observer)?;
     record(plan, &timings, &observations).ok_or(ConductError::NothingTimed)
 }
@@ -98,8 +101,11 @@ fn observations(
             let (target, timing) = (&plan.targets[index], &timings[index]);
             let observed = observe::observe(&alone(plan, index), &timing.runs, observer)?;
             if interrupt::stopped() && observed.trace.end.cut_short {
-                let timed = Box::new(timing.timed.clone());
-                return Err(ConductError::NothingObserved(timed));
+                // What was observed of both before is enough for an answer.
+                return match observations.iter().all(|side| !side.is_empty()) {
+                    true => Ok(observations),
+                    false => Err(nothing_observed(timing)),
+                };
             }
             let floor = timing.timed.floor.map(|floor| floor.value);
             let limits = limits::limits(false, floor, &observed.trace);
@@ -107,6 +113,10 @@ fn observations(
         }
     }
     Ok(observations)
+}
+
+fn nothing_observed(timing: &Timing) -> ConductError {
+    ConductError::NothingObserved(Box::new(timing.timed.clone()))
 }
 
 /// The plan by which one of them is observed.

@@ -116,12 +116,17 @@ impl Scale {
         fixed(milliseconds / 1e3 / self.unit.seconds(), self.decimals)
     }
 
+    /// Whether all of its digits are 0.
+    fn is_nothing(self, milliseconds: f64) -> bool {
+        let number = self.number(milliseconds.abs());
+        number.chars().all(|c| c == '0' || c == '.')
+    }
+
     /// `+100 ms`.
     fn signed(self, milliseconds: f64) -> String {
         let number = self.number(milliseconds.abs());
-        let is_nothing = number.chars().all(|c| c == '0' || c == '.');
         let sign = match milliseconds < 0.0 {
-            _ if is_nothing => "",
+            _ if self.is_nothing(milliseconds) => "",
             true => "-",
             false => "+",
         };
@@ -210,6 +215,7 @@ fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
         let inner = difference.rows.iter().filter(|inner| inner.of == row.part);
         // As many lines as the parts after this one leave.
         let free = left.saturating_sub(parts - index - 1);
+        let inner = inner.filter(|inner| all || !scale.is_nothing(inner.milliseconds));
         let inner = inner.take(if all {
             usize::MAX
         } else {
