@@ -8,6 +8,7 @@ mod account;
 mod bisect;
 mod changes;
 mod comparison;
+mod difference;
 mod environment;
 mod experiment;
 mod explanation;
@@ -39,6 +40,10 @@ pub use changes::{
     SeriesChanges,
 };
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
+pub use difference::{
+    Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord, DifferenceRow,
+    OF_WALL, OnlyFinding, WallDifference,
+};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
     AnswerResult, ClaimResult, ClaimVerdict, Combination, ExperimentRecord, Judged, Layer,
