@@ -54,7 +54,6 @@ pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
 pub use imported::{IntervalFrom, Middle, imported_middle};
-pub use intervals::{mean_interval, quantile_interval};
 pub use intervals::{mean_difference, mean_interval, normal_half_width, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};

@@ -37,7 +37,8 @@ mod write;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::builder::StyledStr;
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 
 /// A performance laboratory for whole programs whose numbers are true, and which says why.
@@ -127,7 +128,7 @@ fn command() -> Command {
             None => arg,
         }
     };
-    let verbs = ["why", "versions", "bisect"].into_iter();
+    let verbs = ["versions", "bisect"].into_iter();
     verbs.fold(Cli::command(), |command, name| {
         command.mut_subcommand(name, |verb| verb.mut_args(of_one))
     })
@@ -138,7 +139,7 @@ fn command() -> Command {
 /// # Errors
 /// Only with what clap can't explain: it prints the rest itself, and ends.
 fn parse() -> Result<Cli, Failure> {
-    let mut command = Cli::command();
+    let mut command = command();
     command.build();
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
@@ -172,8 +173,8 @@ pub(crate) fn run() -> i32 {
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
-        Verb::Completions(arguments) => completions::run(&arguments, Cli::command()),
-        Verb::Man(arguments) => man::run(&arguments, Cli::command()),
+        Verb::Completions(arguments) => completions::run(&arguments, command()),
+        Verb::Man(arguments) => man::run(&arguments, command()),
     });
     unused_input::check();
     outcome.unwrap_or_else(|failure: Failure| failure.print())
