@@ -45,8 +45,8 @@ fn each_shell_gets_a_script_with_every_verb() {
         assert!(script.contains(mark), "{shell}");
         for verb in [
             "bench", "why", "pipe", "startup", "versions", "bisect", "machine", "run", "init",
-            "history", "compare", "store", "explain", "bench", "why", "pipe", "startup", "serve",
-            "versions", "bisect", "machine", "run", "explain",
+            "history", "compare", "store", "changes", "gate", "serve", "import", "export",
+            "explain",
         ] {
             assert!(script.contains(verb), "{shell} {verb}");
         }

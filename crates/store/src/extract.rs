@@ -157,11 +157,6 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                     low: median.low * factor,
                     high: median.high * factor,
                     runs: u32::try_from(values.len()).unwrap_or(u32::MAX),
-                points.extend(middle(&Values::Samples(values)).map(|middle| NewPoint {
-                    value: middle.value * factor,
-                    low: middle.low * factor,
-                    high: middle.high * factor,
-                    runs: middle.runs as u32,
                     ..of
                 }));
             };
