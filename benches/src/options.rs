@@ -27,7 +27,7 @@ pub(crate) const FIGURES: [Figure; 20] = [
     figure("memory", 8, 8),
     figure("large", 12, 12),
     figure("account", 120, 120),
-    figure("differences", 200, 200),
+    figure("differences", 180, 180),
     figure("tracing", 150, 900),
     figure("startup", 70, 130),
     figure("pipe", 40, 80),
