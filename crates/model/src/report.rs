@@ -38,6 +38,8 @@ pub struct Measurement {
     pub id: String,
     /// Start, milliseconds since 1970, UTC.
     pub time: i64,
+    /// The same in RFC 3339.
+    pub started_at: String,
     /// Commit that was measured.
     pub revision: Option<String>,
     /// Tracked files differed from it.

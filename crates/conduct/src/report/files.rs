@@ -89,6 +89,7 @@ fn points(draft: Draft, metric: Option<&str>, report: &mut Report) {
     report.measurements.push(Measurement {
         id: draft.id(),
         time: draft.time,
+                started_at: fathom_store::date::text(draft.time),
         revision: draft.revision.as_ref().map(|revision| revision.id.clone()),
         dirty: draft.revision.as_ref().is_some_and(|revision| revision.dirty),
         labels: draft.labels.clone(),

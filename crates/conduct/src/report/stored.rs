@@ -58,7 +58,7 @@ pub(super) fn read(
     points.extend(found);
     let floors = noise_floors(store, &all)?;
     let heads = store.heads(points.values().flatten().map(|point| point.record))?;
-    let mut places = Places::new(store, heads.into_values().collect(), report)?;
+    let places = Places::new(store, heads.into_values().collect(), report)?;
     for group in groups {
         let (name, parameters) = (group[0].benchmark.clone(), group[0].parameters.clone());
         let series = group.into_iter().filter_map(|one| {
@@ -166,6 +166,7 @@ impl Places {
             report.measurements.push(Measurement {
                 id: head.id,
                 time: head.time,
+                started_at: fathom_store::date::text(head.time),
                 revision: head.revision.as_ref().map(|revision| revision.id.clone()),
                 dirty: head.revision.is_some_and(|revision| revision.dirty),
                 labels: head.labels,
