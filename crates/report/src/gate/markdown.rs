@@ -2,7 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
-use super::{answer, better, false_failures, levels, notable, ratio, value};
+use super::{gate_answer, better, false_failures, levels, notable, ratio, value};
 use crate::export::code;
 use crate::text::escape;
 
@@ -25,7 +25,7 @@ pub fn gate_markdown(record: &GateRecord) -> String {
     if quiet {
         return String::new();
     }
-    let mut out = format!("**{}**\n", answer(record));
+    let mut out = format!("**{}**\n", gate_answer(record));
     if !rows.is_empty() {
         out.push_str("\n| benchmark | verdict | change (95 % interval) | base → head | why |\n|:---|:---|---:|---:|:---|\n");
         for row in rows.iter().take(ROWS) {
