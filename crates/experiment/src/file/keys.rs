@@ -113,6 +113,8 @@ impl Section {
                 "files",
                 "counts",
                 "cache",
+                "load",
+                "path",
                 "full",
                 "needs",
             ],
