@@ -23,6 +23,7 @@ mod pipe;
 mod plan;
 pub mod quantity;
 mod record;
+mod report;
 mod run;
 mod sample;
 mod serve;
@@ -78,6 +79,10 @@ pub use plan::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,
     SCHEMA_VERSION, StopReason, Warning,
+};
+pub use report::{
+    Measurement, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSamples,
+    ReportSeries,
 };
 pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};

@@ -111,7 +111,7 @@ fn too_many(commands: &[OsString]) -> String {
             mistakes::forms("why", "", &words)
         )),
         None => {
-            text.push_str("; to compare more, use fathom bench, then fathom why for two of them")
+            text.push_str("; to compare more, use fathom bench, then fathom why for two of them");
         }
     }
     text
