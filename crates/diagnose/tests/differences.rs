@@ -66,29 +66,13 @@ fn assert_rows_are_known(name: &str, difference: &Difference) {
     }
 }
 
-fn check(kind: &str) {
-    for (name, paths) in pairs(kind) {
+/// Every so many pairs: a debug build takes a minute for all.
+fn check(kind: &str, every: usize) {
+    for (name, paths) in pairs(kind).into_iter().step_by(every) {
         let [fast, slow] = paths.map(|path| read(&path));
         let (there, accounts) = between(&fast, &slow);
         assert_adds_up(&name, &there, &accounts);
         assert_rows_are_known(&name, &there);
-        println!(
-            "{:6.2} % {name}: {:.2} ms [{:.2} {:.2}]: {}",
-            100.0 * there.not_explained_share,
-            there.wall.milliseconds,
-            there.wall.low,
-            there.wall.high,
-            there
-                .rows
-                .iter()
-                .map(|row| format!(
-                    "{}{} {:.2}",
-                    if row.of == OF_WALL { " | " } else { " > " },
-                    row.part,
-                    row.milliseconds
-                ))
-                .collect::<String>()
-        );
         // The other way round all is the opposite, to the nanosecond.
         let (back, _) = between(&slow, &fast);
         let values = |difference: &Difference| {
@@ -108,15 +92,15 @@ fn check(kind: &str) {
 }
 
 #[test]
-fn the_rows_of_every_recorded_pair_add_up() {
-    for kind in ["kernel", "sample", "unprivileged"] {
-        check(kind);
-    }
+fn the_rows_of_recorded_pairs_add_up() {
+    check("kernel", 3);
+    check("sample", 5);
+    check("unprivileged", 5);
 }
 
 #[test]
 fn a_command_differs_in_nothing_from_itself() {
-    for (name, [fast, _]) in pairs("kernel").into_iter().step_by(7) {
+    for (name, [fast, _]) in pairs("kernel").into_iter().step_by(40) {
         let fast = read(&fast);
         let (difference, accounts) = between(&fast, &fast);
         assert_adds_up(&name, &difference, &accounts);

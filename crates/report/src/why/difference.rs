@@ -385,7 +385,7 @@ fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
     let is_cut = lines.len() > shown;
     for (index, line) in lines.into_iter().take(shown).enumerate() {
         let line = match is_cut && index + 1 == shown {
-            true => page.begin(&line, page.width() - 6) + " … (-v)",
+            true => page.begin(&line, page.width() - 5) + " (-v)",
             false => line,
         };
         page.push(Line::new().add(Tone::Notice, line));
