@@ -12,11 +12,13 @@ mod aa;
 mod account;
 mod changes;
 mod compile;
+mod differences;
 mod find;
 mod floor;
 mod gates;
 mod growth;
 mod hellos;
+mod import;
 mod large;
 mod machine;
 mod memory;
@@ -115,6 +117,7 @@ fn everything(options: &Options) -> Result<()> {
             "gates" => gates::measure(options)?,
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
+            "differences" => vec![differences::measure(&tools, options)?],
             "tracing" => vec![tracing::measure(&tools, options, share)?],
             "ppbert" => vec![ppbert::measure(&tools, options)?],
             "pipe" => vec![pipe::measure(&tools, options, share)?],
@@ -122,6 +125,7 @@ fn everything(options: &Options) -> Result<()> {
             "serve" => serve::measure(&tools, options)?,
             "machine" => vec![machine::measure(&tools, options, share)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
+            "import" => vec![import::measure(&tools, options)?],
             "store" => store::measure(options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],

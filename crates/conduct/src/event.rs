@@ -75,6 +75,17 @@ pub enum Event<'e> {
     },
     /// A second of a step is over. Comes while requests are under way, on a thread that sends none.
     LoadSecond(Tick),
+    /// A gate has made some rounds.
+    Gates {
+        /// So many in all.
+        rounds: usize,
+        /// Benchmarks that aren't decided.
+        undecided: usize,
+        /// Benchmarks in all.
+        of: usize,
+        /// Some that looked worse are measured again.
+        confirms: bool,
+    },
     /// A probe of the machine begins.
     Probes(&'e str),
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use fathom_store::git::{self, GitError};
 pub use fathom_store::location::WORK_ONLY;
 use fathom_store::location::{self, Location};
-use fathom_store::{Draft, Error, Options, Revision, save_or_keep, variables};
+use fathom_store::{Draft, Error, Options, Revision, Store, save_or_keep, variables};
 use serde::Serialize;
 
 /// When a record is saved.
@@ -165,11 +165,7 @@ impl Keeper {
     /// # Errors
     /// [`NotSaved`].
     pub fn keep(&self, record: &impl Serialize) -> Result<Kept, NotSaved> {
-        let text =
-            serde_json::to_string(record).map_err(|error| Error::NotARecord(error.to_string()))?;
-        let mut draft = Draft::measured(text)?;
-        draft.labels.clone_from(&self.labels);
-        draft.revision.clone_from(&self.revision);
+        let draft = self.draft(record)?;
         let saved = save_or_keep(&self.location, Options::default(), &draft, &self.beside)?;
         let warnings = saved.warnings.iter().map(ToString::to_string);
         Ok(Kept {
@@ -177,5 +173,32 @@ impl Keeper {
             store: self.location.to_string(),
             notes: warnings.chain(self.notes.clone()).collect(),
         })
+    }
+
+    /// Saves the records of an import, all or none; yields their ids. Nothing is written beside: the
+    /// files that they come from are still there. They may be older than what is saved already.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn keep_all(&self, records: &[impl Serialize]) -> Result<Vec<String>, Error> {
+        let drafts: Result<Vec<Draft>, Error> = records.iter().map(|one| self.draft(one)).collect();
+        let mut store = Store::open_with(&self.location, Options::default())?;
+        let saved = store.save_all(&drafts?)?;
+        Ok(saved.into_iter().map(|saved| saved.id).collect())
+    }
+
+    /// What must be known of the source that is measured, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn draft(&self, record: &impl Serialize) -> Result<Draft, Error> {
+        let text =
+            serde_json::to_string(record).map_err(|error| Error::NotARecord(error.to_string()))?;
+        let mut draft = Draft::measured(text)?;
+        draft.labels.clone_from(&self.labels);
+        // An import may name the revision that was measured; else it is that of the tree here.
+        draft.revision = draft.revision.or_else(|| self.revision.clone());
+        Ok(draft)
     }
 }

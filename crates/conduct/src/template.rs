@@ -148,8 +148,8 @@ fn filled_line(words: &[OsString], filled: Filled<'_>) -> Result<Vec<OsString>, 
     Ok(words)
 }
 
-/// The run of a command that was tried once, or why it can't be measured: an old version may lack an
-/// option.
+/// The run of a command that was tried once, or why it can't be measured: an old version may lack
+/// an option.
 pub(crate) type Tried = Result<Run, String>;
 
 /// Runs it once, for nothing but to see whether that works.

@@ -7,12 +7,14 @@
 //! | Is everything there that is needed? | [`prepare`] |
 //! | What came of measuring? | [`run`], [`results`], [`state`] |
 //! | Does a claim hold? | [`expression`], [`mod@unit`], [`verdict`] |
+//! | Which benchmarks have two trees in common, and what may not become worse? | [`mod@gate`] |
 //! | All of it | [`session`], [`read`] |
 
 pub mod catalogue;
 pub mod check;
 pub mod expression;
 pub mod file;
+pub mod gate;
 pub mod metrics;
 pub mod plan;
 pub mod prepare;

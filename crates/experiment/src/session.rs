@@ -4,7 +4,7 @@ mod folders;
 mod measuring;
 mod record;
 
-use folders::ready;
+pub(crate) use folders::ready;
 pub use folders::{default_work, folders};
 
 use std::path::PathBuf;

@@ -55,7 +55,7 @@ pub struct Plan {
     pub stop: StopRule,
     /// What is compared, and how closely.
     pub question: Question,
-    /// Failures that are counted instead of ending everything; see `Plan::ignores`.
+    /// Failures that are counted instead of ending everything; see [`IgnoreFailure::lets_pass`].
     pub ignore_failure: IgnoreFailure,
 }
 
@@ -71,9 +71,10 @@ pub enum IgnoreFailure {
     Codes(Vec<i32>),
 }
 
-impl Plan {
-    fn ignores(&self, exit: Exit) -> bool {
-        match (&self.ignore_failure, exit) {
+impl IgnoreFailure {
+    /// Whether a run that ended so counts.
+    pub fn lets_pass(&self, exit: Exit) -> bool {
+        match (self, exit) {
             (_, Exit::Code(0)) | (IgnoreFailure::All, _) => true,
             (IgnoreFailure::Codes(codes), Exit::Code(code)) => codes.contains(&code),
             _ => false,
@@ -368,7 +369,7 @@ impl Rounds<'_> {
             .get(report.run.benchmark)
             .cloned()
             .unwrap_or_default();
-        if !self.plan.ignores(report.run.exit) {
+        if !self.plan.ignore_failure.lets_pass(report.run.exit) {
             return Err(MeasureError::RunFailed {
                 command: name,
                 exit: report.run.exit,

@@ -116,6 +116,17 @@ pub struct Benchmark {
     pub threads: Option<u64>,
 }
 
+impl Benchmark {
+    /// The parameters that tell its series from others: threads, too, if there are several.
+    pub fn series_parameters(&self) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = self.parameters.clone().into_iter().collect();
+        if let Some(threads) = self.threads.filter(|threads| *threads != 1) {
+            all.push(("threads".to_owned(), threads.to_string()));
+        }
+        all
+    }
+}
+
 /// Samples, or what somebody else made of them. A summary is never taken for a sample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

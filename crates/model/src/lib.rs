@@ -8,11 +8,13 @@ mod account;
 mod bisect;
 mod changes;
 mod comparison;
+mod difference;
 mod environment;
 mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod gate;
 mod history;
 pub mod imported;
 mod machine;
@@ -21,6 +23,7 @@ mod pipe;
 mod plan;
 pub mod quantity;
 mod record;
+mod report;
 mod run;
 mod sample;
 mod serve;
@@ -38,6 +41,10 @@ pub use changes::{
     SeriesChanges,
 };
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
+pub use difference::{
+    Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord, DifferenceRow,
+    OF_WALL, OnlyFinding, WallDifference,
+};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
     AnswerResult, ClaimResult, ClaimVerdict, Combination, ExperimentRecord, Judged, Layer,
@@ -49,6 +56,10 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use gate::{
+    ExactChange, FalseFailureShare, GateBenchmark, GateRecord, GateRule, GateSide, GateVerdict,
+    LeftOut, NullArm, NullArmRatio, Waiver,
+};
 pub use history::{
     CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
@@ -68,6 +79,10 @@ pub use plan::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,
     SCHEMA_VERSION, StopReason, Warning,
+};
+pub use report::{
+    Measurement, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSamples,
+    ReportSeries,
 };
 pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};

@@ -130,18 +130,6 @@ impl Axis {
         self.from + part.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Values at even distances in the picture, `count` of them (at least 2), both ends included.
-    pub(crate) fn steps(&self, count: usize) -> impl Iterator<Item = f64> + '_ {
-        let last = (count.max(2) - 1) as f64;
-        (0..count.max(2)).map(move |at| {
-            let part = at as f64 / last;
-            match self.logarithmic {
-                true => self.low * (self.high / self.low).powf(part),
-                false => self.low + part * (self.high - self.low),
-            }
-        })
-    }
-
     /// Whether distances on it are ratios.
     pub(crate) fn is_logarithmic(&self) -> bool {
         self.logarithmic
@@ -312,10 +300,7 @@ mod tests {
             axis.times().into_iter().map(|(_, text)| text).collect()
         };
         let near = Axis::around([0.1203, 0.1297].into_iter(), 0.0, 100.0);
-        assert_eq!(
-            texts(near),
-            ["120 ms", "122 ms", "124 ms", "126 ms", "128 ms", "130 ms"]
-        );
+        assert_eq!(texts(near), ["120 ms", "125 ms", "130 ms"]);
         let small = Axis::around([0.984e-3, 1.18e-3].into_iter(), 0.0, 100.0);
         assert_eq!(texts(small), ["1.00 ms", "1.05 ms", "1.10 ms", "1.15 ms"]);
         let run = Axis::of_time(1.73, 0.0, 100.0);

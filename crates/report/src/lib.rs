@@ -1,7 +1,5 @@
 //! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
-//! `startup`, `machine` and `run`.
-//! Everything that a person or a program reads: of `bench`, `why`, `pipe`, `startup`, `serve`, `machine`
-//! and `run`.
+//! `startup`, `serve`, `machine` and `run`.
 //!
 //! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
 //! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
@@ -14,6 +12,7 @@ mod changes;
 mod distribution;
 mod experiment;
 mod export;
+mod gate;
 mod history;
 mod import;
 mod line;
@@ -22,6 +21,7 @@ mod page;
 mod pipe;
 mod progress;
 mod quantity;
+mod report;
 mod serve;
 mod session;
 mod startup;
@@ -41,6 +41,9 @@ pub use experiment::{
     plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use gate::{
+    GateOptions, gate_github, gate_gitlab, gate_json, gate_junit, gate_markdown, gate_terminal,
+};
 pub use history::{
     HistoryOptions, compare_json, compare_terminal, history_csv, history_json, history_list,
     history_series, store_json, store_terminal,
@@ -53,10 +56,14 @@ pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
+pub use report::{report_html, report_live, report_part, report_site};
 pub use serve::{ServeOptions, ServeProgress, serve_json, serve_progress, serve_terminal};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
 pub use versions::{RevisionOptions, versions_json, versions_terminal};
-pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
+pub use why::{
+    DifferenceOptions, WhyOptions, difference_json, difference_parts, difference_terminal,
+    explain_html, explain_json, explain_markdown, explain_terminal,
+};
 pub use words::{all_words, explain_word, similar_words};

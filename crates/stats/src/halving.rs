@@ -1,11 +1,11 @@
 //! Which of many revisions changed a metric: how the error rate of a search by halving is spent.
 //!
 //! Three questions are asked. *Do the two ends differ?* is a claim as any other. *Is this revision
-//! nearer to the one end or to the other?* is asked once for each halving: by the signed-rank test of
-//! the revision against the [`geometric_middle`] of both ends in the same rounds. A revision that is as one of
-//! the ends lies half the whole difference away from the middle, and is taken for the other end in at
-//! most half of the times that the test allows, since it must err in that direction. *Does the
-//! revision that is left differ from its parent?* is a claim again.
+//! nearer to the one end or to the other?* is asked once for each halving: by the signed-rank test
+//! of the revision against the [`geometric_middle`] of both ends in the same rounds. A revision
+//! that is as one of the ends lies half the whole difference away from the middle, and is taken for
+//! the other end in at most half of the times that the test allows, since it must err in that
+//! direction. *Does the revision that is left differ from its parent?* is a claim again.
 //!
 //! The parts add up (Bonferroni), so that no assumption on how the questions depend is needed.
 
@@ -46,8 +46,8 @@ pub struct Halving {
     pub confirmation: f64,
 }
 
-/// The part of the error rate that is for all halvings together; the ends and the confirmation have a
-/// quarter each. Halvings are many, so they have the most.
+/// The part of the error rate that is for all halvings together; the ends and the confirmation have
+/// a quarter each. Halvings are many, so they have the most.
 const FOR_STEPS: f64 = 0.5;
 
 impl Halving {
@@ -94,8 +94,8 @@ mod tests {
         (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    /// In how many of `searches` comparisons a revision that is as the first end, 2 % from the other
-    /// at a noise of 10 %, is taken for the other; and for the first.
+    /// In how many of `searches` comparisons a revision that is as the first end, 2 % from the
+    /// other at a noise of 10 %, is taken for the other; and for the first.
     fn taken(searches: u64, alpha: f64) -> (u32, u32) {
         let (mut wrong, mut right) = (0, 0);
         for search in 0..searches {

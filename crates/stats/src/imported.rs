@@ -33,7 +33,7 @@ pub struct Middle {
 }
 
 /// `None` where neither a median nor a mean nor a single value is known.
-pub fn middle(values: &Values) -> Option<Middle> {
+pub fn imported_middle(values: &Values) -> Option<Middle> {
     let summary = match values {
         Values::Samples(samples) => {
             let median = median_interval(samples, 0.95)?;
@@ -78,17 +78,18 @@ mod tests {
     use super::*;
 
     fn of(summary: Summary) -> Option<Middle> {
-        middle(&Values::Summary(Box::new(summary)))
+        imported_middle(&Values::Summary(Box::new(summary)))
     }
 
     #[test]
     fn samples_have_a_median_with_its_interval() {
-        let found = middle(&Values::Samples(vec![3.0, 1.0, 2.0, 5.0, 4.0])).expect("five samples");
+        let found =
+            imported_middle(&Values::Samples(vec![3.0, 1.0, 2.0, 5.0, 4.0])).expect("five samples");
         assert_eq!(
             (found.value, found.low, found.high, found.runs),
             (3.0, 1.0, 5.0, 5)
         );
-        assert_eq!(middle(&Values::Samples(Vec::new())), None);
+        assert_eq!(imported_middle(&Values::Samples(Vec::new())), None);
     }
 
     #[test]

@@ -146,7 +146,8 @@ impl Draft {
             segment: Segment::of(&record["environment"]),
             seed: record["conditions"]["seed"].as_u64(),
             fathom_version: word("fathom_version")?,
-            revision: None,
+            // Only an import names one, where its file does.
+            revision: serde_json::from_value(record["revision"].clone()).ok(),
             labels: Vec::new(),
             command: names.join("; "),
             inputs: Vec::new(),

@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use fathom_model::imported::{Benchmark, Values, base_unit};
+use fathom_model::imported::{Benchmark, base_unit};
 use fathom_model::{Direction, ImportedRecord, Metric, Unit};
-use fathom_stats::{IntervalFrom, middle};
+use fathom_stats::{IntervalFrom, imported_middle, median_interval};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -148,15 +148,15 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                 ));
             }
             let mut over_rounds = |key: &str, factor, of: NewPoint| {
-                let values = rounds
+                let values: Vec<f64> = rounds
                     .iter()
                     .filter_map(|round| round[key].as_f64())
                     .collect();
-                points.extend(middle(&Values::Samples(values)).map(|middle| NewPoint {
-                    value: middle.value * factor,
-                    low: middle.low * factor,
-                    high: middle.high * factor,
-                    runs: middle.runs as u32,
+                points.extend(median_interval(&values, 0.95).map(|median| NewPoint {
+                    value: median.value * factor,
+                    low: median.low * factor,
+                    high: median.high * factor,
+                    runs: u32::try_from(values.len()).unwrap_or(u32::MAX),
                     ..of
                 }));
             };
@@ -292,7 +292,7 @@ fn imported(record: &Value) -> Vec<NewPoint> {
         return Vec::new();
     };
     let one = |one: &Benchmark| {
-        let middle = middle(&one.values)?;
+        let middle = imported_middle(&one.values)?;
         let (factor, unit) = base_unit(&one.unit);
         let what = match middle.from {
             IntervalFrom::Samples => "median of samples",
@@ -302,13 +302,9 @@ fn imported(record: &Value) -> Vec<NewPoint> {
             }
             IntervalFrom::Nothing => "summary without an interval",
         };
-        let mut parameters: Vec<_> = one.parameters.clone().into_iter().collect();
-        if let Some(threads) = one.threads.filter(|threads| *threads != 1) {
-            parameters.push(("threads".to_owned(), threads.to_string()));
-        }
         Some(NewPoint {
             benchmark: one.name.clone(),
-            parameters,
+            parameters: one.series_parameters(),
             metric: one.metric.clone(),
             unit: unit.to_owned(),
             direction: one.direction.map(direction),

@@ -1,8 +1,9 @@
 //! `bisect`: which revision changed a metric?
 //!
-//! First GOOD and BAD themselves are compared. Then revisions are chosen as `git bisect` chooses them,
-//! and each is measured in the same rounds as GOOD and BAD: to which is it nearer? The one that is left
-//! is compared with its parent. How the error rate is spent: [`fathom_stats::Halving`].
+//! First GOOD and BAD themselves are compared. Then revisions are chosen as `git bisect` chooses
+//! them, and each is measured in the same rounds as GOOD and BAD: to which is it nearer? The one
+//! that is left is compared with its parent. How the error rate is spent:
+//! [`fathom_stats::Halving`].
 
 mod search;
 mod sessions;
@@ -196,7 +197,7 @@ impl Bisection<'_, '_> {
                 .sessions
                 .prepare(short(&candidate), &candidate, self.observer)?;
             let target = match ready {
-                Ready::Target(target) => target,
+                Ready::Target(target) => *target,
                 Ready::NoRatio => return Ok(Some(BisectReason::NoRatio)),
                 Ready::DoesNotBuild(error) => {
                     self.skip(candidate, tested, TestedState::DoesNotBuild, error);
@@ -250,8 +251,8 @@ impl Bisection<'_, '_> {
         self.search.skip(candidate);
     }
 
-    /// Compares the revision that is left with its parent; of a merge, with the side that was merged
-    /// into.
+    /// Compares the revision that is left with its parent; of a merge, with the side that was
+    /// merged into.
     fn confirm(&mut self, culprit: &str, change: Verdict) -> Result<Reason, ConductError> {
         let repository = &self.search.repository;
         let commit = repository.commit(culprit)?;

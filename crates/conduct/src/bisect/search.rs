@@ -105,8 +105,8 @@ impl Search {
     }
 }
 
-/// Revisions next to one that doesn't build mostly don't build either, so each that is skipped moves
-/// the next choice further away: by the square of how many were.
+/// Revisions next to one that doesn't build mostly don't build either, so each that is skipped
+/// moves the next choice further away: by the square of how many were.
 fn choose(
     candidates: &[String],
     first_bad: &str,

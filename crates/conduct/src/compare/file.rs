@@ -6,8 +6,9 @@ use std::io::BufReader;
 use std::path::Path;
 
 use fathom_exchange::{Benchmark, Direction, Values};
-use fathom_model::{BenchRecord, CompareSide, Estimate, Metric};
-use fathom_stats::{Measured, median_interval};
+use fathom_model::imported::base_unit;
+use fathom_model::{BenchRecord, CompareSide, Metric};
+use fathom_stats::{Measured, imported_middle};
 use fathom_store::{Draft, Error};
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,7 +18,7 @@ use super::side::{Again, Session, Side, SideSeries, estimate};
 use crate::ConductError;
 
 /// Longer files of Fathom are no records that anybody made.
-const LONGEST: u64 = 1 << 30;
+pub(crate) const LONGEST: u64 = 1 << 30;
 
 /// The measurements of a file.
 ///
@@ -78,7 +79,7 @@ pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side,
 }
 
 /// The records of Fathom in a file: one, or a list of them.
-fn own_records(bytes: &[u8]) -> Vec<String> {
+pub(crate) fn own_records(bytes: &[u8]) -> Vec<String> {
     #[derive(Deserialize)]
     struct Mark {
         fathom_version: Option<String>,
@@ -167,61 +168,34 @@ fn keep(side: &mut Side, plan: &ComparePlan) {
     });
 }
 
-/// A benchmark of another tool, with times in seconds and sizes in bytes.
+/// A benchmark of another tool, as it would be in the store.
 fn of_tool(one: Benchmark) -> Option<SideSeries> {
-    let (factor, unit) = match one.unit.as_str() {
-        "s" | "sec" | "sec/op" | "seconds" => (1.0, "seconds"),
-        "ms" => (1e-3, "seconds"),
-        "us" | "µs" | "us/op" => (1e-6, "seconds"),
-        "ns" | "ns/op" | "ns/iter" => (1e-9, "seconds"),
-        "B" | "bytes" => (1.0, "bytes"),
-        other => (1.0, other),
-    };
-    let (samples, median, runs) = match one.values {
-        Values::Samples(samples) => {
-            let samples: Vec<f64> = samples.iter().map(|value| value * factor).collect();
-            let median = median_interval(&samples, 0.95)?;
-            let runs = samples.len();
-            (samples, median, runs as u64)
-        }
-        Values::Summary(summary) => {
-            let value = summary.median.or(summary.value).or(summary.mean)? * factor;
-            let runs = summary.count.unwrap_or(1);
-            // A standard error, where the tool gives no interval of its own.
-            let deviation = summary.standard_deviation.filter(|_| runs > 1);
-            let half = deviation.map_or(0.0, |sd| 1.96 * sd * factor / (runs as f64).sqrt());
-            let low = summary.low.map_or(value - half, |low| low * factor);
-            let high = summary.high.map_or(value + half, |high| high * factor);
-            let level = summary.level.unwrap_or(0.95);
-            let median = Estimate {
-                value,
-                low,
-                high,
-                level,
-            };
-            (Vec::new(), median, runs)
-        }
-    };
+    let middle = imported_middle(&one.values)?;
+    let (factor, unit) = base_unit(&one.unit);
+    let runs = u32::try_from(middle.runs).unwrap_or(u32::MAX);
+    let [value, low, high] = [middle.value, middle.low, middle.high].map(|end| end * factor);
     let session = Session {
         environment: None,
         time: 0,
         record: None,
-        runs: u32::try_from(runs).unwrap_or(u32::MAX),
+        runs,
         measured: Measured {
-            samples,
-            estimate: median,
+            samples: match &one.values {
+                Values::Samples(samples) => samples.iter().map(|value| value * factor).collect(),
+                Values::Summary(_) => Vec::new(),
+            },
+            estimate: estimate(value, low, high, runs),
         },
     };
-    let direction = one.direction.map(|direction| match direction {
-        Direction::LowerIsBetter => "lower_is_better".to_owned(),
-        Direction::HigherIsBetter => "higher_is_better".to_owned(),
-    });
     Some(SideSeries {
-        benchmark: one.name,
-        parameters: one.parameters.into_iter().collect(),
-        metric: one.metric,
+        parameters: one.series_parameters(),
         unit: unit.to_owned(),
-        direction,
+        benchmark: one.name,
+        metric: one.metric,
+        direction: one.direction.map(|direction| match direction {
+            Direction::LowerIsBetter => "lower_is_better".to_owned(),
+            Direction::HigherIsBetter => "higher_is_better".to_owned(),
+        }),
         sessions: vec![session],
         again: None,
     })
@@ -231,7 +205,7 @@ type Named = (String, Vec<(String, String)>);
 
 /// What a record's text knows beyond its points: the runs of `bench`, and the commands.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(crate) struct Body {
     kind: String,
     /// Names and parameters as in the points.
     benchmarks: Vec<Named>,
@@ -240,7 +214,7 @@ pub(super) struct Body {
 }
 
 impl Body {
-    pub(super) fn of(text: &str) -> Body {
+    pub(crate) fn of(text: &str) -> Body {
         let record: Value = serde_json::from_str(text).unwrap_or_default();
         let kind = record["kind"].as_str().unwrap_or_default().to_owned();
         let list = |key: &str| record[key].as_array().cloned().unwrap_or_default();
@@ -297,7 +271,7 @@ impl Body {
     }
 
     /// The runs of one metric; `None` where only its median is known.
-    pub(super) fn samples(
+    pub(crate) fn samples(
         &self,
         benchmark: &str,
         parameters: &[(String, String)],

@@ -1,9 +1,9 @@
 //! `compare`: two sides that were measured at different times.
 
-mod drift;
-mod file;
-mod side;
-mod stored;
+pub(crate) mod drift;
+pub(crate) mod file;
+pub(crate) mod side;
+pub(crate) mod stored;
 mod together;
 
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
 
 /// The file that is meant, if one is: a word with a slash or with an ending that is no number, so that
 /// a label `v0.8` or a branch is one, whatever lies in the folder.
-fn file_of(asked: &str) -> Option<PathBuf> {
+pub(crate) fn file_of(asked: &str) -> Option<PathBuf> {
     let path = Path::new(asked);
     let ending = path.extension().and_then(|ending| ending.to_str());
     let is_name = ending.is_some_and(|ending| ending.starts_with(|c: char| c.is_alphabetic()));

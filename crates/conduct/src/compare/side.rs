@@ -98,12 +98,16 @@ pub(super) fn level_of(runs: u32) -> f64 {
 }
 
 /// An estimate of a point of a series.
-pub(super) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
+pub(crate) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
     Estimate {
         value,
         low,
         high,
-        level: level_of(runs),
+        level: match runs {
+            // One run has no interval: it is another tool's, of a number of samples that it doesn't say.
+            0 | 1 if low < high => 0.95,
+            runs => level_of(runs),
+        },
     }
 }
 

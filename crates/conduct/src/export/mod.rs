@@ -1,6 +1,7 @@
 //! `export`: records and series in forms that other tools read.
 
 mod record;
+mod stored;
 
 use std::io::BufReader;
 use std::path::Path;
@@ -18,6 +19,8 @@ const LONGEST: u64 = 1 << 30;
 pub struct ExportPlan {
     /// Name of the form.
     pub format: String,
+    /// The store as `--store` names it.
+    pub store: Option<String>,
     /// Files of Fathom or of other tools, records of the store, names of series.
     pub sources: Vec<String>,
     /// Only these metrics; all if empty.
@@ -28,7 +31,7 @@ pub struct ExportPlan {
 ///
 /// # Errors
 /// A source that isn't there or can't be read, or none of whose figures fit the form.
-pub fn export(plan: &ExportPlan) -> Result<Written, ConductError> {
+pub fn export(plan: &ExportPlan, here: &Path) -> Result<Written, ConductError> {
     let form = EXPORTS.iter().find(|form| form.name == plan.format);
     let Some(form) = form else {
         let names: Vec<&str> = EXPORTS.iter().map(|form| form.name).collect();
@@ -40,7 +43,10 @@ pub fn export(plan: &ExportPlan) -> Result<Written, ConductError> {
     };
     let mut exports = Vec::new();
     for source in &plan.sources {
-        exports.extend(of_file(source, Path::new(source))?);
+        match crate::compare::file_of(source) {
+            Some(path) => exports.extend(of_file(source, &path)?),
+            None => exports.extend(stored::find(plan, here, source)?),
+        }
     }
     keep_metrics(&mut exports, &plan.metrics)?;
     exports.sort_by_key(|export| export.milliseconds);

@@ -1,5 +1,5 @@
-//! The versions as records of their own: so that each is kept under its revision, and all of them make
-//! one series. Pure.
+//! The versions as records of their own: so that each is kept under its revision, and all of them
+//! make one series. Pure.
 
 use fathom_model::{BenchRecord, Run, Version, VersionsRecord};
 use fathom_store::Revision;

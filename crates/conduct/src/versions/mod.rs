@@ -62,11 +62,11 @@ pub struct VersionsPlan {
     pub terms: RunTerms,
 }
 
-/// Builds each version once, measures those that run in interleaved rounds, and compares neighbours.
+/// Builds each version once, measures those that run in interleaved rounds, and compares
+/// neighbours.
 ///
-/// # Errors
-/// When no version can be measured. A run that fails after it worked once ends measuring; the record
-/// then has what was measured before.
+/// # Errors When no version can be measured. A run that fails after it worked once ends measuring;
+/// the record then has what was measured before.
 pub fn versions(
     plan: &VersionsPlan,
     observer: &mut dyn Observer,

@@ -39,8 +39,8 @@ pub(super) enum Built {
     Stopped,
 }
 
-/// Runs `command` by a shell until it ends. `lock` is an empty file that all of it holds open: as long
-/// as a part of a build is left after a `kill -9`, the lock is held.
+/// Runs `command` by a shell until it ends. `lock` is an empty file that all of it holds open: as
+/// long as a part of a build is left after a `kill -9`, the lock is held.
 ///
 /// # Errors
 /// When there is no shell, or the log can't be written.

@@ -1,5 +1,5 @@
-//! Each revision is built once for each build command, by whichever Fathom comes first, and kept while
-//! there is room.
+//! Each revision is built once for each build command, by whichever Fathom comes first, and kept
+//! while there is room.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -70,7 +70,8 @@ struct State {
 }
 
 impl Worktrees {
-    /// Those below the folder for caches, of at most so many bytes; what is in use is never removed.
+    /// Those below the folder for caches, of at most so many bytes; what is in use is never
+    /// removed.
     ///
     /// # Errors
     /// When the folder can't be made.
@@ -208,8 +209,8 @@ impl Worktrees {
         }
     }
 
-    /// Removes what was not used for the longest time until all that is kept fits, but nothing that is
-    /// in use. What can't be removed is tried again the next time.
+    /// Removes what was not used for the longest time until all that is kept fits, but nothing that
+    /// is in use. What can't be removed is tried again the next time.
     pub fn make_room(&self) {
         let mut kept: Vec<(SystemTime, u64, Entry)> = self
             .entries()

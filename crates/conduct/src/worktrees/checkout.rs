@@ -11,8 +11,8 @@ use fathom_store::git::{self, GitError};
 
 use super::{WorktreesError, size};
 
-/// Makes `tree` with the files of a revision. Returns the submodules whose files are missing here, as
-/// their paths.
+/// Makes `tree` with the files of a revision. Returns the submodules whose files are missing here,
+/// as their paths.
 ///
 /// # Errors
 /// When git can't, or the folder can't be written. `tree` is then not there.
@@ -138,8 +138,8 @@ fn copy_tags(source: &Path, tree: &Path) {
     let _ = std::fs::remove_file(&list);
 }
 
-/// A path as git reads it from its list of alternates: in quotes if it begins with one, or has a line
-/// end.
+/// A path as git reads it from its list of alternates: in quotes if it begins with one, or has a
+/// line end.
 fn as_alternate(path: &OsStr) -> Vec<u8> {
     let bytes = path.as_bytes();
     let mut line = Vec::with_capacity(bytes.len() + 1);

@@ -2,11 +2,12 @@
 //!
 //! Each revision is a small repository of its own that borrows the objects of the user's
 //! (`objects/info/alternates`): nothing of the user's is written, not even `git worktree list`
-//! changes, and after a `kill -9` nothing is left in their repository. Git works in it, `git describe`
-//! included, since tags are copied.
+//! changes, and after a `kill -9` nothing is left in their repository. Git works in it, `git
+//! describe` included, since tags are copied.
 //!
-//! `$XDG_CACHE_HOME/fathom/worktrees/KEY/` has `tree/` (the files and what the build made), `build.log`
-//! and `state.json`, which is written last: where it is missing the build goes on in the same tree.
+//! `$XDG_CACHE_HOME/fathom/worktrees/KEY/` has `tree/` (the files and what the build made),
+//! `build.log` and `state.json`, which is written last: where it is missing the build goes on in
+//! the same tree.
 
 mod build;
 mod cache;
@@ -21,9 +22,6 @@ pub use repository::{Line, Repository};
 use std::path::PathBuf;
 
 use fathom_store::git::GitError;
-
-/// How much room builds may take where nothing is said: 10 GiB.
-pub const CACHE_BYTES: u64 = 10 << 30;
 
 /// Why there is no worktree.
 #[derive(Debug, thiserror::Error)]

@@ -58,8 +58,8 @@ impl Repository {
         Ok(git::resolve(&self.root, revision)?)
     }
 
-    /// Refuses two revisions of which the second does not descend from the first. `again` makes of two
-    /// revisions what to type instead.
+    /// Refuses two revisions of which the second does not descend from the first. `again` makes of
+    /// two revisions what to type instead.
     ///
     /// # Errors
     /// With that.
@@ -93,9 +93,38 @@ impl Repository {
         };
         let short = &base[..base.len().min(10)];
         Err(WorktreesError::Repository(format!(
-            "{last} does not descend from {first}: they parted at {short}; begin there: {}",
+            "{last} does not descend from {first}: their last common revision is {short}; begin there: {}",
             again(short, last)
         )))
+    }
+
+    /// Where two revisions parted. `base` may be a branch that only the remote has.
+    ///
+    /// # Errors
+    /// When there is none, with the fetch that would get it.
+    pub fn merge_base(&self, base: &str, head: &str) -> Result<String, WorktreesError> {
+        let head_id = self.resolve(head)?;
+        let remote = format!("origin/{base}");
+        let Ok(base_id) = self.resolve(base).or_else(|_| self.resolve(&remote)) else {
+            let shallow = git::state(&self.root)?.shallow;
+            let unshallow = if shallow { " --unshallow" } else { "" };
+            return Err(WorktreesError::Repository(format!(
+                "the base {base:?} is not in this clone; get it: git fetch{unshallow} origin {base}:refs/remotes/origin/{base}, \
+                     or name another with --base"
+            )));
+        };
+        match ask(&self.root, &["merge-base", &base_id, &head_id]) {
+            Ok(id) => Ok(id),
+            Err(GitError::Failed { .. }) if git::state(&self.root)?.shallow => {
+                Err(WorktreesError::Repository(format!(
+                    "the clone is shallow: where {head} left {base} is not in it; get it: git fetch --unshallow origin {base}"
+                )))
+            }
+            Err(GitError::Failed { .. }) => Err(WorktreesError::Repository(format!(
+                "{base} and {head} have no revision in common; --base names what is compared with"
+            ))),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn is_ancestor(&self, first: &str, last: &str) -> Result<bool, WorktreesError> {

@@ -29,8 +29,8 @@ pub(super) fn of(folder: &Path) -> u64 {
     sum
 }
 
-/// Removes a folder with all that is in it; one that isn't there is removed. Build tools leave folders
-/// that may not be written, such as Go's modules.
+/// Removes a folder with all that is in it; one that isn't there is removed. Build tools leave
+/// folders that may not be written, such as Go's modules.
 ///
 /// # Errors
 /// When something can't be removed.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::imported::base_unit;
-use fathom_stats::{IntervalFrom, middle};
+use fathom_stats::{IntervalFrom, imported_middle};
 use serde::Serialize;
 
 use super::{Export, Written, full_name};
@@ -24,7 +24,7 @@ pub(super) fn bencher(exports: &[Export]) -> Written {
     let mut all: BTreeMap<String, BTreeMap<String, Metric>> = BTreeMap::new();
     for figure in exports.iter().flat_map(|export| &export.figures) {
         let one = &figure.benchmark;
-        let Some(middle) = middle(&one.values) else {
+        let Some(middle) = imported_middle(&one.values) else {
             written.left_out(&one.metric, "neither a median nor a mean");
             continue;
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fathom_model::Direction;
 use fathom_model::imported::Values;
-use fathom_stats::{IntervalFrom, middle};
+use fathom_stats::{IntervalFrom, imported_middle};
 
 use super::{Export, Figure, Written};
 
@@ -101,7 +101,7 @@ fn rows(
             }
         }
         summary @ Values::Summary(_) => {
-            let Some(middle) = middle(summary) else {
+            let Some(middle) = imported_middle(summary) else {
                 written.left_out(&one.metric, "neither a median nor a mean");
                 return;
             };

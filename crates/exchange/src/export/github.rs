@@ -1,7 +1,7 @@
 //! The JSON of github-action-benchmark's tools `customSmallerIsBetter` and `customBiggerIsBetter`.
 
 use fathom_model::Direction;
-use fathom_stats::{IntervalFrom, middle};
+use fathom_stats::{IntervalFrom, imported_middle};
 use serde::Serialize;
 
 use super::{Export, Figure, Written, full_name};
@@ -44,7 +44,7 @@ pub(super) fn github_action_benchmark(exports: &[Export]) -> Written {
             written.left_out(&one.metric, reason);
             continue;
         }
-        let Some(middle) = middle(&one.values) else {
+        let Some(middle) = imported_middle(&one.values) else {
             written.left_out(&one.metric, "neither a median nor a mean");
             continue;
         };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fathom_model::imported::{Benchmark, Values, base_unit};
-use fathom_stats::middle;
+use fathom_stats::imported_middle;
 
 use super::{Export, Written, by_benchmark};
 
@@ -60,7 +60,7 @@ impl<'a> Column<'a> {
         };
         let values = match &one.values {
             Values::Samples(samples) => samples.clone(),
-            summary @ Values::Summary(_) => match middle(summary) {
+            summary @ Values::Summary(_) => match imported_middle(summary) {
                 Some(middle) => vec![middle.value],
                 None => {
                     written.left_out(&one.metric, "neither a median nor a mean");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::imported::{Summary, Values, base_unit};
-use fathom_stats::middle;
+use fathom_stats::imported_middle;
 use serde::Serialize;
 
 use super::{Export, Figure, Moments, Written, by_benchmark, mean};
@@ -137,7 +137,7 @@ fn mean_of(figure: Option<&fathom_model::imported::Benchmark>) -> f64 {
         * match &figure.values {
             Values::Samples(samples) => mean(samples),
             Values::Summary(summary) => {
-                let middle = || middle(&figure.values).map(|middle| middle.value);
+                let middle = || imported_middle(&figure.values).map(|middle| middle.value);
                 summary.mean.or_else(middle).unwrap_or(0.0)
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::Direction;
 use fathom_model::imported::Values;
-use fathom_stats::middle;
+use fathom_stats::imported_middle;
 use serde::Serialize;
 
 use super::{Export, Written};
@@ -39,7 +39,7 @@ pub(super) fn jsonl(exports: &[Export]) -> Written {
     for export in exports {
         for figure in &export.figures {
             let one = &figure.benchmark;
-            let middle = middle(&one.values);
+            let middle = imported_middle(&one.values);
             let row = Row {
                 tool: &export.tool,
                 time: &export.time,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use fathom_model::imported::base_unit;
-use fathom_stats::{IntervalFrom, middle};
+use fathom_stats::{IntervalFrom, imported_middle};
 
 use super::{Export, Written};
 
@@ -26,7 +26,7 @@ pub(super) fn openmetrics(exports: &[Export]) -> Written {
     for export in exports {
         for figure in &export.figures {
             let one = &figure.benchmark;
-            let Some(middle) = middle(&one.values) else {
+            let Some(middle) = imported_middle(&one.values) else {
                 written.left_out(&one.metric, "neither a median nor a mean");
                 continue;
             };

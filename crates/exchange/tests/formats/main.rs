@@ -1,6 +1,8 @@
 //! Real output of each tool is read, and no file whatsoever brings the reader down.
 
+mod exports;
 mod hostile;
+mod mutation;
 mod samples;
 
 use std::path::{Path, PathBuf};

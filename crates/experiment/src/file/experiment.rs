@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fathom_model::{Layer, Published, Source};
+use fathom_conduct::gate::Budget;
+use fathom_model::{Layer, Published, Source, Waiver};
 
 use super::table::Located;
 use crate::expression::Expression;
@@ -43,6 +44,25 @@ pub struct Experiment {
     pub answers: Vec<Answer>,
     /// Drawings.
     pub pictures: Vec<Picture>,
+    /// What `fathom gate` asks of it.
+    pub gate: GateSettings,
+}
+
+/// `[gate]`: what a change may not make worse.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GateSettings {
+    /// Smallest change that counts, as a share.
+    pub margin: Option<f64>,
+    /// The same by benchmark.
+    pub margins: Vec<(String, f64)>,
+    /// The branch that is compared with.
+    pub base: Option<String>,
+    /// Whether `cannot tell` lets a suite pass.
+    pub undecided_passes: Option<bool>,
+    /// Name of a benchmark, and what a metric of it may be at most.
+    pub budgets: Vec<(String, Budget)>,
+    /// Known changes that are let pass until a day.
+    pub waivers: Vec<Waiver>,
 }
 
 /// From which package manager a tool comes.

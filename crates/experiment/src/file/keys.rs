@@ -30,11 +30,15 @@ pub enum Section {
     Answer,
     /// `[[pictures]]`
     Picture,
+    /// `[gate]`
+    Gate,
+    /// `[[gate.waivers]]`
+    Waiver,
 }
 
 impl Section {
     /// All parts, with the name of their definition in the JSON schema.
-    pub const ALL: [(Section, &'static str); 13] = [
+    pub const ALL: [(Section, &'static str); 15] = [
         (Section::Root, ""),
         (Section::Source, "source"),
         (Section::Tool, "tool"),
@@ -48,6 +52,8 @@ impl Section {
         (Section::Published, "published"),
         (Section::Answer, "answer"),
         (Section::Picture, "picture"),
+        (Section::Gate, "gate"),
+        (Section::Waiver, "waiver"),
     ];
 
     /// Every key that may stand in it.
@@ -68,6 +74,7 @@ impl Section {
                 "claims",
                 "answers",
                 "pictures",
+                "gate",
             ],
             Section::Source => &["title", "by", "year", "url", "rows"],
             Section::Tool => &[
@@ -135,6 +142,15 @@ impl Section {
             Section::Published => &["value", "unit", "limit", "figures", "source"],
             Section::Answer => &["question", "answer", "status", "tried", "evidence"],
             Section::Picture => &["title", "metric", "over"],
+            Section::Gate => &[
+                "margin",
+                "margins",
+                "base",
+                "undecided",
+                "budgets",
+                "waivers",
+            ],
+            Section::Waiver => &["benchmark", "metric", "until", "reason"],
         }
     }
 
@@ -154,6 +170,8 @@ impl Section {
             Section::Published => "`published`",
             Section::Answer => "an answer",
             Section::Picture => "a picture",
+            Section::Gate => "[gate]",
+            Section::Waiver => "a waiver",
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod experiment;
 pub mod keys;
 pub mod parse;
 mod parse_claims;
+pub mod parse_gate;
 mod parse_measures;
 mod parse_programs;
 pub mod placeholder;

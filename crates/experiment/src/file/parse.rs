@@ -86,6 +86,7 @@ impl Reader<'_> {
             claims: self.claims(root),
             answers: self.answers(root),
             pictures: self.pictures(root),
+            gate: self.gate(root),
         }
     }
 

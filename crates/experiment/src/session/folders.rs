@@ -37,7 +37,7 @@ pub fn folders(experiment: &Experiment, work: &Path) -> Result<Folders, RunError
 }
 
 /// Makes the work folder and holds it, so that two runs do not mix.
-pub(super) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, RunError> {
+pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, RunError> {
     let failed = |error| RunError::Work {
         path: folders.work.clone(),
         error,

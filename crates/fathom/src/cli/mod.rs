@@ -8,6 +8,7 @@ mod completions;
 mod explain;
 mod export;
 mod failure;
+mod gate;
 mod given_commands;
 mod history;
 mod import;
@@ -20,6 +21,7 @@ mod parameters;
 mod path_conflicts;
 mod pipe;
 mod quantities;
+mod report;
 mod revision_progress;
 mod run;
 mod run_options;
@@ -93,8 +95,12 @@ enum Verb {
     Compare(compare::Arguments),
     /// What is kept of measurements: its size, names, pruning, bundles
     Store(store::Arguments),
+    /// Say whether a suite of benchmarks is worse than before, so that a merge can rest on it
+    Gate(Box<gate::Arguments>),
     /// Find where series of measurements changed their level for good
     Changes(changes::Arguments),
+    /// Show what was measured as a page or a site: values, changes, pictures
+    Report(report::Arguments),
     /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
     Import(import::Arguments),
     /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
@@ -125,7 +131,7 @@ fn command() -> Command {
             None => arg,
         }
     };
-    let verbs = ["why", "versions", "bisect"].into_iter();
+    let verbs = ["versions", "bisect"].into_iter();
     verbs.fold(Cli::command(), |command, name| {
         command.mut_subcommand(name, |verb| verb.mut_args(of_one))
     })
@@ -165,7 +171,9 @@ pub(crate) fn run() -> i32 {
         Verb::History(arguments) => history::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Store(arguments) => store::run(&arguments),
+        Verb::Gate(arguments) => gate::run(*arguments),
         Verb::Changes(arguments) => changes::run(arguments),
+        Verb::Report(arguments) => report::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),

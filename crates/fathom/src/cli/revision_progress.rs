@@ -70,6 +70,24 @@ impl Observer for RevisionProgress {
                 let doing = self.doing.clone();
                 self.say(&doing);
             }
+            Event::Gates {
+                rounds,
+                undecided,
+                of,
+                confirms,
+            } => {
+                if self.drawn.is_some_and(|at| at.elapsed() < INTERVAL) {
+                    return;
+                }
+                let doing = match confirms {
+                    true => ", measuring again what looked worse",
+                    false => "",
+                };
+                let decided = of - undecided;
+                self.say(&format!(
+                    "round {rounds}, {decided} of {of} decided{doing} ..."
+                ));
+            }
             Event::Round { round, warmup } => {
                 if self.drawn.is_some_and(|at| at.elapsed() < INTERVAL) {
                     return;

@@ -57,6 +57,27 @@ fn json_on_standard_output_is_nothing_but_json() {
 }
 
 #[test]
+fn the_page_has_the_verdict_and_every_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.html");
+    let output = run(&["-r", "7", "--html", text(&path), "true", "sh -c 'exit 0'"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = std::fs::read_to_string(&path).unwrap();
+    let answer = page
+        .split_once("<h1")
+        .unwrap()
+        .1
+        .split_once("</h1>")
+        .unwrap()
+        .0;
+    assert!(answer.contains("too few rounds (7 of "), "{answer}");
+    // Of each command seven runs and one to warm up.
+    assert_eq!(page.matches("<title>1 run ").count(), 8);
+    assert_eq!(page.matches("<title>2 run ").count(), 8);
+    assert!(stdout(&output).contains("too few rounds"), "printed, too");
+}
+
+#[test]
 fn exports_have_hyperfines_shape() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);

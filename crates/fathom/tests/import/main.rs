@@ -2,7 +2,10 @@
 #![cfg(target_os = "linux")]
 
 mod exported;
+mod hostile;
 mod imported;
+mod real_tools;
+mod stored;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -117,19 +117,20 @@ fn ctrl_c_ends_the_build_and_all_that_it_started() {
     let world = two();
     let made = Command::new("mkfifo").arg(world.path("begun")).status();
     assert!(made.unwrap().success());
-    let build = "sh -c 'echo > \"$FATHOM_REPO\"/../begun; sleep 1000' & wait";
+    // What it started in the background holds the pipe open for as long as it lives.
+    let build = "sh -c 'exec 3> \"$FATHOM_REPO\"/../begun; echo >&3; sleep 1000' & wait";
     let mut fathom = world
         .fathom_in(&world.repo(), &["versions", "v1..v2", "--build", build])
         .args(["--", "sh", "tool"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut begun = String::new();
     let mut pipe = File::open(world.path("begun")).unwrap();
-    pipe.read_to_string(&mut begun).unwrap();
+    pipe.read_exact(&mut [0]).unwrap();
     // SAFETY: takes numbers; the process is our own child.
     unsafe { libc::kill(fathom.id() as libc::pid_t, libc::SIGINT) };
     assert_eq!(fathom.wait().unwrap().code(), Some(130));
+    assert_eq!(pipe.read(&mut [0]).unwrap(), 0, "nobody writes any more");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_branch_that_parted_is_answered_with_where_to_begin() {
     world.git(&["checkout", "--quiet", "-b", "side", "v1"]);
     world.commit(100, "on the side");
     let begin = format!(
-        "they parted at {0}; begin there: fathom versions {0}..side",
+        "their last common revision is {0}; begin there: fathom versions {0}..side",
         &base[..10]
     );
     refused(

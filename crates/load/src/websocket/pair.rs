@@ -220,7 +220,7 @@ impl Pair {
             if !peer.receive()? {
                 turns = turns.wrapping_add(1);
                 // Asking for the time at each turn would double what a turn takes.
-                let look = client == Client::Blocking || turns % 256 == 0;
+                let look = client == Client::Blocking || turns.is_multiple_of(256);
                 if look && now() >= until {
                     return Err("a message did not come in time".to_string());
                 }

@@ -3,15 +3,18 @@
 use fathom_model::{BenchRecord, Metric};
 
 use super::{pictures, tables};
+use crate::distribution::sorted;
 use crate::line::{Page, Tone};
 use crate::page::{Head, Origin, page, section};
 use crate::quantity::{Words, change_and_interval, counted, format_level};
 use crate::session::Subject;
-use crate::terminal::{answer, conditions, footer, next_steps, notes, overview, verdict};
-use crate::text::{bounded, html, words};
+use crate::terminal::{
+    answer, causes, conditions, footer, next_steps, notes, overview, slow_runs, verdict,
+};
+use crate::text::{JOIN, bounded, html, name, words};
 
 /// Longest condition that is shown, in columns.
-const LONGEST: usize = 2000;
+const LONGEST: usize = 600;
 
 /// The record as one page: the verdict, then the figures, how the runs are spread and in which order
 /// they were made, the comparisons, every metric, and how it was measured.
@@ -109,12 +112,15 @@ fn warnings(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String
             Tone::Notice => "strip warn",
             _ => "strip",
         };
-        out.push_str(&format!("<p class=\"{class}\">{}</p>\n", words(&note.text)));
+        out.push_str(&format!(
+            "<p class=\"{class}\">{}</p>\n",
+            words(&bounded(&note.text.replace(JOIN, " "), LONGEST))
+        ));
     }
     if let Some(why) = next_steps::why(record, subjects) {
         out.push_str(&format!(
             "<p class=\"next\">Where the time goes: <code>{}</code></p>\n",
-            html(&bounded(&why, LONGEST))
+            name(&bounded(&why, LONGEST))
         ));
     }
     out
@@ -184,27 +190,40 @@ fn how(record: &BenchRecord, subjects: &[Subject]) -> String {
     }
     out.push_str("</ul>\n");
     for subject in subjects {
-        let conditions = conditions::of(subject.benchmark);
-        if conditions.is_empty() {
-            continue;
-        }
-        let number = match subjects.len() {
-            1 => String::new(),
-            _ => format!("{}: ", subject.index + 1),
-        };
-        out.push_str(&format!(
-            "<h3>{number}{}</h3>\n<dl class=\"facts\">\n",
-            crate::text::name(&bounded(&subject.benchmark.name, 120))
-        ));
-        for (label, text) in conditions {
-            let text = html(&bounded(&text, LONGEST));
-            out.push_str(&format!("<dt>{label}</dt><dd><code>{text}</code></dd>\n"));
-        }
-        out.push_str("</dl>\n");
+        out.push_str(&of_one(subject, subjects.len() > 1));
     }
     out.push_str(&format!(
         "<p class=\"soft\">All {}, with every metric: <code>--json</code>.</p>\n",
         counted(record.runs.len() as u64, "run", "runs")
     ));
+    out
+}
+
+/// Where the time of one command went, what disturbed it, and what sets it apart.
+fn of_one(subject: &Subject, several: bool) -> String {
+    let times = sorted(subject.values(Metric::Wall));
+    let mut facts = causes::where_time_went(subject);
+    facts.extend(slow_runs::fact(subject, &times, None));
+    facts.extend(causes::left_behind(subject));
+    let number = match several {
+        true => format!("{}: ", subject.index + 1),
+        false => String::new(),
+    };
+    let mut out = format!(
+        "<h3>{number}{}</h3>\n<dl class=\"facts\">\n",
+        name(&bounded(&subject.benchmark.name, 120))
+    );
+    for (label, tone, text) in facts {
+        let class = if tone == Tone::Notice { "warn" } else { "" };
+        let text = words(&text);
+        out.push_str(&format!(
+            "<dt>{label}</dt><dd class=\"{class}\">{text}</dd>\n"
+        ));
+    }
+    for (label, text) in conditions::of(subject.benchmark) {
+        let text = name(&bounded(&text, LONGEST));
+        out.push_str(&format!("<dt>{label}</dt><dd><code>{text}</code></dd>\n"));
+    }
+    out.push_str("</dl>\n");
     out
 }

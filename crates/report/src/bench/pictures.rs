@@ -14,6 +14,8 @@ use crate::text::bounded;
 
 /// Commands that are drawn; the tables have all.
 const MOST: usize = 12;
+/// Commands whose runs are drawn in their order: as many as there are colours.
+const MOST_COLOURS: usize = 6;
 /// Runs of a command that are drawn in their order.
 const MOST_RUNS: usize = 1500;
 
@@ -30,7 +32,7 @@ pub(super) fn spread(subjects: &[Subject], clock: Metric) -> String {
             median: subject.summary(clock).map(|summary| summary.median),
         })
         .collect();
-    distributions(&samples, short_time) + &more(subjects.len())
+    distributions(&samples, short_time) + &more(subjects.len(), MOST)
 }
 
 /// With its number, where there are several.
@@ -41,8 +43,8 @@ fn name(subjects: &[Subject], index: usize) -> String {
     }
 }
 
-fn more(count: usize) -> String {
-    match count.saturating_sub(MOST) {
+fn more(count: usize, most: usize) -> String {
+    match count.saturating_sub(most) {
         0 => String::new(),
         more => format!(
             "<p class=\"soft small\">{} not drawn.</p>\n",
@@ -66,11 +68,11 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
     let across = Axis::even([1.0, all.len() as f64].into_iter(), LEFT, RIGHT);
     let every = all
         .len()
-        .div_ceil(MOST_RUNS * subjects.len().clamp(1, MOST))
+        .div_ceil(MOST_RUNS * subjects.len().clamp(1, MOST_COLOURS))
         .max(1);
     let mut series: Vec<Series> = subjects
         .iter()
-        .take(MOST)
+        .take(MOST_COLOURS)
         .map(|_| Series { points: Vec::new() })
         .collect();
     for (index, (run, warmup)) in all.iter().enumerate().step_by(every) {
@@ -116,7 +118,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
     }
     let names: Vec<String> = subjects
         .iter()
-        .take(MOST)
+        .take(MOST_COLOURS)
         .map(|s| bounded(&name(subjects, s.index), 80))
         .collect();
     let entries = names
@@ -127,7 +129,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
         [_] => String::new(),
         _ => legend(entries),
     };
-    figure(&(drawing + &legend), caption.trim_end())
+    figure(&(drawing + &legend), caption.trim_end()) + &more(subjects.len(), MOST_COLOURS)
 }
 
 /// The ratio of each comparison with its interval.
@@ -145,6 +147,7 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
                 name,
                 figures: vec![figure(ratio.low), figure(ratio.value), figure(ratio.high)],
                 main: 1,
+                colour: comparison.subject,
             }
         })
         .collect();
@@ -152,6 +155,7 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
         name: "",
         figures: vec![(1.0, String::new())],
         main: 0,
+        colour: 0,
     };
     let axis = ladder_axis(rows.iter().chain([&one]));
     let ticks = axis.numbers("x");
@@ -165,5 +169,5 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
         &format!(
             "Time as a multiple of that of {reference}, with its interval; left of 1x is faster."
         ),
-    ) + &more(all.len())
+    ) + &more(all.len(), MOST)
 }

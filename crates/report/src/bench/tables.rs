@@ -4,7 +4,7 @@ use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Summary, Unit};
 
 use crate::page::{Cell, Kind, Table};
 use crate::quantity::{
-    Words, change, change_and_interval, fixed, format_level, supported_decimals,
+    Words, change, change_and_interval, fixed, format_level, short_time, supported_decimals,
 };
 use crate::session::Subject;
 use crate::terminal::{overview, verdict};
@@ -34,10 +34,9 @@ pub(super) fn figures(record: &BenchRecord, subjects: &[Subject], clock: Metric)
     }
     table = table
         .column("command", Kind::Name)
-        .column("runs", Kind::Number)
         .column(&format!("median ({})", unit.symbol()), Kind::Number)
         .column(&interval, Kind::Number);
-    for quantile in ["min", "p10", "p90", "p99", "max"] {
+    for quantile in ["min", "p10", "p90", "p99", "max", "runs"] {
         table = table.column(quantile, Kind::Number);
     }
     if let Some(first) = compared {
@@ -49,15 +48,14 @@ pub(super) fn figures(record: &BenchRecord, subjects: &[Subject], clock: Metric)
     for subject in subjects {
         let mut cells = Vec::new();
         if subjects.len() > 1 {
-            let number = subject.index + 1;
-            cells.push(Cell::number(&number.to_string(), number as f64));
+            cells.push(number(subjects, subject.index));
         }
         cells.push(Cell::name(&subject.benchmark.name));
-        cells.push(count(subject.runs.len()));
         match subject.summary(clock) {
             None => cells.extend((0..7).map(|_| Cell::none("not summarised"))),
             Some(summary) => cells.extend(quantiles(summary, unit)),
         }
+        cells.push(count(subject.runs.len()));
         if compared.is_some() {
             cells.push(match overview::comparison_of(record, subject.index) {
                 Some(comparison) => {
@@ -112,28 +110,31 @@ fn quantiles(summary: &Summary, unit: TimeUnit) -> Vec<Cell> {
 
 /// A row for each comparison.
 pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> String {
+    let level = all.first().map_or(0.0, |comparison| comparison.ratio.level);
     let mut table = Table::new("Comparisons")
         .column("command", Kind::Name)
-        .column("against", Kind::Name)
+        .column("against", Kind::Number)
         .column("verdict", Kind::Words)
         .column("difference", Kind::Number)
-        .column("interval", Kind::Number)
-        .column("p10", Kind::Number)
-        .column("p50", Kind::Number)
-        .column("p90", Kind::Number)
-        .column("rounds", Kind::Number);
+        .column(&format!("{} interval", format_level(level)), Kind::Number);
+    for head in ["p10", "p50", "p90", "rounds"] {
+        table = table.column(head, Kind::Number);
+    }
     for comparison in all {
         let about = Words::of(comparison.metric);
         let (difference, interval) = change_and_interval(&comparison.ratio, about);
+        // The level stands in the head, unless this one has another.
+        let head = format!("{} interval ", format_level(level));
+        let interval = interval.strip_prefix(&head).unwrap_or(&interval);
         let ratio = |ratio: f64| Cell::number(&change(ratio, about), ratio);
         table.row(
             "",
             vec![
                 Cell::name(&numbered(subjects, comparison.subject)),
-                Cell::name(&numbered(subjects, comparison.reference)),
+                number(subjects, comparison.reference),
                 Cell::words(comparison.verdict.word()),
                 Cell::number(&difference, comparison.ratio.value),
-                Cell::number(&interval, comparison.ratio.low),
+                Cell::number(interval, comparison.ratio.low),
                 ratio(comparison.shift.p10),
                 ratio(comparison.shift.p50),
                 ratio(comparison.shift.p90),
@@ -142,6 +143,15 @@ pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> String {
         );
     }
     table.html()
+}
+
+/// The number of a command, with its name for who asks.
+fn number(subjects: &[Subject], index: usize) -> Cell {
+    let number = index.saturating_add(1);
+    let name = subjects
+        .get(index)
+        .map_or("?", |s| s.benchmark.name.as_str());
+    Cell::number(&number.to_string(), number as f64).with_title(name)
 }
 
 /// `2 gzip -9 f`, from outside.
@@ -156,7 +166,7 @@ pub(super) fn numbered(subjects: &[Subject], index: usize) -> String {
 pub(super) fn metrics(subjects: &[Subject]) -> String {
     let mut table = Table::new("All metrics").column("metric", Kind::Name);
     if subjects.len() > 1 {
-        table = table.column("command", Kind::Name);
+        table = table.column("command", Kind::Number);
     }
     for head in ["median", "low", "high", "min", "p90", "max", "runs"] {
         table = table.column(head, Kind::Number);
@@ -168,7 +178,7 @@ pub(super) fn metrics(subjects: &[Subject]) -> String {
             };
             let mut cells = vec![Cell::words(label(metric)).with_title(metric.name())];
             if subjects.len() > 1 {
-                cells.push(Cell::name(&numbered(subjects, subject.index)));
+                cells.push(number(subjects, subject.index));
             }
             let write = writer(metric, summary);
             let cell = |value: f64| Cell::number(&write(value), value);
@@ -203,11 +213,12 @@ fn writer(metric: Metric, summary: &Summary) -> impl Fn(f64) -> String {
     let unit = TimeUnit::fitting(scale);
     let decimals = supported_decimals(&summary.median, unit.seconds());
     move |value| match metric.unit() {
-        Unit::Seconds => format!(
-            "{} {}",
-            fixed(value / unit.seconds(), decimals),
-            unit.symbol()
-        ),
+        // Where one is a thousand times the usual, its own unit reads better.
+        Unit::Seconds if value >= 1000.0 * unit.seconds() => short_time(value),
+        Unit::Seconds => {
+            let number = fixed(value / unit.seconds(), decimals);
+            format!("{number} {}", unit.symbol())
+        }
         Unit::Bytes => format_bytes(value),
         Unit::Count => format_count(value),
     }

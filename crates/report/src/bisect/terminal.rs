@@ -11,8 +11,8 @@ use crate::versions::{Figures, RevisionOptions, called, change_in_words};
 /// Revisions that are listed where none can be named.
 const LISTED: usize = 8;
 
-/// The record as text: the revision, both ends, what was tried. No line is wider than `options.width`
-/// and no text from outside can act on the terminal. Ends with a line end.
+/// The record as text: the revision, both ends, what was tried. No line is wider than
+/// `options.width` and no text from outside can act on the terminal. Ends with a line end.
 pub fn bisect_terminal(record: &BisectRecord, options: &RevisionOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
     let (tone, text) = answer(record);

@@ -30,6 +30,7 @@ pub fn experiment_html(records: &[ExperimentRecord]) -> String {
         verb: "run",
         of: &first.title,
         answer: match records {
+            [one] if !one.complete => format!("Partial: {}", words::tally(&all)),
             [_] => words::tally(&all),
             many => format!("{} experiments: {}", many.len(), words::tally(&all)),
         },

@@ -1,11 +1,11 @@
 //! The summary: tool, version and file; a row for each series; what was left out, and why.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::ImportedRecord;
 use fathom_model::imported::{Benchmark, LeftOut, Values, base_unit};
 use fathom_model::quantity::{counted, format_bytes, format_count, short_time, three_digits};
-use fathom_stats::{IntervalFrom, Middle, middle};
+use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
 use crate::line::{Line, Page, Tone};
 use crate::text::columns;
@@ -15,10 +15,10 @@ const ROWS: usize = 12;
 /// Reasons for what was left out.
 const REASONS: usize = 4;
 
-const METRIC: usize = 14;
-const VALUE: usize = 11;
-const INTERVAL: usize = 22;
-const RUNS: usize = 8;
+const METRIC: usize = 12;
+const VALUE: usize = 14;
+const INTERVAL: usize = 19;
+const RUNS: usize = 7;
 
 /// How much is said, and to what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,14 +128,17 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         return;
     }
     page.gap();
-    let rest = page
-        .width()
-        .saturating_sub(2 + METRIC + VALUE + INTERVAL + RUNS + 4);
-    let longest = record
-        .benchmarks
-        .iter()
-        .map(|one| columns(&name(one)))
-        .max();
+    let shared = shared(&record.benchmarks);
+    if !shared.is_empty() {
+        let pairs = shared.iter().map(|(name, value)| format!("{name}={value}"));
+        let text = format!("all: {}", pairs.collect::<Vec<_>>().join(" "));
+        let text = page.fit(&text, page.width().saturating_sub(2));
+        page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
+    }
+    let rest = (page.width()).saturating_sub(2 + METRIC + VALUE + INTERVAL + RUNS + 4);
+    let each = record.benchmarks.iter();
+    let names: Vec<String> = each.map(|one| name(one, &shared)).collect();
+    let longest = names.iter().map(|name| columns(name)).max();
     let width = longest.unwrap_or(0).clamp(9, rest.max(9));
     let line = |tone, name: &str, cells: [&str; 4]| {
         let [metric, value, interval, runs] = cells;
@@ -161,10 +164,15 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         true => record.benchmarks.len(),
         false => ROWS,
     };
-    for one in record.benchmarks.iter().take(shown) {
+    let mut above = "";
+    for (one, full) in record.benchmarks.iter().zip(&names).take(shown) {
         let metric = page.fit(&one.metric, METRIC);
         let (value, interval, runs) = cells(one);
-        let name = page.fit(&name(one), width);
+        let name = match above == full {
+            true => String::new(),
+            false => page.fit(full, width),
+        };
+        above = full;
         let cells = [&value, &interval, &runs].map(|cell| page.clean(cell));
         page.push(line(
             Tone::Plain,
@@ -177,11 +185,26 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
     }
 }
 
-fn name(one: &Benchmark) -> String {
-    let parameters = one
+/// The parameters that all benchmarks have, with the same values.
+fn shared(benchmarks: &[Benchmark]) -> BTreeMap<&String, &String> {
+    let mut all: BTreeMap<&String, &String> = match benchmarks {
+        [] | [_] => BTreeMap::new(),
+        [first, ..] => first.parameters.iter().collect(),
+    };
+    all.retain(|name, value| {
+        benchmarks
+            .iter()
+            .all(|one| one.parameters.get(*name) == Some(*value))
+    });
+    all
+}
+
+fn name(one: &Benchmark, shared: &BTreeMap<&String, &String>) -> String {
+    let own = one
         .parameters
         .iter()
-        .map(|(name, value)| format!(" {name}={value}"));
+        .filter(|(name, _)| !shared.contains_key(name));
+    let parameters = own.map(|(name, value)| format!(" {name}={value}"));
     format!("{}{}", one.name, parameters.collect::<String>())
 }
 
@@ -193,13 +216,21 @@ fn cells(one: &Benchmark) -> (String, String, String) {
         high,
         runs,
         from,
-    }) = middle(&one.values)
+    }) = imported_middle(&one.values)
     else {
         return ("-".to_owned(), String::new(), String::new());
     };
     let interval = match from {
         IntervalFrom::Nothing => String::new(),
-        _ => format!("{} to {}", figure(low, &one.unit), figure(high, &one.unit)),
+        // All samples are the same: counts of allocations, as a rule.
+        _ if low == high => String::new(),
+        _ => match base_unit(&one.unit).1 {
+            "seconds" | "bytes" => {
+                format!("{} to {}", figure(low, &one.unit), figure(high, &one.unit))
+            }
+            // The value beside it has the unit.
+            _ => format!("{} to {}", figure(low, ""), figure(high, "")),
+        },
     };
     let known = match &one.values {
         Values::Samples(_) => true,
@@ -269,7 +300,8 @@ fn assumptions(records: &[ImportedRecord]) -> Vec<String> {
     let mut said = Vec::new();
     let all = || records.iter().flat_map(|record| &record.benchmarks);
     let from = |wanted| {
-        let those = all().filter(|one| middle(&one.values).is_some_and(|one| one.from == wanted));
+        let those =
+            all().filter(|one| imported_middle(&one.values).is_some_and(|one| one.from == wanted));
         those.count() as u64
     };
     let mut say = |count: u64, what: &str| {

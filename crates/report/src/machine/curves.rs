@@ -3,7 +3,7 @@
 use fathom_model::ProbeResult;
 use fathom_model::quantity::format_size;
 
-use super::figure::machine_figure;
+use super::figure::{machine_figure, tick};
 use crate::axis::Axis;
 use crate::page::{
     BOTTOM, Cell, Kind, LEFT, Lines, Mark, Point, RIGHT, Series, TOP, Table, figure, lines,
@@ -128,9 +128,9 @@ fn picture(result: &ProbeResult, points: &[(f64, f64)], marks: &[Mark]) -> Strin
         &Lines {
             series: &[series],
             marks,
-            across_ticks: across.written(|tick| number(tick, over)),
+            across_ticks: across.written(|value| number(value, over)),
             across: &across,
-            up_ticks: up.written(|tick| machine_figure(tick, unit)),
+            up_ticks: up.written(|value| tick(value, unit)),
             up: &up,
             over: axis_title(over),
             stops: true,

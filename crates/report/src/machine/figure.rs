@@ -18,6 +18,18 @@ pub fn machine_figure(value: f64, unit: &str) -> String {
     }
 }
 
+/// The same beside an axis: a round number without zeros at its end.
+pub(super) fn tick(value: f64, unit: &str) -> String {
+    let figure = machine_figure(value, unit);
+    match figure.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number} {unit}")
+        }
+        _ => figure,
+    }
+}
+
 /// A number of things; `units` are more than one of them.
 fn count(value: f64, units: &str) -> String {
     let unit = match (value.round() == 1.0, units) {

@@ -2,7 +2,6 @@
 
 use super::svg::{LEFT, Svg};
 use crate::axis::Axis;
-use crate::text::bounded;
 
 /// One bar.
 pub(crate) struct Bar<'a> {
@@ -29,7 +28,7 @@ pub(crate) fn bars(all: &[Bar], label: &str) -> String {
     svg.across(&axis, &axis.times(), (4.0, bottom));
     for (index, bar) in all.iter().enumerate() {
         let top = ROW * index as f64;
-        svg.text(0.0, top + 15.0, "name", &bounded(bar.name, 44));
+        svg.name(top + 15.0, bar.name);
         let mut at = 0.0;
         for (class, seconds, title) in &bar.parts {
             let ends = (axis.place(at), axis.place(at + seconds));

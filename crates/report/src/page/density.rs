@@ -1,9 +1,13 @@
 //! How densely the values of a sample lie: for drawing.
 
-/// The density at each of `places`, 1 at its highest, by a kernel estimate (Gaussian, Silverman's
-/// width) over the values or their logarithms; `None` of fewer than five values or where all are
-/// alike.
-pub(super) fn density(sorted: &[f64], places: &[f64], of_logarithms: bool) -> Option<Vec<f64>> {
+/// Places at which a density is drawn.
+const STEPS: usize = 120;
+/// Beyond so many widths from the nearest value there is less than a thousandth.
+const REACH: f64 = 4.0;
+
+/// Places with the density there, 1 at its highest, by a kernel estimate (Gaussian, Silverman's width)
+/// over the values or their logarithms; `None` of fewer than five values or where all are alike.
+pub(super) fn density(sorted: &[f64], of_logarithms: bool) -> Option<Vec<(f64, f64)>> {
     if sorted.len() < 5 {
         return None;
     }
@@ -13,19 +17,29 @@ pub(super) fn density(sorted: &[f64], places: &[f64], of_logarithms: bool) -> Op
     };
     let values: Vec<f64> = sorted.iter().map(|value| scale(*value)).collect();
     let width = width(&values)?;
-    let at = |place: &f64| -> f64 {
-        let place = scale(*place);
-        // Beyond four widths a value adds less than a thousandth.
-        let from = values.partition_point(|value| *value < place - 4.0 * width);
+    let reach = REACH * width;
+    let height = |place: f64| -> f64 {
+        let from = values.partition_point(|value| *value < place - reach);
         let near = values[from..]
             .iter()
-            .take_while(|value| **value <= place + 4.0 * width);
+            .take_while(|value| **value <= place + reach);
         near.map(|value| (-((place - value) / width).powi(2) / 2.0).exp())
             .sum()
     };
-    let heights: Vec<f64> = places.iter().map(at).collect();
-    let highest = heights.iter().copied().fold(0.0, f64::max);
-    (highest > 0.0).then(|| heights.iter().map(|height| height / highest).collect())
+    let (low, high) = (values[0] - reach, values[values.len() - 1] + reach);
+    let places = (0..=STEPS).map(|step| low + (high - low) * step as f64 / STEPS as f64);
+    let heights: Vec<(f64, f64)> = places.map(|place| (place, height(place))).collect();
+    let highest = heights
+        .iter()
+        .map(|(_, height)| *height)
+        .fold(0.0, f64::max);
+    let value = |place: f64| if of_logarithms { place.exp() } else { place };
+    let heights = heights.into_iter();
+    (highest > 0.0).then(|| {
+        heights
+            .map(|(place, height)| (value(place), height / highest))
+            .collect()
+    })
 }
 
 /// Silverman's rule of thumb: 0.9 times the smaller of the standard deviation and the distance of
@@ -55,13 +69,22 @@ mod tests {
             .map(|i| 1.0 + f64::from(i) / 200.0)
             .chain((0..20).map(|i| 3.0 + f64::from(i) / 200.0))
             .collect();
-        let heights = density(&values, &[1.05, 2.0, 3.05], false).unwrap();
-        assert!(heights[1] < 0.5 * heights[0].min(heights[2]), "{heights:?}");
+        for of_logarithms in [false, true] {
+            let shape = density(&values, of_logarithms).expect("they differ");
+            let near = |place: f64| {
+                let by = |a: &&(f64, f64), b: &&(f64, f64)| {
+                    (a.0 - place).abs().total_cmp(&(b.0 - place).abs())
+                };
+                shape.iter().min_by(by).expect("it has places").1
+            };
+            let hills = near(1.05).min(near(3.05));
+            assert!(near(1.9) < 0.5 * hills && hills > 0.5, "{shape:?}");
+        }
     }
 
     #[test]
     fn what_is_alike_or_too_little_has_no_shape() {
-        assert_eq!(density(&[1.0; 9], &[1.0], false), None);
-        assert_eq!(density(&[1.0, 2.0], &[1.0], true), None);
+        assert_eq!(density(&[1.0; 9], false), None);
+        assert_eq!(density(&[1.0, 2.0], true), None);
     }
 }

@@ -7,7 +7,6 @@ use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::Axis;
 use crate::distribution::{slow_fence, sorted};
 use crate::quantity::{counted, format_count};
-use crate::text::bounded;
 
 /// One sample, in seconds.
 pub(crate) struct Sample<'a> {
@@ -24,9 +23,6 @@ const DOTS: f64 = 24.0;
 const ROW: f64 = NAME + DENSITY + DOTS + 14.0;
 /// Values of a sample that are drawn: more hide each other, and make the page large.
 const MOST_DOTS: usize = 800;
-/// Places at which the density is drawn.
-const STEPS: usize = 160;
-
 /// The samples, a row each; nothing where there are no values. `write` is a time in words.
 pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -> String {
     let sorted_values: Vec<Vec<f64>> = samples.iter().map(|s| sorted(s.values.clone())).collect();
@@ -47,7 +43,7 @@ pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -
     let mut thinned = false;
     for (index, (sample, sorted)) in samples.iter().zip(&sorted_values).enumerate() {
         let top = ROW * index as f64;
-        svg.text(0.0, top + 13.0, "name", &bounded(sample.name, 44));
+        svg.name(top + 13.0, sample.name);
         let (inside, beyond) = sorted.split_at(inside(sorted));
         svg.begin_group(colour(index));
         curve(&mut svg, &axis, inside, top + NAME + DENSITY);
@@ -74,16 +70,20 @@ pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -
 }
 
 fn curve(svg: &mut Svg, axis: &Axis, sorted: &[f64], floor: f64) {
-    let places: Vec<f64> = axis.steps(STEPS).collect();
-    let Some(heights) = density(sorted, &places, axis.is_logarithmic()) else {
+    let Some(shape) = density(sorted, axis.is_logarithmic()) else {
         return;
     };
-    let mut points = vec![(LEFT, floor)];
-    for (place, height) in places.iter().zip(heights) {
-        points.push((axis.place(*place), floor - height * (DENSITY - 6.0)));
-    }
-    points.push((RIGHT, floor));
-    svg.curve(&points, floor, "density", true);
+    let held = shape.iter().filter(|(place, _)| axis.holds(*place));
+    let edge = held.map(|(place, height)| (axis.place(*place), floor - height * (DENSITY - 6.0)));
+    let edge: Vec<(f64, f64)> = edge.collect();
+    let (Some(first), Some(last)) = (edge.first(), edge.last()) else {
+        return;
+    };
+    let mut area = vec![(first.0, floor)];
+    area.extend(&edge);
+    area.push((last.0, floor));
+    svg.curve(&area, floor, "density", true);
+    svg.curve(&edge, floor, "curve edge", false);
 }
 
 /// Draws every value, or as many as there is room for; says whether some were left out.
@@ -101,7 +101,7 @@ fn dots(
         svg.dot(
             (axis.place(*value), top + part * DOTS),
             2.5,
-            "run",
+            "each",
             &write(*value),
         );
     }

@@ -5,7 +5,7 @@ use fathom_model::Environment;
 use crate::format_bytes;
 use crate::line::Tone;
 use crate::quantity::counted;
-use crate::text::{bounded, html, words};
+use crate::text::{bounded, html, name, words};
 
 /// Longest command that is shown at the top, in columns, and most commands.
 const LONGEST_COMMAND: usize = 300;
@@ -79,7 +79,7 @@ impl Head<'_> {
         let shown = self.commands.iter().take(MOST_COMMANDS).map(|command| {
             format!(
                 "<li><code>{}</code></li>",
-                html(&bounded(command, LONGEST_COMMAND))
+                name(&bounded(command, LONGEST_COMMAND))
             )
         });
         let shown: String = shown.collect();
@@ -106,7 +106,9 @@ fn facts(origin: &Origin) -> Vec<String> {
             .as_ref()
             .map(|model| bounded(model, 60)),
     );
-    facts.push(counted(environment.cpus as u64, "CPU", "CPUs"));
+    // A machine without CPUs is one of which nothing is known.
+    let cpus = (environment.cpus > 0).then_some(environment.cpus as u64);
+    facts.extend(cpus.map(|cpus| counted(cpus, "CPU", "CPUs")));
     facts.extend(
         environment
             .memory_bytes
@@ -115,8 +117,11 @@ fn facts(origin: &Origin) -> Vec<String> {
     if environment.virtual_machine == Some(true) {
         facts.push("virtual machine".to_owned());
     }
-    facts.push(bounded(&environment.kernel, 60));
-    facts.push(date(&bounded(origin.started_at, 40)));
+    let texts = [
+        bounded(&environment.kernel, 60),
+        date(&bounded(origin.started_at, 40)),
+    ];
+    facts.extend(texts.into_iter().filter(|text| !text.is_empty()));
     facts.push(format!("Fathom {}", bounded(origin.fathom_version, 40)));
     facts
 }

@@ -3,7 +3,6 @@
 
 use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::{Axis, Ticks};
-use crate::text::bounded;
 
 /// One row.
 pub(crate) struct Rungs<'a> {
@@ -13,6 +12,8 @@ pub(crate) struct Rungs<'a> {
     pub(crate) figures: Vec<(f64, String)>,
     /// Which of them is the one that counts.
     pub(crate) main: usize,
+    /// Which colour it has, as in the other pictures of the page.
+    pub(crate) colour: usize,
 }
 
 const ROW: f64 = 46.0;
@@ -36,11 +37,11 @@ pub(crate) fn ladder(
     }
     for (index, row) in rows.iter().enumerate() {
         let top = ROW * index as f64;
-        svg.text(0.0, top + 15.0, "name", &bounded(row.name, 44));
+        svg.name(top + 15.0, row.name);
         let (Some(first), Some(last)) = (row.figures.first(), row.figures.last()) else {
             continue;
         };
-        svg.begin_group(colour(index));
+        svg.begin_group(colour(row.colour));
         let ends = (axis.place(first.0), axis.place(last.0));
         svg.line((ends.0, top + LINE), (ends.1, top + LINE), "rail", "");
         for (at, (value, title)) in row.figures.iter().enumerate() {

@@ -57,8 +57,9 @@ const LETTER: f64 = 7.0;
 pub(crate) fn lines(label: &str, what: &Lines) -> String {
     let longest = what.up_ticks.iter().map(|(_, text)| text.chars().count());
     let wide = 8.0 + LETTER * longest.max().unwrap_or(0) as f64;
+    let bare = if what.marks.is_empty() { " bare" } else { "" };
     let mut out = format!(
-        "<div class=\"framed\"><svg class=\"scale\" width=\"{wide}\" height=\"{HEIGHT}\" aria-hidden=\"true\">\n"
+        "<div class=\"framed{bare}\"><svg class=\"scale\" width=\"{wide}\" height=\"{HEIGHT}\" aria-hidden=\"true\">\n"
     );
     let mut svg = Svg::new();
     for (tick, text) in &what.up_ticks {

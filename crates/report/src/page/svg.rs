@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::axis::{Axis, Ticks};
-use crate::text::html;
+use crate::text::{bounded, html};
 
 /// Left and right end of an axis that goes across, in per cent: marks at its ends are whole.
 pub(crate) const LEFT: f64 = 1.0;
@@ -12,6 +12,9 @@ pub(crate) const RIGHT: f64 = 99.0;
 
 /// Height of the line of ticks below a drawing.
 const TICKS: f64 = 20.0;
+/// A letter of a tick on the narrowest page, in per cent of what is left beside a scale: 7 of 270
+/// pixels. A tick that would touch the one before is not written there.
+const LETTER: f64 = 2.6;
 
 /// A drawing that grows. Classes and numbers are Fathom's own; texts are escaped here.
 pub(crate) struct Svg {
@@ -110,17 +113,38 @@ impl Svg {
         self.out.push_str("</g>\n");
     }
 
+    /// The name of a row, from outside: in as many letters as a wide page has room for, and a narrow
+    /// one.
+    pub(crate) fn name(&mut self, y: f64, name: &str) {
+        let (wide, narrow) = (bounded(name, 72), bounded(name, 36));
+        if wide == narrow {
+            self.text(0.0, y, "name", &wide);
+        } else {
+            self.text(0.0, y, "name wide", &wide);
+            self.text(0.0, y, "name narrow", &narrow);
+        }
+    }
+
     /// The lines of an axis that goes across from `top` to `bottom`, and its ticks below.
     pub(crate) fn across(&mut self, axis: &Axis, ticks: &Ticks, (top, bottom): (f64, f64)) {
+        let mut free = f64::NEG_INFINITY;
         for (tick, text) in ticks {
             let x = axis.place(*tick);
             self.line((x, top), (x, bottom), "grid", "");
-            let class = match x {
-                x if x < 8.0 => "axis",
-                x if x > 92.0 => "axis end",
-                _ => "axis middle",
+            let wide = text.chars().count() as f64 * LETTER;
+            let (class, begin) = match x {
+                x if x < 8.0 => ("axis", x),
+                x if x > 92.0 => ("axis end", x - wide),
+                _ => ("axis middle", x - wide / 2.0),
             };
-            self.text(x, bottom + TICKS - 6.0, class, text);
+            let class = match begin > free {
+                true => class.to_owned(),
+                false => format!("{class} spare"),
+            };
+            if begin > free {
+                free = begin + wide + LETTER / 2.0;
+            }
+            self.text(x, bottom + TICKS - 6.0, &class, text);
         }
     }
 

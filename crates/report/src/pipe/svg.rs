@@ -5,7 +5,6 @@ use fathom_model::{PipeRecord, PipeRound, PipeState, StageRun};
 use super::view::name;
 use crate::axis::Axis;
 use crate::page::{LEFT, RIGHT, Svg, legend};
-use crate::text::bounded;
 use crate::why::time;
 
 const ROW: f64 = 58.0;
@@ -37,8 +36,8 @@ pub(super) fn chart(record: &PipeRecord, round: &PipeRound) -> String {
     svg.across(&axis, &axis.times(), (4.0, bottom));
     for (index, run) in round.stages.iter().enumerate() {
         let top = ROW * index as f64;
-        let label = format!("{} {}", index + 1, bounded(&name(record, index), 40));
-        svg.text(0.0, top + 14.0, "name", &label);
+        let label = format!("{} {}", index + 1, name(record, index));
+        svg.name(top + 14.0, &label);
         svg.area((LEFT, RIGHT), (top + BAR_TOP, BAR), "lane", "");
         bar(&mut svg, &axis, run, top + BAR_TOP);
         marks(&mut svg, &axis, run, top + BAR_TOP);

@@ -100,6 +100,7 @@ fn distribution(record: &StartupRecord, metric: StartupMetric) -> String {
             .map(|(what, value)| (value, format!("{what} {}", words::time(value))))
             .to_vec(),
             main: 1,
+            colour: row.program,
         })
         .collect();
     let axis = ladder_axis(rungs.iter());

@@ -38,12 +38,18 @@ pub(super) fn write(
     table::write(page, &rows);
     let times = sorted(subject.values(Metric::Wall));
     picture::write(page, &times, unit);
-    causes::where_time_went(page, subject);
+    for (label, tone, text) in causes::where_time_went(subject) {
+        page.field(label, tone, &text);
+    }
     floor(page, record, subject, unit);
     metrics::counts(page, subject);
-    slow_runs::write(page, subject, &times, unit);
+    if let Some((label, tone, text)) = slow_runs::fact(subject, &times, unit) {
+        page.field(label, tone, &text);
+    }
     causes::failures(page, subject);
-    causes::left_behind(page, subject);
+    if let Some((label, tone, text)) = causes::left_behind(subject) {
+        page.field(label, tone, &text);
+    }
 }
 
 /// Number, name, and the number of runs at the right edge.

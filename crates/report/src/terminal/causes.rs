@@ -8,11 +8,14 @@ use crate::session::Subject;
 use crate::text::JOIN;
 use crate::waits;
 
+/// A label, and what is said beside it.
+pub(crate) type Fact = (&'static str, Tone, String);
+
 /// Divides the wall time into running, waiting for a CPU and waiting for anything else.
 ///
 /// The three are known exactly where undisturbed time is: for one thread without children. The sums
 /// over all such runs are divided, so that the shares add up to the whole.
-pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
+pub(crate) fn where_time_went(subject: &Subject) -> Vec<Fact> {
     let single: Vec<&Run> = subject
         .runs
         .iter()
@@ -20,11 +23,11 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         .filter(|run| run.undisturbed_ns.is_some())
         .collect();
     if single.is_empty() {
-        return several_threads(page, subject);
+        return several_threads(subject);
     }
     let wall = total(&single, |run| run.wall_ns);
     if wall <= 0.0 {
-        return;
+        return Vec::new();
     }
     let cpu = (total(&single, |run| run.cpu_ns) / wall).min(1.0);
     let wait = (total(&single, Run::waited_for_cpu_ns) / wall).min(1.0 - cpu);
@@ -36,8 +39,9 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         late_notice(&single, wall),
         format_share(other)
     );
-    page.field("wall time", Tone::Plain, &text);
-    disturbed(page, &single, "", "; CPU-wait-free time leaves that out");
+    let first = ("wall time", Tone::Plain, text);
+    let waits = disturbed(&single, "", "; CPU-wait-free time leaves that out");
+    [first].into_iter().chain(waits).collect()
 }
 
 /// The part of the wait that is not the program's: it had ended, and Fathom had no CPU to see that.
@@ -53,10 +57,10 @@ fn late_notice(runs: &[&Run], wall: f64) -> String {
 }
 
 /// Where waits can't be divided: how many CPUs were busy, and what the main thread waited.
-fn several_threads(page: &mut Page, subject: &Subject) {
+fn several_threads(subject: &Subject) -> Vec<Fact> {
     let wall = total(&subject.runs, |run| run.wall_ns);
     if wall <= 0.0 {
-        return;
+        return Vec::new();
     }
     let busy = total(&subject.runs, |run| run.cpu_ns) / wall;
     let busy = match busy < 0.005 {
@@ -64,18 +68,19 @@ fn several_threads(page: &mut Page, subject: &Subject) {
         false => format!("{busy:.2} CPUs busy on average"),
     };
     let text = format!("{busy}; several threads or processes, so waits can't be attributed");
-    page.field("wall time", Tone::Plain, &text);
-    disturbed(page, &subject.runs, "in the main thread ", "");
+    let first = ("wall time", Tone::Plain, text);
+    let waits = disturbed(&subject.runs, "in the main thread ", "");
+    [first].into_iter().chain(waits).collect()
 }
 
 /// Says how many runs waited, where they did.
-fn disturbed(page: &mut Page, runs: &[&Run], who: &str, then: &str) {
+fn disturbed(runs: &[&Run], who: &str, then: &str) -> Option<Fact> {
     let mut all = CpuWaits::default();
     runs.iter().for_each(|run| all.add_run(run));
-    if all.disturbed() {
+    all.disturbed().then(|| {
         let text = format!("{}{then}", waits::sentence(&all, who));
-        page.field(waits::label(&all), Tone::Notice, &text);
-    }
+        (waits::label(&all), Tone::Notice, text)
+    })
 }
 
 fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
@@ -142,14 +147,14 @@ const SIGNALS: [(i32, &str); 10] = [
 ];
 
 /// Processes that the command left running.
-pub(super) fn left_behind(page: &mut Page, subject: &Subject) {
+pub(crate) fn left_behind(subject: &Subject) -> Option<Fact> {
     let processes: u64 = subject
         .runs
         .iter()
         .map(|run| u64::from(run.left_behind))
         .sum();
     if processes == 0 {
-        return;
+        return None;
     }
     let runs = subject
         .runs
@@ -162,5 +167,5 @@ pub(super) fn left_behind(page: &mut Page, subject: &Subject) {
         format_count(runs as f64),
         counted(subject.runs.len() as u64, "run", "runs")
     );
-    page.field("left behind", Tone::Notice, &text);
+    Some(("left behind", Tone::Notice, text))
 }

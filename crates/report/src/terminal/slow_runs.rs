@@ -2,9 +2,10 @@
 
 use fathom_model::Run;
 
+use super::causes::Fact;
 use crate::TimeUnit;
 use crate::distribution::{quantile, slow_fence, sorted};
-use crate::line::{Page, Tone};
+use crate::line::Tone;
 use crate::quantity::{counted, decimals_for, format_count, format_time};
 use crate::session::Subject;
 use crate::text::JOIN;
@@ -97,10 +98,8 @@ fn wait_ns(run: &Run) -> f64 {
 }
 
 /// Says how many runs lie above the fence of `times` (ascending, seconds), and why.
-pub(super) fn write(page: &mut Page, subject: &Subject, times: &[f64], unit: Option<TimeUnit>) {
-    let Some(fence) = slow_fence(times) else {
-        return;
-    };
+pub(crate) fn fact(subject: &Subject, times: &[f64], unit: Option<TimeUnit>) -> Option<Fact> {
+    let fence = slow_fence(times)?;
     let slow: Vec<&Run> = subject
         .runs
         .iter()
@@ -108,7 +107,7 @@ pub(super) fn write(page: &mut Page, subject: &Subject, times: &[f64], unit: Opt
         .filter(|run| run.wall_ns as f64 / 1e9 > fence)
         .collect();
     if slow.is_empty() {
-        return;
+        return None;
     }
     let usual = Usual::of(&subject.runs);
     let causes: Vec<Cause> = slow.iter().map(|run| usual.cause_of(run)).collect();
@@ -123,11 +122,8 @@ pub(super) fn write(page: &mut Page, subject: &Subject, times: &[f64], unit: Opt
         Tone::Plain
     };
     let slow = format_count(slow.len() as f64);
-    page.field(
-        "slow runs",
-        tone,
-        &format!("{slow} of {all} took over {above}: {list}"),
-    );
+    let text = format!("{slow} of {all} took over {above}: {list}");
+    Some(("slow runs", tone, text))
 }
 
 /// Each cause with its number of runs; a single cause needs no number.

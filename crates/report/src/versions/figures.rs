@@ -72,13 +72,12 @@ fn is_exact(ratio: &Estimate) -> bool {
 pub(crate) fn change_in_words(ratio: &Estimate, metric: Metric) -> (String, Option<String>) {
     let words = Words::of(metric);
     let plain = |text: String| text.replace(JOIN, " ");
+    // Less would be written as `0 % slower`.
+    if (ratio.value - 1.0).abs() < 0.000_05 {
+        return ("0 %".to_owned(), None);
+    }
     if is_exact(ratio) {
-        let same = (ratio.value - 1.0).abs() <= 1e-9;
-        let text = match same {
-            true => "the same".to_owned(),
-            false => change(ratio.value, words),
-        };
-        return (plain(text), None);
+        return (plain(change(ratio.value, words)), None);
     }
     let (change, interval) = change_and_interval(ratio, words);
     (plain(change), Some(plain(interval)))

@@ -5,8 +5,11 @@ use fathom_model::{Verdict, VersionStep, VersionsRecord};
 use super::answer::is_real;
 use super::change_in_words;
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{Words, bound, change};
+use crate::quantity::{Words, bound, change, counted};
 use crate::text::{JOIN, columns};
+
+/// More of them say no more than their number.
+const MOST_UNDECIDED: usize = 3;
 
 /// Columns of the names of both versions.
 const NAMES: usize = 34;
@@ -38,12 +41,21 @@ pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     if verbose || open.is_empty() {
         return;
     }
-    let all: Vec<String> = open.iter().map(|step| between(page, step)).collect();
+    let which = match open.len() {
+        many if many > MOST_UNDECIDED => {
+            let steps = counted(record.steps.len() as u64, "step", "steps");
+            format!("{many} of {steps} (-v lists them)")
+        }
+        _ => {
+            let all = open.iter().map(|step| between(page, step));
+            all.collect::<Vec<_>>().join(", ")
+        }
+    };
     page.gap();
     page.field(
         "undecided",
         Tone::Quiet,
-        &format!("{}; more time decides (--time)", all.join(", ")),
+        &format!("{which}; more time decides (--time)"),
     );
 }
 

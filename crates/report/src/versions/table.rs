@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use fathom_model::{Version, VersionState, VersionsRecord};
 
-use super::Figures;
 use super::answer::is_real;
+use super::{Figures, change_in_words};
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{Words, change, counted};
-use crate::text::{JOIN, columns};
+use crate::quantity::counted;
+use crate::text::columns;
 
 /// More rows than this don't fit a screen.
 const MOST_ROWS: usize = 24;
@@ -120,7 +120,6 @@ fn row<'r>(
     figures: Figures,
 ) -> Row<'r> {
     let date = version.date.as_deref().unwrap_or_default();
-    let words = Words::of(record.metric);
     let since = version.since_first.filter(|_| version.benchmark != Some(0));
     Row {
         version,
@@ -133,7 +132,7 @@ fn row<'r>(
             .estimate
             .map_or_else(String::new, |estimate| figures.interval(&estimate)),
         since: since.map_or_else(String::new, |ratio| {
-            change(ratio.value, words).replace(JOIN, " ")
+            change_in_words(&ratio, record.metric).0
         }),
     }
 }
@@ -172,8 +171,8 @@ fn absent(page: &mut Page, row: &Row<'_>, name: usize, verbose: bool) {
     );
 }
 
-/// Rows that are shown: all that fit a screen; else the ends, both sides of each real step, and what has
-/// no result.
+/// Rows that are shown: all that fit a screen; else the ends, both sides of each real step, and
+/// what has no result.
 fn shown(record: &VersionsRecord, verbose: bool) -> BTreeSet<usize> {
     let all = record.versions.len();
     if verbose || all <= MOST_ROWS {

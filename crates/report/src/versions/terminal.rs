@@ -1,14 +1,13 @@
 //! The screen of text, and the rest with `-v`.
 
+use std::collections::BTreeSet;
+
 use fathom_model::{ChosenBy, VersionState, VersionsRecord};
 
 use super::answer::{answer, rounds};
 use super::{steps, table};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
-
-/// Each version may have its own: more of them don't fit a screen.
-const MOST_WARNINGS: usize = 3;
 
 /// How a record of revisions is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +35,8 @@ impl Default for RevisionOptions {
 }
 
 /// The record as text: by how much the last version differs from the first, the versions as a table
-/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act on
-/// the terminal. Ends with a line end.
+/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act
+/// on the terminal. Ends with a line end.
 pub fn versions_terminal(record: &VersionsRecord, options: &RevisionOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
     let (tone, text) = answer(record);
@@ -46,12 +45,16 @@ pub fn versions_terminal(record: &VersionsRecord, options: &RevisionOptions) -> 
     table::write(&mut page, record, options.verbose);
     steps::write(&mut page, record, options.verbose);
     page.gap();
+    let before = page.lines();
     notes(&mut page, record, options.verbose);
     let failed = |state| state == VersionState::DoesNotBuild;
     if record.versions.iter().any(|version| failed(version.state)) {
         let text =
             "what doesn't build is remembered; --rebuild tries it again, -v shows all of its words";
         page.field("builds", Tone::Quiet, text);
+    }
+    if page.lines() > before {
+        page.gap();
     }
     let text = page.clean(&made(record));
     page.prose(0, Tone::Quiet, &text);
@@ -69,20 +72,30 @@ fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
         .as_ref()
         .and_then(|one| one.outcome.as_ref());
     let warnings = outcome.map_or(&[][..], |outcome| &outcome.warnings);
-    let shown = match verbose {
-        true => warnings.len(),
-        false => warnings.len().min(MOST_WARNINGS),
-    };
-    for warning in &warnings[..shown] {
+    let mut said = BTreeSet::new();
+    for warning in warnings {
+        let alike = warnings
+            .iter()
+            .filter(|other| other.id == warning.id)
+            .count();
+        // Versions that were measured together have the same disturbances: one of them is enough.
+        let others = match verbose {
+            true => 0,
+            false if !said.insert(&warning.id) => continue,
+            false => alike - 1,
+        };
         let mut all = record.versions.iter();
         let version = all.find(|one| one.benchmark.is_some() && one.benchmark == warning.benchmark);
-        let who = version.map_or_else(String::new, |one| format!("{}: ", one.version));
+        let who = match (version, others) {
+            (None, _) => String::new(),
+            (Some(one), 0) => format!("{}: ", one.version),
+            (Some(one), others) => {
+                let others = counted(others as u64, "other", "others");
+                format!("{}, and the like of {others}: ", one.version)
+            }
+        };
         let text = page.clean(&format!("{who}{}", warning.message));
         page.field("note", Tone::Notice, &text);
-    }
-    if shown < warnings.len() {
-        let more = counted((warnings.len() - shown) as u64, "more note", "more notes");
-        page.field("", Tone::Quiet, &format!("{more}: -v"));
     }
 }
 

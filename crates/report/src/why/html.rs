@@ -5,7 +5,6 @@ use fathom_model::Explanation;
 use super::page_data::{self, Limits, PageData};
 use super::page_tables;
 use super::quote::could_save;
-use super::summary::estimate;
 use super::verdict::verdict;
 use crate::line::Tone;
 use crate::page::{Head, Origin, drawn_by_script};
@@ -74,10 +73,7 @@ fn head(explanation: &Explanation) -> Head<'_> {
             (None, None) => bounded(&verdict(explanation), 300),
         },
         tone: Tone::Strong,
-        basis: match timed.runs {
-            0 => String::new(),
-            _ => format!("It takes {}.", estimate(&timed.wall)),
-        },
+        basis: String::new(),
         commands: vec![&explanation.command],
         origin: Origin {
             environment: &explanation.environment,

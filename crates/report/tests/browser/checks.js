@@ -19,7 +19,7 @@
   for (const svg of document.querySelectorAll('svg.plot, svg.scale')) {
     if (!shown(svg)) continue;
     const area = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll('text')].map((text) => [text, text.getBoundingClientRect()]);
+    const texts = [...svg.querySelectorAll('text')].filter(shown).map((text) => [text, text.getBoundingClientRect()]);
     for (const [text, box] of texts) {
       if (box.left < area.left - 1 || box.right > area.right + 1 || box.top < area.top - 3 || box.bottom > area.bottom + 3) {
         found.push(`outside of its picture: ${text.textContent}`);

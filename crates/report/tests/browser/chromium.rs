@@ -106,6 +106,9 @@ impl Chromium {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        // A page that nobody looks at gets no events of focus.
+        let on = json!({ "enabled": true });
+        browser.call("Emulation.setFocusEmulationEnabled", on);
         browser
     }
 
@@ -137,7 +140,7 @@ impl Chromium {
         let about = &message["params"];
         match message["method"].as_str() {
             Some("Runtime.exceptionThrown") => {
-                self.complaints.push(about["exceptionDetails"].to_string())
+                self.complaints.push(about["exceptionDetails"].to_string());
             }
             Some("Runtime.consoleAPICalled") => self.complaints.push(about["args"].to_string()),
             Some("Log.entryAdded") => self.complaints.push(about["entry"].to_string()),
@@ -197,7 +200,6 @@ impl Chromium {
     }
 
     /// The whole page as PNG.
-
     pub(crate) fn picture(&mut self) -> Vec<u8> {
         let parameters = json!({ "captureBeyondViewport": true, "format": "png" });
         let layout = self.call("Page.getLayoutMetrics", json!({}));

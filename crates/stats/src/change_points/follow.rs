@@ -40,7 +40,11 @@ pub fn follow(previous: &Changes, known: usize, values: &[f64]) -> Changes {
         .iter()
         .partition(|point| point.until + REACH < settled);
     let from = kept.last().map_or(0, |point| point.until);
-    let asked_from = settled.max(from);
+    // All that isn't settled must be found again, or it would be withdrawn.
+    let first_open = open
+        .first()
+        .map_or(settled, |point| point.index.saturating_sub(2 * SAME));
+    let asked_from = settled.min(first_open).max(from);
     // Windows lie at multiples of their distance, wherever one starts.
     let origin = asked_from.saturating_sub(SETTLED) / HOP * HOP;
     let levels = Levels::of(values, origin);

@@ -137,3 +137,42 @@ fn what_is_no_record_is_refused_and_other_kinds_have_no_points() {
         "benchmarks": [{"name": "a"}]}"#;
     assert_eq!(points(cut), []);
 }
+
+#[test]
+fn imports_have_one_unit_and_say_what_their_intervals_rest_on() {
+    let text = r#"{"schema_version": 2, "kind": "imported", "fathom_version": "1", "time_from_file": true,
+        "started_at": "2026-11-21T03:05:02Z", "environment": {"cpu_model": "EPYC"},
+        "revision": {"id": "cbaeb2b4", "dirty": false}, "left_out": [],
+        "source": {"tool": "go test", "version": null, "file": "-"}, "benchmarks": [
+        {"name": "A", "parameters": {"n": "1"}, "metric": "wall", "unit": "ns/op", "threads": 2,
+            "direction": "lower_is_better", "samples": [1000, 3000, 2000]},
+        {"name": "A", "parameters": {}, "metric": "rate", "unit": "ops/ms", "direction": null,
+            "summary": {"mean": 5, "standard_deviation": 1, "count": 100}},
+        {"name": "A", "parameters": {}, "metric": "size", "unit": "B", "direction": null,
+            "summary": {"value": 7}},
+        {"name": "A", "parameters": {}, "metric": "most", "unit": "B", "direction": null,
+            "summary": {"max": 7}}]}"#;
+    let draft = Draft::of(text.to_owned()).unwrap();
+    assert_eq!(
+        draft.revision.map(|revision| revision.id).as_deref(),
+        Some("cbaeb2b4")
+    );
+    assert_eq!(draft.segment.facts["cpu_model"], "EPYC");
+    let points = draft.points;
+    assert_eq!(points.len(), 3);
+    let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 1e-12;
+    let wall = find(&points, "wall");
+    assert!(near(wall.value, 2e-6) && near(wall.low, 1e-6) && near(wall.high, 3e-6));
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(wall.parameters, [pair("n", "1"), pair("threads", "2")]);
+    assert_eq!((wall.unit.as_str(), wall.runs), ("seconds", 3));
+    assert_eq!(wall.meaning, "median of samples, measured by go test");
+    let rate = find(&points, "rate");
+    assert!(near(rate.value, 5000.0) && near(rate.high, 5196.0) && rate.unit == "ops/s");
+    assert!(rate.meaning.contains("from the standard deviation"));
+    let size = find(&points, "size");
+    assert_eq!(
+        (size.low, size.high, size.unit.as_str()),
+        (7.0, 7.0, "bytes")
+    );
+}

@@ -54,12 +54,13 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Go on when a run fails: all failures, or only these exit codes. Else a revision whose first run
-    /// fails is left out
+    /// Go on when a run fails: all failures, or only these exit codes. Else a revision whose first
+    /// run fails is left out
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
     pub ignore_failure: Option<String>,
 
-    /// Search what changed this metric, such as peak_memory (default: the clock that carries verdicts)
+    /// Search what changed this metric, such as peak_memory (default: the clock that carries
+    /// verdicts)
     #[arg(long, value_name = "METRIC", value_parser = quantities::metric, help_heading = MEASURED)]
     pub metric: Option<Metric>,
 

@@ -9,7 +9,8 @@ use clap::Args;
 #[command(after_help = "Examples:
   fathom export --format hyperfine bench.json -o hyperfine.json
   fathom export --format gobench old.json > old.txt
-  fathom export --format openmetrics --metric wall bench.json
+  fathom export --format bencher @-1
+  fathom export --format openmetrics --metric wall 'parse*' -o parse.om
 
 Forms: hyperfine (JSON of 1.x), bencher (Bencher's metric format), gobench (Go's text, for benchstat), \
 github-action-benchmark (customSmallerIsBetter), openmetrics, csv (as import reads it), jsonl \
@@ -17,8 +18,9 @@ github-action-benchmark (customSmallerIsBetter), openmetrics, csv (as import rea
 
 Exit codes: 0 done, 2 wrong arguments, or a source that can't be read.")]
 pub(crate) struct Arguments {
-    /// Record files, of Fathom or of another tool
-    #[arg(value_name = "RECORD", required = true)]
+    /// Record files, of Fathom or of another tool; records of the store (@-1, a label, the beginning
+    /// of an id or of a revision); or benchmarks whose series are meant
+    #[arg(value_name = "RECORD|SERIES", required = true)]
     pub sources: Vec<String>,
 
     /// The form: hyperfine, bencher, gobench, github-action-benchmark, openmetrics, csv or jsonl
@@ -28,6 +30,10 @@ pub(crate) struct Arguments {
     /// Export only this metric, such as wall. May be repeated
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
+
+    /// Look for records and series in this store: a file, or postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "PATH|URL")]
+    pub store: Option<String>,
 
     /// Write it into this file ('-' is standard output, the default)
     #[arg(short, long, value_name = "FILE")]

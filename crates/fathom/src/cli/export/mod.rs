@@ -19,10 +19,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(arguments.output.as_deref())?;
     let plan = ExportPlan {
         format: arguments.format.clone(),
+        store: arguments.store.clone(),
         sources: arguments.sources.clone(),
         metrics: arguments.metric.clone(),
     };
-    let written = fathom_conduct::export(&plan)?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let written = fathom_conduct::export(&plan, &here)?;
     write::export(
         arguments.output.as_deref().unwrap_or(Path::new("-")),
         &written.text,

@@ -13,7 +13,8 @@ use clap::Args;
 
 What a file is, is seen from its content, never from its name. docs/import.md lists the formats, and \
 what is taken from each. Samples stay samples and summaries stay summaries: a mean is never taken for \
-a measurement. Without --save nothing is stored, also in a project.
+a measurement. Without --save (or --store, --label) nothing is stored, also in a project. A record is \
+saved under the commit and the time that its file names, else under those of now and here.
 
 Exit codes: 0 done, 2 wrong arguments, or a file that can't be read.")]
 pub(crate) struct Arguments {
@@ -28,6 +29,19 @@ pub(crate) struct Arguments {
     /// Import the other files where one can't be read; without it, all or none
     #[arg(long)]
     pub keep_going: bool,
+
+    /// Save the records in the store
+    #[arg(long)]
+    pub save: bool,
+
+    /// Save them in this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else
+    /// the project's .fathom/, else your own)
+    #[arg(long, value_name = "PATH|URL")]
+    pub store: Option<String>,
+
+    /// Save them under this name, such as a version. May be repeated
+    #[arg(long, value_name = "NAME")]
+    pub label: Vec<String>,
 
     /// Show every series and every reason for what was left out
     #[arg(short, long)]

@@ -5,10 +5,11 @@ mod arguments;
 pub(super) use arguments::Arguments;
 use fathom_conduct::ImportPlan;
 use fathom_conduct::import::Imports;
+use fathom_conduct::keep::{KeepPlan, Keeper, Save};
 use fathom_report as report;
 
 use crate::cli::failure::{Failure, USAGE};
-use crate::cli::{screen, write};
+use crate::cli::{saving, screen, write};
 
 /// Reads, prints. Returns the exit code.
 ///
@@ -21,7 +22,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         format: arguments.format.clone(),
         keep_going: arguments.keep_going,
     };
+    let keeper = keeper(arguments)?;
     let imports = fathom_conduct::import(&plan, &mut std::io::stdin().lock())?;
+    if let Some(keeper) = &keeper {
+        save(keeper, &imports)?;
+    }
     show(arguments, &imports)?;
     for refused in &imports.refused {
         let text = format!("{}: {}", refused.file, refused.why);
@@ -54,6 +59,46 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     write::check(arguments.json.as_deref())
 }
 
+/// Who saves the records; nobody unless it is asked for.
+fn keeper(arguments: &Arguments) -> Result<Option<Keeper>, Failure> {
+    let plan = KeepPlan {
+        save: match is_saved(arguments) {
+            true => Save::Always,
+            false => Save::Never,
+        },
+        store: arguments.store.clone(),
+        labels: arguments.label.clone(),
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let keeper = plan.keeper(&here);
+    keeper.map_err(|error| Failure::Usage(error.to_string()))
+}
+
+fn is_saved(arguments: &Arguments) -> bool {
+    arguments.save || arguments.store.is_some() || !arguments.label.is_empty()
+}
+
+/// All or none; the files are there for another try.
+fn save(keeper: &Keeper, imports: &Imports) -> Result<(), Failure> {
+    let saved = keeper.keep_all(&imports.records);
+    let ids = saved.map_err(|error| Failure::Usage(format!("not saved: {error}")))?;
+    let own = imports
+        .records
+        .iter()
+        .filter(|record| record.revision.is_some());
+    if own.count() < ids.len() {
+        for note in keeper.notes() {
+            anstream::eprintln!("note: {}", report::escape(note));
+        }
+    }
+    let store = report::escape(&saving::shown(keeper.location()));
+    match ids.as_slice() {
+        [id] => anstream::eprintln!("saved as {} in {store}", &id[..12]),
+        several => anstream::eprintln!("{} records saved in {store}", several.len()),
+    }
+    Ok(())
+}
+
 fn show(arguments: &Arguments, imports: &Imports) -> Result<(), Failure> {
     if !arguments.json.as_deref().is_some_and(write::is_stdout) {
         let options = report::ImportOptions {
@@ -61,7 +106,7 @@ fn show(arguments: &Arguments, imports: &Imports) -> Result<(), Failure> {
             color: screen::stdout_has_colour(),
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
-            saved: false,
+            saved: is_saved(arguments),
             of_no_format: imports.of_no_format,
         };
         write::print(report::import_terminal(&imports.records, &options).as_bytes())?;

@@ -61,8 +61,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Go on when a run fails: all failures, or only these exit codes. Else a version whose first run
-    /// fails is left out
+    /// Go on when a run fails: all failures, or only these exit codes. Else a version whose first
+    /// run fails is left out
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
     pub ignore_failure: Option<String>,
 

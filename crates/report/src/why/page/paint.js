@@ -155,17 +155,18 @@ function drawAxis() {
   const raw = length / scale / Math.max(2, (width - gutter) / 110);
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= raw) * scale;
-  const unit = step >= 1e9 ? [1e9, 's'] : step >= 1e6 || view.to >= 1e7 ? [1e6, 'ms'] : step >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
+  const unit = view.to >= 1e9 ? [1e9, 's'] : view.to >= 1e6 ? [1e6, 'ms'] : view.to >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
   const [size, symbol] = data.times ? unit : [data.run_ns / 100, '%'];
   const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
-  for (let at = Math.ceil(view.from / step) * step; at <= view.to; at += step) {
+  for (let at = Math.ceil(view.from / step) * step; at <= view.to * (1 + 1e-9); at += step) {
     const px = x(at);
     pen.fillStyle = colors.line;
     pen.fillRect(px, TOP - 6, 1, height);
-    const text = `${(at / size).toFixed(Math.min(6, decimals))} ${symbol}`;
-    if (px + pen.measureText(text).width + 4 > width) break;
+    const text = `${(at / size).toFixed(Math.min(9, decimals))} ${symbol}`;
+    // The last one has its text before its line.
+    const wide = pen.measureText(text).width;
     pen.fillStyle = colors.soft;
-    pen.fillText(text, px + 3, TOP - 12);
+    pen.fillText(text, px + wide + 4 > width ? px - wide - 3 : px + 3, TOP - 12);
   }
 }
 function drawPhases() {

@@ -40,6 +40,12 @@ function account() {
     piece.style.flexGrow = String(Math.max(one.share, 0.001));
     bar.append(piece);
   }
+  // A name that has no room is left out: the list below has all.
+  const fit = () => bar.querySelectorAll('span').forEach((name) => {
+    name.hidden = false;
+    name.hidden = name.parentElement.scrollWidth > name.parentElement.clientWidth;
+  });
+  new ResizeObserver(fit).observe(bar);
   const list = data.account.map((one) => el('li', {},
     el('span', { class: `swatch ${kindOf(one.part)}`, part: one.part }),
     el('span', {}, one.name),
@@ -50,6 +56,10 @@ function account() {
     data.account.length ? [bar, el('ul', { class: 'parts' }, list)] : el('p', { class: 'soft' }, 'The account is empty.')));
 }
 
+// What stands between backticks is code.
+function prose(text) {
+  return text.split('`').map((part, at) => (at % 2 ? el('code', {}, part) : part));
+}
 function card(finding, index) {
   const facts = [...finding.evidence];
   if (finding.limit) facts.push(['limit', finding.limit]);
@@ -64,8 +74,8 @@ function card(finding, index) {
       finding.likely ? el('span', { class: 'chip' }, 'likely') : null),
     el('div', { class: 'meter', 'aria-hidden': 'true' }, meter),
     finding.saving ? el('p', { class: 'saving' }, finding.saving.charAt(0).toUpperCase() + finding.saving.slice(1)) : null,
-    el('p', {}, finding.statement),
-    el('p', { class: 'advice' }, finding.advice),
+    el('p', {}, prose(finding.statement)),
+    el('p', { class: 'advice' }, prose(finding.advice)),
     facts.length ? el('dl', { class: 'facts' }, facts.map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])) : null,
     drawn() ? el('button', { type: 'button', class: 'plain show', 'aria-pressed': 'false', click: () => chooseFinding(index) }, 'Show on the timeline') : null);
 }

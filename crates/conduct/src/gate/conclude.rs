@@ -1,0 +1,294 @@
+//! From what was measured to a record.
+
+use fathom_model::{
+    Environment, FalseFailureShare, GateBenchmark, GateRecord, GateRule, GateVerdict, Metric,
+    NullArm, NullArmRatio, Run, SCHEMA_VERSION,
+};
+use fathom_stats::{
+    BestOfVerdict, GateAnswer, GateFinding, best_of, best_of_on_itself, median_interval,
+};
+
+use super::{GatePlan, GateTarget, Measured, Rule, exact};
+
+/// Suites that are drawn from the null arm.
+const SUITES: usize = 2_000;
+
+/// Everything that is known, complete or not.
+pub(super) fn record(
+    plan: &GatePlan,
+    started_at: String,
+    environment: Environment,
+    measured: &Measured,
+) -> GateRecord {
+    let complete = measured.failure.is_none() && !measured.interrupted;
+    let findings = measured.gate.findings();
+    let mut record = GateRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "gate".to_owned(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at,
+        environment,
+        base: plan.base.clone(),
+        head: plan.head.clone(),
+        rule: GateRule::Paired {
+            margin: plan.margin,
+            undecided_passes: true,
+        },
+        verdict: GateVerdict::CannotTell,
+        benchmarks: Vec::new(),
+        exact_changes: Vec::new(),
+        null_arm: null_arm(plan, measured, &findings),
+        left_out: plan.left_out.clone(),
+        settings_changed: plan.settings_changed.clone(),
+        notes: Vec::new(),
+        complete,
+        seconds: measured.seconds,
+    };
+    match &plan.rule {
+        Rule::Paired { undecided_passes } => {
+            record.rule = GateRule::Paired {
+                margin: plan.margin,
+                undecided_passes: *undecided_passes,
+            };
+            let rows = plan.targets.iter().zip(&findings).zip(&measured.runs);
+            record.benchmarks = rows
+                .map(|((target, finding), runs)| paired(target, finding, runs, complete))
+                .collect();
+        }
+        Rule::BestOf { .. } => fastest(plan, measured, &mut record),
+    }
+    for (target, runs) in plan.targets.iter().zip(&measured.runs) {
+        record.benchmarks.extend(exact::budgets(target, runs));
+        record.exact_changes.extend(exact::changes(target, runs));
+    }
+    waive(plan, &mut record);
+    record.verdict = verdict(&record);
+    record
+}
+
+fn null_arm(plan: &GatePlan, measured: &Measured, findings: &[GateFinding]) -> NullArm {
+    let judged = matches!(plan.rule, Rule::Paired { .. });
+    let ratios = plan
+        .targets
+        .iter()
+        .zip(findings)
+        .filter_map(|(target, finding)| {
+            Some(NullArmRatio {
+                name: target.name.clone(),
+                ratio: finding.null_arm?,
+            })
+        });
+    NullArm {
+        failed: judged && measured.gate.null_arm_fails(),
+        benchmarks: ratios.collect(),
+    }
+}
+
+fn paired(
+    target: &GateTarget,
+    finding: &GateFinding,
+    runs: &[Vec<Run>; 2],
+    complete: bool,
+) -> GateBenchmark {
+    let floor = finding.floor;
+    let mut why = Vec::new();
+    match finding.answer {
+        GateAnswer::Worse => why.push(format!(
+            "looked worse in {} rounds, and again in {} fresh ones",
+            finding.rounds, finding.confirmation_rounds
+        )),
+        GateAnswer::NotWorse if finding.looked_worse => why.push(format!(
+            "looked worse in {} rounds, and not in {} fresh ones",
+            finding.rounds, finding.confirmation_rounds
+        )),
+        GateAnswer::NotWorse => {}
+        GateAnswer::CannotTell if !complete => why.push("measuring ended before".to_owned()),
+        GateAnswer::CannotTell => {
+            if finding.looked_worse {
+                why.push(format!(
+                    "looked worse in {} rounds; {} fresh ones could not confirm it",
+                    finding.rounds, finding.confirmation_rounds
+                ));
+            }
+            if floor > target.margin {
+                why.push(format!(
+                    "the machine's noise of {:.1} % is more than the margin",
+                    100.0 * floor
+                ));
+            }
+            why.push(match finding.rounds_to_decide {
+                Some(rounds) => format!("about {rounds} rounds would settle it: a longer --time"),
+                None => "it lies at the margin, or there were no rounds: a longer --time, or another margin".to_owned(),
+            });
+        }
+    }
+    let middle = |runs: &[Run]| {
+        let values: Vec<f64> = runs
+            .iter()
+            .filter_map(|run| finding.metric.of(run))
+            .collect();
+        median_interval(&values, 0.95).map(|estimate| estimate.value)
+    };
+    GateBenchmark {
+        name: target.name.clone(),
+        metric: finding.metric.name().to_owned(),
+        ratio: finding.ratio,
+        verdict: word(finding.answer),
+        rounds: finding.rounds + finding.confirmation_rounds,
+        confirmation_rounds: finding.confirmation_rounds,
+        margin: target.margin,
+        floor: if floor.is_finite() { floor } else { 0.0 },
+        base: middle(&runs[0]),
+        head: middle(&runs[1]),
+        budget: None,
+        waived: None,
+        why,
+        difference: Vec::new(),
+    }
+}
+
+fn word(answer: GateAnswer) -> GateVerdict {
+    match answer {
+        GateAnswer::Worse => GateVerdict::Worse,
+        GateAnswer::NotWorse => GateVerdict::NotWorse,
+        GateAnswer::CannotTell => GateVerdict::CannotTell,
+    }
+}
+
+/// The other rule: what it says, and how often it says so of base against itself.
+fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
+    let Rule::BestOf { rule, protected } = &plan.rule else {
+        return;
+    };
+    let walls =
+        |runs: &[Run]| -> Vec<f64> { runs.iter().filter_map(|run| Metric::Wall.of(run)).collect() };
+    let runs: Vec<[Vec<f64>; 2]> = measured
+        .runs
+        .iter()
+        .map(|[base, head]| [walls(base), walls(head)])
+        .collect();
+    let enough = !runs.is_empty() && runs.iter().all(|[base, _]| base.len() >= rule.runs);
+    let is_protected: Vec<bool> = plan
+        .targets
+        .iter()
+        .map(|target| protected.contains(&target.name))
+        .collect();
+    let suite: Vec<(&[f64], &[f64])> = runs
+        .iter()
+        .map(|[base, head]| (&base[..], &head[..]))
+        .collect();
+    let judged: Option<BestOfVerdict> = enough.then(|| best_of(rule, &suite, &is_protected));
+    let chance = best_of_on_itself(rule, &measured.gate.null_runs(), &is_protected, SUITES);
+    record.rule = GateRule::BestOf {
+        max_regression: rule.max_regression,
+        max_geomean: rule.max_geomean,
+        best_of: u32::try_from(rule.runs).unwrap_or(u32::MAX),
+        protected: protected.clone(),
+        geomean: judged.as_ref().map(|judged| judged.geomean),
+        false_failures: chance.map(|chance| FalseFailureShare {
+            suites: chance.suites,
+            failed: chance.failed,
+        }),
+    };
+    for (place, target) in plan.targets.iter().enumerate() {
+        let best = |side: usize| {
+            let first = runs[place][side].iter().take(rule.runs);
+            first.copied().min_by(f64::total_cmp)
+        };
+        let ratio = judged.as_ref().map(|judged| judged.ratios[place]);
+        let verdict = match &judged {
+            None => GateVerdict::CannotTell,
+            Some(judged) if judged.worse.contains(&place) => GateVerdict::Worse,
+            Some(_) => GateVerdict::NotWorse,
+        };
+        let why = match (verdict, is_protected[place], ratio) {
+            (GateVerdict::NotWorse, true, Some(ratio)) if ratio > 1.0 + rule.max_regression => {
+                vec!["protected: counts in the geometric mean only".to_owned()]
+            }
+            (GateVerdict::CannotTell, ..) => vec!["measuring ended before".to_owned()],
+            _ => Vec::new(),
+        };
+        record.benchmarks.push(GateBenchmark {
+            name: target.name.clone(),
+            metric: Metric::Wall.name().to_owned(),
+            // One ratio of two runs has no interval.
+            ratio: ratio.map(|value| fathom_model::Estimate {
+                value,
+                low: value,
+                high: value,
+                level: 0.0,
+            }),
+            verdict,
+            rounds: runs[place][0].len() / 2,
+            confirmation_rounds: 0,
+            margin: rule.max_regression,
+            floor: 0.0,
+            base: best(0),
+            head: best(1),
+            budget: None,
+            waived: None,
+            why,
+            difference: Vec::new(),
+        });
+    }
+}
+
+/// Lets pass what is waived; says what is waived no longer, and for nothing.
+fn waive(plan: &GatePlan, record: &mut GateRecord) {
+    for waiver in &plan.waivers {
+        let fits = |row: &&mut GateBenchmark| {
+            let clock = ["wall", "cpu_wait_free"];
+            let same_clock =
+                clock.contains(&row.metric.as_str()) && clock.contains(&waiver.metric.as_str());
+            row.name == waiver.benchmark
+                && (row.metric == waiver.metric || same_clock)
+                && row.verdict == GateVerdict::Worse
+        };
+        // Days are written so that their order is that of their letters.
+        let expired = waiver.until < plan.today;
+        match record.benchmarks.iter_mut().find(fits) {
+            Some(_) if expired => record.notes.push(format!(
+                "the waiver of {} {} ended on {} ({}): it fails again",
+                waiver.benchmark, waiver.metric, waiver.until, waiver.reason
+            )),
+            Some(row) => row.waived = Some(waiver.clone()),
+            None if expired => record.notes.push(format!(
+                "the waiver of {} {} ended on {} and is no longer needed: remove it",
+                waiver.benchmark, waiver.metric, waiver.until
+            )),
+            None => {}
+        }
+    }
+}
+
+/// The suite: worse if something is that isn't waived.
+fn verdict(record: &GateRecord) -> GateVerdict {
+    if record.null_arm.failed {
+        return GateVerdict::CannotTell;
+    }
+    let geomean_fails = match &record.rule {
+        GateRule::BestOf {
+            max_geomean,
+            geomean: Some(geomean),
+            ..
+        } => *geomean > 1.0 + max_geomean,
+        _ => false,
+    };
+    let has = |verdict| {
+        record
+            .benchmarks
+            .iter()
+            .any(|row| row.verdict == verdict && row.waived.is_none())
+    };
+    match (
+        geomean_fails || has(GateVerdict::Worse),
+        has(GateVerdict::CannotTell),
+    ) {
+        (true, _) => GateVerdict::Worse,
+        (false, true) => GateVerdict::CannotTell,
+        (false, false) if record.benchmarks.is_empty() || !record.complete => {
+            GateVerdict::CannotTell
+        }
+        (false, false) => GateVerdict::NotWorse,
+    }
+}

@@ -1,0 +1,150 @@
+//! `gate`: a suite at base and at head, measured in one go and judged.
+
+mod conclude;
+mod exact;
+mod rounds;
+
+use std::time::Duration;
+
+use fathom_measure::{IgnoreFailure, MeasureError, interrupt, now_rfc3339};
+use fathom_model::{Environment, GateRecord, GateSide, LeftOut, Run, Waiver};
+pub use fathom_stats::BestOf;
+use fathom_stats::{Gate, GateQuestion};
+
+use crate::quiet::wait_until_quiet;
+use crate::{ConductError, Conducted, Event, Observer, RunTerms, Target, fingerprint};
+pub use exact::{Budget, BudgetLimit};
+
+/// What a change must exceed where nothing is set.
+pub const MARGIN: f64 = 0.03;
+/// How long a gate measures where nothing is said.
+pub const TIME: Duration = Duration::from_secs(300);
+
+/// A benchmark at base and at head.
+#[derive(Debug, Clone)]
+pub struct GateTarget {
+    /// Its name.
+    pub name: String,
+    /// At base.
+    pub base: Target,
+    /// At head.
+    pub head: Target,
+    /// Smallest change that counts, as a share.
+    pub margin: f64,
+    /// Noise floor of its series, as a share; the null arm's without.
+    pub floor: Option<f64>,
+    /// Metrics that may not exceed something.
+    pub budgets: Vec<Budget>,
+}
+
+/// By which rule it is judged.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rule {
+    /// Paired rounds until each benchmark is decided, what looks worse confirmed in fresh rounds.
+    Paired {
+        /// Whether `cannot tell` lets the suite pass.
+        undecided_passes: bool,
+    },
+    /// The fastest of so many runs of either side.
+    BestOf {
+        /// The rule.
+        rule: BestOf,
+        /// Benchmarks that can't fail alone.
+        protected: Vec<String>,
+    },
+}
+
+/// What is to be judged, and how.
+#[derive(Debug, Clone)]
+pub struct GatePlan {
+    /// What is compared with.
+    pub base: GateSide,
+    /// What is judged.
+    pub head: GateSide,
+    /// The suite.
+    pub targets: Vec<GateTarget>,
+    /// Benchmarks that aren't measured, and why.
+    pub left_out: Vec<LeftOut>,
+    /// What head changes in the settings.
+    pub settings_changed: Vec<String>,
+    /// Known changes that are let pass.
+    pub waivers: Vec<Waiver>,
+    /// Today, as waivers write it.
+    pub today: String,
+    /// Margin of benchmarks without one of their own, for the record.
+    pub margin: f64,
+    /// The rule.
+    pub rule: Rule,
+    /// Longest time of measuring.
+    pub time: Duration,
+    /// Warm-up rounds.
+    pub warmup: u32,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Failures that are counted instead of ending everything.
+    pub ignore_failure: IgnoreFailure,
+    /// Wait until the machine is quiet, at most this long.
+    pub require_quiet: Option<Duration>,
+    /// How the commands are run.
+    pub terms: RunTerms,
+}
+
+/// What was measured, before it is put into words.
+struct Measured {
+    gate: Gate,
+    /// Runs of base and of head, by benchmark, in the order of the rounds.
+    runs: Vec<[Vec<Run>; 2]>,
+    /// All rounds that are complete.
+    seconds: f64,
+    /// Ended by the user.
+    interrupted: bool,
+    failure: Option<MeasureError>,
+}
+
+/// Measures base and head of all benchmarks in the same rounds until each is decided or the time is
+/// over, and judges.
+///
+/// # Errors
+/// What keeps it from being measured at all. A run that fails ends measuring; the record then says
+/// what was known.
+pub fn gate(
+    plan: &GatePlan,
+    observer: &mut dyn Observer,
+) -> Result<Conducted<GateRecord>, ConductError> {
+    let _limit = interrupt::until(plan.terms.deadline);
+    let started_at = now_rfc3339();
+    if let Some(patience) = plan.require_quiet {
+        wait_until_quiet(patience, observer)?;
+    }
+    fingerprint::take(observer);
+    let environment: Environment = fingerprint::environment();
+    let measured = rounds::measure(plan, observer)?;
+    if measured.seconds == 0.0 && measured.failure.is_none() && measured.interrupted {
+        return Err(MeasureError::Interrupted.into());
+    }
+    let record = conclude::record(plan, started_at, environment, &measured);
+    Ok(Conducted {
+        record,
+        failure: measured.failure,
+    })
+}
+
+/// What the decision asks of each benchmark.
+fn questions(plan: &GatePlan) -> Vec<GateQuestion> {
+    let question = |target: &GateTarget| GateQuestion {
+        margin: target.margin,
+        floor: target.floor,
+    };
+    plan.targets.iter().map(question).collect()
+}
+
+/// Tells who watches how far it is.
+fn report(gate: &Gate, observer: &mut dyn Observer, rounds: usize) {
+    let wanted = gate.wanted();
+    observer.on(Event::Gates {
+        rounds,
+        undecided: wanted.iter().filter(|rounds| **rounds > 0).count(),
+        of: wanted.len(),
+        confirms: (0..wanted.len()).any(|benchmark| gate.is_confirming(benchmark)),
+    });
+}

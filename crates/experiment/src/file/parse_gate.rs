@@ -1,0 +1,191 @@
+//! `[gate]`: what may not become worse.
+
+use fathom_conduct::gate::{Budget, BudgetLimit};
+use fathom_model::Waiver;
+use toml::de::DeValue;
+
+use super::experiment::GateSettings;
+use super::keys::Section;
+use super::parse::Reader;
+use super::table::{Located, Table};
+
+impl Reader<'_> {
+    pub(super) fn gate(&self, root: &Table<'_>) -> GateSettings {
+        let Some(table) = root.table("gate", Section::Gate) else {
+            return GateSettings::default();
+        };
+        let margin = table.text("margin").and_then(|text| self.share(&text));
+        let margins = table
+            .pairs("margins")
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.value, self.share(&text)?)));
+        let undecided = table.text("undecided").filter(|word| {
+            let known = ["pass", "fail"].contains(&word.as_str());
+            if !known {
+                self.problems.add(
+                    word.span.clone(),
+                    format!("undecided is {:?}", word.value),
+                    "write \"pass\" or \"fail\"",
+                );
+            }
+            known
+        });
+        GateSettings {
+            margin,
+            margins: margins.collect(),
+            base: table.text("base").map(|text| text.value),
+            undecided_passes: undecided.map(|word| word.value == "pass"),
+            budgets: self.budgets(&table),
+            waivers: self.waivers(&table),
+        }
+    }
+
+    /// `name.metric = "<= 1200"`, or the same with the name in quotes.
+    fn budgets(&self, table: &Table<'_>) -> Vec<(String, Budget)> {
+        let mut all = Vec::new();
+        for (name, value) in table.entries_of("budgets") {
+            if let Some(metrics) = value.get_ref().as_table() {
+                for (metric, limit) in metrics {
+                    let metric = Located {
+                        value: metric.get_ref().to_string(),
+                        span: metric.span(),
+                    };
+                    all.extend(self.budget(&name.value, &metric, limit));
+                }
+            } else if let Some((benchmark, metric)) = name.value.rsplit_once('.') {
+                let metric = Located {
+                    value: metric.to_owned(),
+                    span: name.span.clone(),
+                };
+                all.extend(self.budget(benchmark, &metric, value));
+            } else {
+                self.problems.add(
+                    name.span.clone(),
+                    format!("{:?} names no metric", name.value),
+                    "write NAME.METRIC = \"<= 1200\"",
+                );
+            }
+        }
+        all
+    }
+
+    fn budget(
+        &self,
+        benchmark: &str,
+        metric: &Located<String>,
+        value: &toml::Spanned<DeValue<'_>>,
+    ) -> Option<(String, Budget)> {
+        if !Budget::is_known(&metric.value) {
+            self.problems.add(
+                metric.span.clone(),
+                format!("there is no metric {:?}", metric.value),
+                "metrics that are exact: read_calls, write_calls, read_bytes, written_bytes, major_faults, binary_size",
+            );
+            return None;
+        }
+        let text = value.get_ref().as_str().unwrap_or_default().trim();
+        let limit = text
+            .strip_prefix("<=")
+            .map(str::trim)
+            .and_then(|limit| match limit {
+                "base" => Some(BudgetLimit::Base),
+                number => {
+                    let number = number.replace('_', "").parse::<f64>().ok();
+                    number
+                        .filter(|number| *number >= 0.0)
+                        .map(BudgetLimit::AtMost)
+                }
+            });
+        let Some(limit) = limit else {
+            self.problems.add(
+                value.span(),
+                format!("the budget of {benchmark}.{} is no limit", metric.value),
+                "write \"<= 1200\", in the metric's unit (seconds, bytes or a count), or \"<= base\"",
+            );
+            return None;
+        };
+        let budget = Budget {
+            metric: metric.value.clone(),
+            limit,
+            text: text.to_owned(),
+        };
+        Some((benchmark.to_owned(), budget))
+    }
+
+    fn waivers(&self, table: &Table<'_>) -> Vec<Waiver> {
+        let waiver = |table: Table<'_>| {
+            let until = self.day(&table)?;
+            let metric = table
+                .text("metric")
+                .map_or_else(|| "wall".to_owned(), |text| text.value);
+            Some(Waiver {
+                benchmark: table
+                    .required("benchmark", "write benchmark = \"NAME\"")
+                    .value,
+                metric,
+                until,
+                reason: table
+                    .required("reason", "write reason = \"why it is let pass\"")
+                    .value,
+            })
+        };
+        table
+            .list("waivers", Section::Waiver)
+            .into_iter()
+            .filter_map(waiver)
+            .collect()
+    }
+
+    /// A waiver without an end would never be thought of again.
+    fn day(&self, table: &Table<'_>) -> Option<String> {
+        const EXAMPLE: &str = "write until = 2027-01-31, the last day on which it is let pass";
+        let Some(value) = table.get("until") else {
+            table.missing("until", EXAMPLE);
+            return None;
+        };
+        let text = match value.get_ref() {
+            DeValue::Datetime(day) => day.to_string(),
+            DeValue::String(text) => text.to_string(),
+            _ => String::new(),
+        };
+        if is_day(&text) {
+            return Some(text);
+        }
+        self.problems
+            .add(value.span(), format!("{text:?} is no day"), EXAMPLE);
+        None
+    }
+
+    fn share(&self, text: &Located<String>) -> Option<f64> {
+        let number = text
+            .trim()
+            .strip_suffix('%')
+            .and_then(|number| number.trim().parse::<f64>().ok());
+        let share = number
+            .map(|number| number / 100.0)
+            .filter(|share| (0.0..1.0).contains(share));
+        if share.is_none() {
+            self.problems.add(
+                text.span.clone(),
+                format!("{:?} is no margin", text.value),
+                "write one such as \"3%\"",
+            );
+        }
+        share
+    }
+}
+
+/// `2027-01-31`
+pub fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let number = |part: &str, length: usize| {
+        (part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit()))
+            .then(|| part.parse::<u32>().unwrap_or(0))
+    };
+    let [year, month, day] = parts[..] else {
+        return false;
+    };
+    number(year, 4).is_some()
+        && number(month, 2).is_some_and(|month| (1..=12).contains(&month))
+        && number(day, 2).is_some_and(|day| (1..=31).contains(&day))
+}

@@ -1,0 +1,307 @@
+//! The suite of a project in two trees: what both have in common is compared.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use fathom_conduct::Target;
+use fathom_conduct::gate::{GateTarget, MARGIN};
+use fathom_measure::IgnoreFailure;
+use fathom_model::LeftOut;
+
+use crate::file::experiment::{Experiment, GateSettings, How};
+use crate::plan;
+use crate::prepare::{Prepared, Preparer, StepKind};
+use crate::resolve::Scope;
+use crate::run::verb;
+use crate::select::Selection;
+use crate::session::{folders, ready};
+
+/// A tree whose suite is measured.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// Its `fathom.toml`.
+    pub file: PathBuf,
+    /// Where its builds and inputs are kept.
+    pub work: PathBuf,
+    /// What was built before is good: the tree never changes.
+    pub keep_builds: bool,
+}
+
+/// Why a suite can't be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// The file, the selection or a folder is wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// The user ended it.
+    #[error("interrupted while the suite was built")]
+    Interrupted,
+}
+
+/// The benchmarks of a tree.
+#[derive(Debug)]
+pub struct Suite {
+    /// Its `[gate]`.
+    pub settings: GateSettings,
+    /// By name: the command, or why there is none.
+    pub targets: Vec<(String, Result<Target, String>)>,
+    /// Failures that count.
+    pub ignore_failure: IgnoreFailure,
+    /// Warm-up rounds, the most that a measure asks for.
+    pub warmup: u32,
+    /// Longest time of a run.
+    pub timeout: Option<std::time::Duration>,
+    _lock: File,
+}
+
+/// Reads the file of a tree, builds what its benchmarks need, and finds their programs.
+///
+/// # Errors
+/// [`SuiteError`]; what can't be built is part of the suite.
+pub fn suite(
+    tree: &Tree,
+    only: &[String],
+    observer: &mut dyn FnMut(StepKind, &str),
+) -> Result<Suite, SuiteError> {
+    let usage = |text: String| SuiteError::Usage(text);
+    let experiment = crate::read(&tree.file).map_err(|error| usage(error.to_string()))?;
+    let folders = folders(&experiment, &tree.work).map_err(|error| usage(error.to_string()))?;
+    let lock = ready(&folders, true).map_err(|error| usage(error.to_string()))?;
+    let scope = Scope {
+        experiment: &experiment,
+        folders: &folders,
+        quick: false,
+    };
+    let mut selection = Selection::of(&experiment, only).map_err(usage)?;
+    let bench: Vec<_> = experiment
+        .measures
+        .iter()
+        .filter(|measure| {
+            measure.how == How::Bench && selection.measures.contains(&measure.id.value)
+        })
+        .collect();
+    selection.measures = bench
+        .iter()
+        .map(|measure| measure.id.value.clone())
+        .collect();
+    selection.claims.clear();
+    let mut preparer = Preparer {
+        scope,
+        logs: folders.work.join("logs"),
+        install: false,
+        keep_builds: tree.keep_builds,
+        deadline: None,
+        prepared: Prepared::default(),
+    };
+    for (need, combination) in plan::needs_of(&scope, &selection).map_err(usage)? {
+        let prepared = preparer.prepare(&need, &combination, observer);
+        prepared.map_err(|_| SuiteError::Interrupted)?;
+    }
+    let mut targets: Vec<(String, Result<Target, String>)> = Vec::new();
+    let (mut ignored, mut timeout) = (Vec::new(), None);
+    for measure in &bench {
+        let wanted = |name: &str| selection.subjects.contains(name);
+        for target in scope.targets(measure, &wanted).map_err(usage)? {
+            let name = target.label();
+            if targets.iter().any(|(known, _)| *known == name) {
+                continue;
+            }
+            timeout = timeout.max(target.job.timeout);
+            let lack = lack(&scope, &experiment, &preparer.prepared, &target);
+            let found = match lack {
+                Some(reason) => Err(reason),
+                None => verb::find(&target.job).map_err(|error| error.to_string()),
+            };
+            let named = found.map(|mut found| {
+                found.benchmark.name.clone_from(&name);
+                found
+            });
+            targets.push((name, named));
+            ignored.push(target);
+        }
+    }
+    Ok(Suite {
+        settings: experiment.gate.clone(),
+        targets,
+        ignore_failure: verb::ignored(&ignored),
+        warmup: bench
+            .iter()
+            .map(|measure| verb::count(measure.warmup))
+            .max()
+            .unwrap_or(1),
+        timeout,
+        _lock: lock,
+    })
+}
+
+fn lack(
+    scope: &Scope<'_>,
+    experiment: &Experiment,
+    prepared: &Prepared,
+    target: &crate::resolve::Target,
+) -> Option<String> {
+    let subject = experiment
+        .subjects
+        .iter()
+        .find(|subject| subject.name.value == target.subject)?;
+    let needs = scope.needs(subject, &target.parameters);
+    prepared
+        .lack(scope, &needs, &target.parameters)
+        .map(|lack| lack.reason.clone())
+}
+
+/// What both trees have in common, with base's settings, and what is left out.
+pub fn pairs(base: &Suite, head: &Suite, margin: Option<f64>) -> (Vec<GateTarget>, Vec<LeftOut>) {
+    let settings = &base.settings;
+    let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
+    let mut leave = |name: &str, reason: String| {
+        left_out.push(LeftOut {
+            name: name.to_owned(),
+            reason,
+        });
+    };
+    for (name, at_head) in &head.targets {
+        let at_base = base
+            .targets
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, target)| target);
+        match (at_base, at_head) {
+            (None, _) => leave(name, "base doesn't have it yet".to_owned()),
+            (Some(Err(reason)), _) => leave(name, format!("at base, {reason}")),
+            (_, Err(reason)) => leave(name, format!("at head, {reason}")),
+            (Some(Ok(at_base)), Ok(at_head)) => pairs.push(GateTarget {
+                name: name.clone(),
+                base: at_base.clone(),
+                head: at_head.clone(),
+                margin: margin_of(settings, name, margin),
+                floor: None,
+                budgets: (settings.budgets.iter())
+                    .filter(|(of, _)| of == name)
+                    .map(|(_, budget)| budget.clone())
+                    .collect(),
+            }),
+        }
+    }
+    for (name, _) in &base.targets {
+        if !head.targets.iter().any(|(known, _)| known == name) {
+            leave(name, "head has it no longer".to_owned());
+        }
+    }
+    (pairs, left_out)
+}
+
+/// The margin of a benchmark: the one asked for, its own, the suite's, or the usual one.
+fn margin_of(settings: &GateSettings, name: &str, asked: Option<f64>) -> f64 {
+    let own = settings
+        .margins
+        .iter()
+        .find(|(of, _)| of == name)
+        .map(|(_, margin)| *margin);
+    asked.or(own).or(settings.margin).unwrap_or(MARGIN)
+}
+
+/// What head changes in the settings, in sentences: base's apply.
+pub fn settings_changed(base: &GateSettings, head: &GateSettings) -> Vec<String> {
+    let mut changed = Vec::new();
+    let percent = |share: &f64| {
+        format!("{:.4}", 100.0 * share)
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
+            + "%"
+    };
+    let mut differs = |what: String, base: Option<String>, head: Option<String>| {
+        if base != head {
+            let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+            changed.push(format!(
+                "{what}: {} at base, {} at head",
+                shown(base),
+                shown(head)
+            ));
+        }
+    };
+    differs(
+        "margin".to_owned(),
+        base.margin.as_ref().map(percent),
+        head.margin.as_ref().map(percent),
+    );
+    let word = |passes: bool| if passes { "pass" } else { "fail" }.to_owned();
+    differs(
+        "undecided".to_owned(),
+        base.undecided_passes.map(word),
+        head.undecided_passes.map(word),
+    );
+    let margin = |settings: &GateSettings, name: &str| {
+        settings
+            .margins
+            .iter()
+            .find(|(of, _)| of == name)
+            .map(|(_, margin)| percent(margin))
+    };
+    for name in names(
+        base.margins
+            .iter()
+            .chain(&head.margins)
+            .map(|(name, _)| name.clone()),
+    ) {
+        differs(
+            format!("margin of {name}"),
+            margin(base, &name),
+            margin(head, &name),
+        );
+    }
+    let key = |(name, budget): &(String, fathom_conduct::gate::Budget)| {
+        format!("{name}.{}", budget.metric)
+    };
+    let budget = |settings: &GateSettings, wanted: &str| {
+        let found = settings.budgets.iter().find(|budget| key(budget) == wanted);
+        found.map(|(_, budget)| budget.text.clone())
+    };
+    for name in names(base.budgets.iter().chain(&head.budgets).map(key)) {
+        differs(
+            format!("budget of {name}"),
+            budget(base, &name),
+            budget(head, &name),
+        );
+    }
+    let waiver = |waiver: &fathom_model::Waiver| format!("{} {}", waiver.benchmark, waiver.metric);
+    let until = |settings: &GateSettings, wanted: &str| {
+        let found = settings.waivers.iter().find(|one| waiver(one) == wanted);
+        found.map(|waiver| format!("until {}", waiver.until))
+    };
+    for name in names(base.waivers.iter().chain(&head.waivers).map(waiver)) {
+        differs(
+            format!("waiver of {name}"),
+            until(base, &name),
+            until(head, &name),
+        );
+    }
+    changed
+}
+
+/// Each once, in their order.
+fn names(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in all {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The project's file: `fathom.toml` here or in a folder above, up to `root`.
+pub fn project_file(here: &Path, root: &Path) -> Option<PathBuf> {
+    here.ancestors()
+        .take_while(|folder| folder.starts_with(root))
+        .map(|folder| folder.join("fathom.toml"))
+        .find(|file| file.is_file())
+}
+
+/// Whether these names are benchmarks of a suite; the first that isn't.
+pub fn unknown<'n>(suite: &Suite, names: &'n [String]) -> Option<&'n String> {
+    names
+        .iter()
+        .find(|name| !suite.targets.iter().any(|(known, _)| known == *name))
+}

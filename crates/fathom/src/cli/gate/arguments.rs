@@ -1,0 +1,202 @@
+//! The options of `fathom gate`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::quantities;
+use crate::cli::run_options::RunOptions;
+
+const COMPARED: &str = "What is compared";
+const RULE: &str = "What counts as worse";
+const MEASURED: &str = "How much is measured";
+const SHOWN: &str = "What is shown and written";
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "Examples:
+  fathom gate                             the suite of fathom.toml: working tree against main
+  fathom gate --base v1.2 --head HEAD --time 2m
+  fathom gate --base-cmd './old input' --head-cmd './new input'
+  fathom gate --stored main HEAD          what was measured before
+  fathom gate accept parse-large --until 2027-01-31 --reason 'the new checksum, see #123'
+
+A benchmark is worse if the interval of its paired ratio lies beyond the margin (3 %) and beyond this machine's \
+noise, in rounds that found it and again in fresh ones. Margins, budgets and waivers are read from base. \
+docs/gate.md says how often that errs.
+
+Exit codes: 0 not worse, or cannot tell (see --undecided), 1 worse, 2 wrong arguments, 3 a command failed, \
+4 the machine can't be trusted: base differed from itself, 130 interrupted.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub action: Option<Action>,
+
+    /// Compare with where head left this branch or revision (default: base of [gate], else main)
+    #[arg(long, value_name = "REV", help_heading = COMPARED)]
+    pub base: Option<String>,
+
+    /// Judge this revision (default: the working tree with its edits)
+    #[arg(long, value_name = "REV", help_heading = COMPARED)]
+    pub head: Option<String>,
+
+    /// Compare two commands instead of a suite: the one that is compared with
+    #[arg(long, value_name = "COMMAND", requires = "head_cmd", conflicts_with_all = ["base", "head", "only", "stored"], help_heading = COMPARED)]
+    pub base_cmd: Option<String>,
+
+    /// The one that is judged
+    #[arg(long, value_name = "COMMAND", requires = "base_cmd", help_heading = COMPARED)]
+    pub head_cmd: Option<String>,
+
+    /// Judge what was measured before, as `fathom compare` takes it; nothing is measured
+    #[arg(long, value_names = ["BASE", "HEAD"], num_args = 2, conflicts_with_all = ["base", "head", "time"], help_heading = COMPARED)]
+    pub stored: Vec<String>,
+
+    /// Only these benchmarks of the suite
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = COMPARED)]
+    pub only: Vec<String>,
+
+    /// Smallest change that counts, for all benchmarks (default: margin of [gate] at base, else 3%)
+    #[arg(long, value_name = "SHARE", value_parser = quantities::share, allow_hyphen_values = true, help_heading = RULE)]
+    pub margin: Option<f64>,
+
+    /// Whether a suite passes that can't be decided (default: undecided of [gate] at base, else pass)
+    #[arg(long, value_name = "pass|fail", help_heading = RULE)]
+    pub undecided: Option<Undecided>,
+
+    /// Judge by the fastest of --best-of runs instead: fail a benchmark that takes more than so much
+    /// longer. How often this rule fails identical code here is printed
+    #[arg(long, value_name = "SHARE", value_parser = quantities::share, allow_hyphen_values = true, conflicts_with_all = ["margin", "stored"], help_heading = RULE)]
+    pub max_regression: Option<f64>,
+
+    /// With --max-regression: fail if the geometric mean takes more than so much longer
+    #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = quantities::share, allow_hyphen_values = true, requires = "max_regression", help_heading = RULE)]
+    pub max_geomean: f64,
+
+    /// With --max-regression: of so many runs of either side the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = quantities::at_least_one, allow_negative_numbers = true, requires = "max_regression", help_heading = RULE)]
+    pub best_of: u32,
+
+    /// With --max-regression: this benchmark can't fail alone, only count in the geometric mean.
+    /// May be given several times
+    #[arg(long, value_name = "NAME", requires = "max_regression", help_heading = RULE)]
+    pub protect: Vec<String>,
+
+    /// Measure at most this long, builds not counted
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = quantities::duration, allow_hyphen_values = true, help_heading = MEASURED)]
+    pub time: Duration,
+
+    /// Make this many warm-up rounds, which do not count
+    #[arg(short, long, value_name = "N", value_parser = quantities::whole::<u32>, allow_negative_numbers = true, help_heading = MEASURED)]
+    pub warmup: Option<u32>,
+
+    /// Go on when a run fails: all failures, or only these exit codes
+    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = MEASURED)]
+    pub ignore_failure: Option<String>,
+
+    /// Wait until the machine is quiet, at most this long, and end with code 4 if it is not then
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "60s", require_equals = true, value_parser = quantities::duration, help_heading = MEASURED)]
+    pub require_quiet: Option<Duration>,
+
+    /// Repeat the random order of this seed
+    #[arg(long, value_name = "N", value_parser = quantities::whole::<u64>, allow_negative_numbers = true, help_heading = MEASURED)]
+    pub seed: Option<u64>,
+
+    #[command(flatten)]
+    pub run_options: RunOptions,
+
+    /// Keep at most so much of what was built; what was not used for the longest time goes first
+    #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = quantities::size, help_heading = MEASURED)]
+    pub cache_size: u64,
+
+    /// Read this store, with --stored (default: FATHOM_STORE, else the project's, else your own)
+    #[arg(long, value_name = "PATH|URL", requires = "stored", help_heading = COMPARED)]
+    pub store: Option<String>,
+
+    /// Show all benchmarks
+    #[arg(short, long, help_heading = SHOWN)]
+    pub verbose: bool,
+
+    /// Write the complete record as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub json: Option<PathBuf>,
+
+    /// Write a comment in Markdown: only what changed, and an empty file when nothing did
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub markdown: Option<PathBuf>,
+
+    /// Write a test report, JUnit XML
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub junit: Option<PathBuf>,
+
+    /// Write annotations: GitHub's workflow commands; '-' is standard output
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub github: Option<PathBuf>,
+
+    /// Write annotations: GitLab's Code Quality report
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub gitlab: Option<PathBuf>,
+}
+
+/// What `cannot tell` is to the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Undecided {
+    /// 0
+    Pass,
+    /// 1
+    Fail,
+}
+
+/// What doesn't measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Write a waiver into fathom.toml, so that a known change passes until a day
+    Accept(Accept),
+    /// Write a gate's JSON in other forms: what a second job does, which measures nothing
+    Render(Render),
+}
+
+/// See the help texts.
+#[derive(Debug, Args)]
+pub(crate) struct Accept {
+    /// The benchmark
+    #[arg(value_name = "NAME")]
+    pub name: String,
+
+    /// The last day on which it is let pass, such as 2027-01-31
+    #[arg(long, value_name = "DATE")]
+    pub until: String,
+
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+
+    /// The metric
+    #[arg(long, value_name = "METRIC", default_value = "wall")]
+    pub metric: String,
+}
+
+/// See the help texts.
+#[derive(Debug, Args)]
+pub(crate) struct Render {
+    /// What `fathom gate --json` wrote; one that isn't such a record is refused
+    #[arg(value_name = "FILE")]
+    pub record: PathBuf,
+
+    /// Write a comment in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+
+    /// Write a test report, JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Write GitHub's workflow commands
+    #[arg(long, value_name = "FILE")]
+    pub github: Option<PathBuf>,
+
+    /// Write GitLab's Code Quality report
+    #[arg(long, value_name = "FILE")]
+    pub gitlab: Option<PathBuf>,
+}

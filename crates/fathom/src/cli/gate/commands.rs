@@ -1,0 +1,51 @@
+//! Two commands instead of a suite.
+
+use fathom_conduct::fresh_seed;
+use fathom_conduct::gate::{GatePlan, GateTarget, MARGIN};
+use fathom_model::GateSide;
+
+use super::{Arguments, rule, today};
+use crate::cli::bench::ignored;
+use crate::cli::failure::Failure;
+use crate::cli::target::{self, Source};
+
+/// One benchmark: both commands.
+///
+/// # Errors
+/// A command that can't be run.
+pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<GatePlan, Failure> {
+    let found = |text: &str, index: usize| {
+        let source = Source::Line(text.to_owned());
+        target::target(&arguments.run_options, None, &source, index, 2, &Vec::new())
+    };
+    let name = head.to_owned();
+    let side = |text: &str| GateSide {
+        name: text.to_owned(),
+        revision: None,
+    };
+    let margin = arguments.margin.unwrap_or(MARGIN);
+    Ok(GatePlan {
+        base: side(base),
+        head: side(head),
+        targets: vec![GateTarget {
+            name,
+            base: found(base, 0)?,
+            head: found(head, 1)?,
+            margin,
+            floor: None,
+            budgets: Vec::new(),
+        }],
+        left_out: Vec::new(),
+        settings_changed: Vec::new(),
+        waivers: Vec::new(),
+        today: today(),
+        margin,
+        rule: rule(arguments, true),
+        time: arguments.time,
+        warmup: arguments.warmup.unwrap_or(1),
+        seed: arguments.seed.unwrap_or_else(fresh_seed),
+        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+        require_quiet: arguments.require_quiet,
+        terms: arguments.run_options.terms(),
+    })
+}

@@ -1,0 +1,153 @@
+//! `fathom changes` with real files.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn fathom() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+}
+
+/// A step of 8 % at 60 in `a`, nothing in `b`, with noise that is the same each time.
+fn csv(folder: &Path, points: usize) -> std::path::PathBuf {
+    let mut text = String::from("note,value,series,index\n");
+    for index in 0..points {
+        let noise = 1.0 + f64::from((index as u32 * 7919) % 101) / 5000.0;
+        let level = if index < 60 { 10.0 } else { 10.8 };
+        text.push_str(&format!("x,{},a,{index}\n", level * noise));
+        text.push_str(&format!("y,{},\"b, c\",{index}\n", 5.0 * noise));
+    }
+    let path = folder.join(format!("{points}.csv"));
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = fathom()
+        .arg("changes")
+        .args(arguments)
+        .args(["--json", "-"])
+        .output()
+        .expect("it runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("it is JSON")
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let output = fathom()
+        .arg("changes")
+        .args(arguments)
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_step_in_a_file_is_found_and_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = csv(folder.path(), 100);
+    let record = json(&["--csv", path.to_str().expect("UTF-8")]);
+    let series = record["series"].as_array().expect("series");
+    assert_eq!(series.len(), 2);
+    assert_eq!(series[0]["change_points"][0]["index"], 60);
+    assert_eq!(series[0]["change_points"][0]["kind"], "step");
+    assert_eq!(series[1]["name"], "b, c");
+    assert_eq!(series[1]["change_points"].as_array().map(Vec::len), Some(0));
+    let shown = fathom()
+        .args(["changes", "--csv"])
+        .arg(&path)
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&shown.stdout);
+    let begins = "1 change point in 1 of 2 series.\n\na  (100 points)\n  +8.0 %";
+    assert!(text.starts_with(begins), "{text}");
+}
+
+#[test]
+fn lines_in_any_order_give_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = csv(folder.path(), 100);
+    let text = std::fs::read_to_string(&path).expect("text");
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].reverse();
+    let turned = folder.path().join("turned.csv");
+    std::fs::write(&turned, lines.join("\n")).expect("a file");
+    let of = |path: &Path| json(&["--csv", path.to_str().expect("UTF-8")])["series"].clone();
+    let (mut one, mut other) = (of(&path), of(&turned));
+    for series in [&mut one, &mut other] {
+        let list = series.as_array_mut().expect("series");
+        list.sort_by_key(|one| one["name"].to_string());
+    }
+    assert_eq!(one, other);
+}
+
+#[test]
+fn a_change_point_keeps_its_identity_when_points_are_added() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let before = folder.path().join("before.json");
+    let (early, late) = (csv(folder.path(), 90), csv(folder.path(), 130));
+    let written = fathom()
+        .args(["changes", "--csv"])
+        .arg(&early)
+        .arg("--json")
+        .arg(&before)
+        .output();
+    assert!(written.expect("it runs").status.success());
+    let record = json(&[
+        "--csv",
+        late.to_str().expect("UTF-8"),
+        "--previous",
+        before.to_str().expect("UTF-8"),
+    ]);
+    let series = &record["series"][0];
+    assert_eq!(series["points"], 130);
+    assert_eq!(series["change_points"][0]["id"], 60);
+    assert_eq!(series["change_points"][0]["moved_from"], Value::Null);
+    assert_eq!(series["withdrawn"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn wrong_files_are_answered_with_what_to_change() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let no_column = file("a.csv", "series,index,values\na,1,2\n");
+    let said = refused(&["--csv", &no_column]);
+    assert!(
+        said.contains("no column \"value\"") && said.contains("series, index, values"),
+        "{said}"
+    );
+    let no_number = file("b.csv", "series,index,value\na,1,2\na,2,NaN\n");
+    let said = refused(&["--csv", &no_number]);
+    assert!(
+        said.contains("line 3") && said.contains("leave the line out"),
+        "{said}"
+    );
+    let empty = file("c.csv", "series,index,value\n");
+    assert!(refused(&["--csv", &empty]).contains("no line with a value"));
+    let ragged = file("d.csv", "series,index,value\na,1\n");
+    assert!(refused(&["--csv", &ragged]).contains("line 2 has 2 fields"));
+    let gone = folder.path().join("gone.csv");
+    assert!(refused(&["--csv", gone.to_str().expect("UTF-8")]).contains("can't read"));
+    let not_json = file("e.json", "{}");
+    let good = csv(folder.path(), 90);
+    let said = refused(&[
+        "--csv",
+        good.to_str().expect("UTF-8"),
+        "--previous",
+        &not_json,
+    ]);
+    assert!(
+        said.contains("--previous") && said.contains("fathom changes --json FILE"),
+        "{said}"
+    );
+}

@@ -1,0 +1,394 @@
+//! `fathom gate` with real processes and a real repository. What is compared differs by far more than
+//! any machine's noise, or not at all.
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A repository with a suite of two benchmarks.
+struct World {
+    folder: tempfile::TempDir,
+}
+
+const SUITE: &str = r#"
+schema_version = 1
+title = "a suite"
+
+[subjects.count]
+command = "sh work.sh"
+
+[subjects.other]
+command = "true"
+
+[[measure]]
+id  = "time"
+how = "bench"
+rounds = 3
+
+[[claims]]
+id = "it is there"
+text = "It takes no time of its own"
+layer = "size"
+holds = "wall.other < 1000s"
+"#;
+
+impl World {
+    fn new() -> World {
+        let world = World {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        world.write(
+            "fathom.toml",
+            &format!("{SUITE}\n[gate]\nmargin = \"10%\"\n"),
+        );
+        world.write("work.sh", "exit 0\n");
+        world.git(&["init", "-q", "-b", "main"]);
+        world.commit();
+        world.git(&["switch", "-q", "-c", "change"]);
+        world
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::create_dir_all(self.root()).expect("a folder");
+        std::fs::write(self.root().join(name), text).expect("a file");
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let done = Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(arguments)
+            .current_dir(self.root())
+            .output()
+            .expect("git runs");
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "a change"]);
+    }
+
+    fn fathom(&self, arguments: &[&str]) -> Output {
+        fathom(&self.root(), self.folder.path(), arguments)
+    }
+
+    fn gate(&self, more: &[&str]) -> (i32, Value) {
+        let mut arguments = vec!["gate", "--time", "20s", "--json", "-"];
+        arguments.extend(more);
+        let output = self.fathom(&arguments);
+        let code = output.status.code().expect("an exit code");
+        let record = serde_json::from_slice(&output.stdout);
+        (
+            code,
+            record.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr))),
+        )
+    }
+}
+
+fn fathom(here: &Path, home: &Path, arguments: &[&str]) -> Output {
+    Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+        .args(arguments)
+        .current_dir(here)
+        .env("HOME", home)
+        .env("XDG_CACHE_HOME", home.join("cache"))
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env_remove("FATHOM_STORE")
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs")
+}
+
+fn row<'r>(record: &'r Value, name: &str, metric: &str) -> &'r Value {
+    let rows = record["benchmarks"].as_array().expect("rows");
+    let time = |row: &Value| {
+        ["wall", "cpu_wait_free"].contains(&row["metric"].as_str().unwrap_or_default())
+    };
+    rows.iter()
+        .find(|row| {
+            row["name"] == name && (row["metric"] == metric || metric == "wall" && time(row))
+        })
+        .unwrap_or_else(|| panic!("no row {name} {metric} in {record}"))
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_command_that_waits_is_worse_and_confirmed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = ["gate.json", "comment.md", "junit.xml"].map(|name| folder.path().join(name));
+    let text = |path: &PathBuf| path.to_str().expect("UTF-8").to_owned();
+    let output = fathom(
+        folder.path(),
+        folder.path(),
+        &[
+            "gate",
+            "--base-cmd",
+            "true",
+            "--head-cmd",
+            "sleep 0.05",
+            "--time",
+            "60s",
+            "--json",
+            &text(&files[0]),
+            "--markdown",
+            &text(&files[1]),
+            "--junit",
+            &text(&files[2]),
+        ],
+    );
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.starts_with("Worse: 1 of 1."), "{shown}");
+    let read = |path: &PathBuf| std::fs::read_to_string(path).expect("it was written");
+    let record: Value = serde_json::from_str(&read(&files[0])).expect("it is JSON");
+    assert_eq!(record["verdict"], "worse");
+    let row = &record["benchmarks"][0];
+    assert!(row["confirmation_rounds"].as_u64() >= Some(10), "{row}");
+    assert!(row["ratio"]["low"].as_f64() > Some(2.0), "{row}");
+    assert!(
+        read(&files[1]).contains("| `sleep 0.05` | worse |"),
+        "{}",
+        read(&files[1])
+    );
+    assert!(
+        read(&files[2]).contains("failures=\"1\""),
+        "{}",
+        read(&files[2])
+    );
+    // A second job makes the forms from the record alone.
+    let again = folder.path().join("again.md");
+    let output = fathom(
+        folder.path(),
+        folder.path(),
+        &[
+            "gate",
+            "render",
+            &text(&files[0]),
+            "--markdown",
+            &text(&again),
+        ],
+    );
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(read(&again), read(&files[1]));
+    let output = fathom(
+        folder.path(),
+        folder.path(),
+        &["gate", "render", &text(&files[1])],
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("no record of `fathom gate --json`"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn the_other_rule_says_how_often_it_fails_identical_code() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = fathom(
+        folder.path(),
+        folder.path(),
+        &[
+            "gate",
+            "--base-cmd",
+            "true",
+            "--head-cmd",
+            "sleep 0.05",
+            "--max-regression",
+            "8%",
+            "--time",
+            "30s",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("identical code on this machine"), "{shown}");
+}
+
+#[test]
+fn edits_of_the_working_tree_are_judged_against_main() {
+    let world = World::new();
+    world.write("work.sh", "sleep 0.2\n");
+    // Head widens its own margin: that is said and does not apply.
+    world.write(
+        "fathom.toml",
+        &format!("{SUITE}\n[gate]\nmargin = \"99%\"\n"),
+    );
+    let (code, record) = world.gate(&["--only", "count"]);
+    assert_eq!(code, 1, "{record}");
+    assert_eq!(record["head"]["name"], "working tree");
+    let row = row(&record, "count", "wall");
+    assert_eq!(row["verdict"], "worse");
+    assert_eq!(row["margin"], 0.1);
+    assert_eq!(
+        record["settings_changed"][0],
+        "margin: 10% at base, 99% at head"
+    );
+    // The user's files are as they were, and nothing was committed for them.
+    let status = Command::new("git")
+        .args(["status", "--porcelain"])
+        .current_dir(world.root())
+        .output();
+    let status = String::from_utf8_lossy(&status.expect("git runs").stdout).into_owned();
+    assert_eq!(status, " M fathom.toml\n M work.sh\n");
+}
+
+#[test]
+fn a_waiver_lets_pass_and_ends() {
+    let world = World::new();
+    let accept = |until: &str| {
+        world.fathom(&[
+            "gate",
+            "accept",
+            "count",
+            "--until",
+            until,
+            "--reason",
+            "a \"known\" cost",
+        ])
+    };
+    assert!(said(&accept("2001-01-01")).contains("has passed"));
+    assert!(said(&accept("soon")).contains("no day"));
+    let output = accept("2999-12-31");
+    assert!(output.status.success(), "{}", said(&output));
+    world.git(&["switch", "-q", "main"]);
+    world.commit();
+    world.git(&["switch", "-q", "-C", "change"]);
+    world.write("work.sh", "sleep 0.2\n");
+    let (code, record) = world.gate(&["--only", "count"]);
+    assert_eq!(code, 0, "{record}");
+    let waived = row(&record, "count", "wall");
+    assert_eq!(
+        (&waived["verdict"], &waived["waived"]["reason"]),
+        (&"worse".into(), &"a \"known\" cost".into())
+    );
+    let text = std::fs::read_to_string(world.root().join("fathom.toml")).expect("text");
+    world.write("work.sh", "exit 0\n");
+    world.git(&["switch", "-q", "main"]);
+    world.write("fathom.toml", &text.replace("2999-12-31", "2001-12-31"));
+    world.commit();
+    world.git(&["switch", "-q", "-C", "change"]);
+    world.write("work.sh", "sleep 0.2\n");
+    let (code, record) = world.gate(&["--only", "count"]);
+    assert_eq!(code, 1, "{record}");
+    let note = record["notes"][0].as_str().unwrap_or_default();
+    assert!(
+        note.contains("ended on 2001-12-31") && note.contains("fails again"),
+        "{note}"
+    );
+}
+
+#[test]
+fn exact_metrics_are_compared_by_the_number() {
+    let world = World::new();
+    world.write(
+        "fathom.toml",
+        &format!("{SUITE}\n[gate]\n[gate.budgets]\ncount.read_calls = \"<= base\"\nother.read_calls = \"<= 1_000\"\n"),
+    );
+    world.git(&["switch", "-q", "main"]);
+    world.commit();
+    world.git(&["switch", "-q", "-C", "change"]);
+    world.write(
+        "work.sh",
+        "read -r line < work.sh\nread -r line < work.sh\nexit 0\n",
+    );
+    let (code, record) = world.gate(&[]);
+    assert_eq!(code, 1, "{record}");
+    assert_eq!(row(&record, "count", "read_calls")["verdict"], "worse");
+    assert_eq!(row(&record, "other", "read_calls")["verdict"], "not worse");
+}
+
+#[test]
+fn what_cant_be_judged_is_answered_with_what_to_do() {
+    let world = World::new();
+    let refused = |arguments: &[&str], code: i32| {
+        let output = world.fathom(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{arguments:?}: {}",
+            said(&output)
+        );
+        said(&output)
+    };
+    let text = refused(&["gate", "--base", "trunk"], 2);
+    assert!(text.contains("git fetch origin trunk"), "{text}");
+    let text = refused(&["gate", "--only", "cuont"], 2);
+    assert!(text.contains("did you mean count?"), "{text}");
+    let text = refused(&["gate", "--head", "HEAD"], 2);
+    assert!(text.contains("nothing to judge"), "{text}");
+    let text = refused(&["gate", "--head-cmd", "true"], 2);
+    assert!(text.contains("--base-cmd"), "{text}");
+    world.write("work.sh", "exit 3\n");
+    let text = refused(&["gate", "--only", "count"], 3);
+    assert!(text.contains("count at head"), "{text}");
+    world.write(
+        "fathom.toml",
+        &format!("{SUITE}\n[gate]\nmargin = \"wide\"\n"),
+    );
+    let text = refused(&["gate"], 2);
+    assert!(text.contains("no margin"), "{text}");
+}
+
+#[test]
+fn a_shallow_clone_gets_the_fetch_that_helps() {
+    let world = World::new();
+    world.write("work.sh", "exit 0 # head\n");
+    world.commit();
+    let clone = world.folder.path().join("clone");
+    let url = format!("file://{}", world.root().display());
+    let cloned = Command::new("git")
+        .args(["clone", "-q", "--depth", "1", "-b", "change", &url])
+        .arg(&clone)
+        .output();
+    assert!(cloned.expect("git runs").status.success());
+    let output = fathom(&clone, world.folder.path(), &["gate"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("git fetch --unshallow origin main"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn an_interrupted_gate_says_what_it_knew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "echo x >> runs\nif [ -f pid ] && [ $(wc -l < runs) -ge 40 ]; then kill -INT $(cat pid); fi\n";
+    std::fs::write(folder.path().join("work.sh"), script).expect("a file");
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+        .args([
+            "gate",
+            "--base-cmd",
+            "sh work.sh",
+            "--head-cmd",
+            "sh ./work.sh",
+            "--margin",
+            "0.01%",
+        ])
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", folder.path().join("cache"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    std::fs::write(folder.path().join("pid"), child.id().to_string()).expect("a file");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("(measuring ended early)"), "{shown}");
+}

@@ -1,0 +1,124 @@
+//! The verdict where a forge shows it beside the change.
+
+use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
+use serde_json::json;
+
+use super::{gate_answer, notable, ratio};
+use crate::text::escape;
+
+/// The file that an annotation points at.
+const FILE: &str = "fathom.toml";
+
+/// Workflow commands of GitHub: an error for what is worse, a warning for what can't be told, and a
+/// notice with the answer.
+pub fn gate_github(record: &GateRecord) -> String {
+    let mut out = String::new();
+    let mut command = |kind: &str, title: &str, message: &str| {
+        out.push_str(&format!(
+            "::{kind} file={FILE},title={}::{}\n",
+            property(title),
+            data(message)
+        ));
+    };
+    for row in notable(record) {
+        let title = format!("{} {}", row.name, row.verdict.word());
+        command(kind(row), &title, &message(row));
+    }
+    for what in &record.settings_changed {
+        command(
+            "notice",
+            "gate settings",
+            &format!("head changes {what}; base's applies"),
+        );
+    }
+    for note in &record.notes {
+        command("warning", "fathom gate", note);
+    }
+    command("notice", "fathom gate", &gate_answer(record));
+    out
+}
+
+fn kind(row: &GateBenchmark) -> &'static str {
+    match (row.verdict, &row.waived) {
+        (GateVerdict::Worse, None) => "error",
+        (GateVerdict::NotWorse, _) => "notice",
+        _ => "warning",
+    }
+}
+
+fn message(row: &GateBenchmark) -> String {
+    let mut text = format!("{} {}", row.metric, row.verdict.word());
+    match &row.budget {
+        Some(budget) => text.push_str(&format!(" (budget {budget})")),
+        None => text.push_str(&format!(" {}", ratio(row))),
+    }
+    for why in &row.why {
+        text.push_str(&format!("; {why}"));
+    }
+    if let Some(waiver) = &row.waived {
+        text.push_str(&format!(
+            "; waived until {}: {}",
+            waiver.until, waiver.reason
+        ));
+    }
+    text
+}
+
+/// The text of a workflow command. Everything that could end it, or begin another one, is encoded;
+/// control characters are made visible.
+fn data(text: &str) -> String {
+    escape(text).replace('%', "%25").replace("::", "%3A%3A")
+}
+
+/// A property of a workflow command: also the characters that part properties.
+fn property(text: &str) -> String {
+    escape(text)
+        .replace('%', "%25")
+        .replace(':', "%3A")
+        .replace(',', "%2C")
+}
+
+/// GitLab's Code Quality report: one entry for each row that isn't right.
+pub fn gate_gitlab(record: &GateRecord) -> String {
+    let entries: Vec<serde_json::Value> = notable(record)
+        .into_iter()
+        .map(|row| {
+            let severity = match kind(row) {
+                "error" => "major",
+                _ => "minor",
+            };
+            json!({
+                "description": escape(&format!("{}: {}", row.name, message(row))),
+                "check_name": "fathom gate",
+                "fingerprint": fingerprint(&row.name, &row.metric),
+                "severity": severity,
+                "location": {"path": FILE, "lines": {"begin": 1}},
+            })
+        })
+        .collect();
+    format!("{:#}\n", serde_json::Value::Array(entries))
+}
+
+/// The same for the same row each time (FNV-1a, 64 bits): GitLab tells old findings from new by it.
+fn fingerprint(name: &str, metric: &str) -> String {
+    let bytes = name.bytes().chain([0]).chain(metric.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{data, property};
+
+    #[test]
+    fn no_name_begins_a_command_of_its_own() {
+        let hostile = "x\n::error::y,z%0A";
+        for text in [data(hostile), property(hostile)] {
+            assert!(!text.contains('\n') && !text.contains("::"), "{text}");
+            assert!(text.ends_with("%250A"), "{text}");
+        }
+        assert!(!property(hostile).contains(','));
+    }
+}

@@ -1,0 +1,178 @@
+//! Whether a suite is worse: on a terminal, as a comment, as annotations, for test reports.
+//!
+//! Names and reasons are from outside: each form escapes what it could take for its own.
+
+mod annotations;
+mod junit;
+mod markdown;
+mod terminal;
+
+use std::io::{self, Write};
+
+pub use annotations::{gate_github, gate_gitlab};
+use fathom_model::quantity::{format_bytes, format_count, short_time};
+use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict, Metric, Unit};
+pub use junit::gate_junit;
+pub use markdown::gate_markdown;
+pub use terminal::{GateOptions, gate_terminal};
+
+/// Writes the record as indented JSON with a line end, in the form of
+/// `docs/json-schema/gate.schema.json`.
+///
+/// # Errors
+/// When `out` can't be written.
+pub fn gate_json(record: &GateRecord, mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, record)?;
+    out.write_all(b"\n")
+}
+
+/// The answer in a sentence, without what is from outside.
+pub(crate) fn gate_answer(record: &GateRecord) -> String {
+    if record.null_arm.failed {
+        return "No verdict: a program differed from itself by more than the margin. The machine is to blame, or the \
+                benchmark; try again when nothing else runs"
+            .to_owned();
+    }
+    let count = |verdict| {
+        let rows = record.benchmarks.iter();
+        rows.filter(|row| row.verdict == verdict && row.waived.is_none())
+            .count()
+    };
+    let all = record.benchmarks.len();
+    let waived = record
+        .benchmarks
+        .iter()
+        .filter(|row| row.waived.is_some())
+        .count();
+    let waived = match waived {
+        0 => String::new(),
+        count => format!(", {count} waived"),
+    };
+    let partial = if record.complete {
+        ""
+    } else {
+        " (measuring ended early)"
+    };
+    let text = match record.verdict {
+        GateVerdict::Worse => match count(GateVerdict::Worse) {
+            0 => format!("Worse: the geometric mean of {all}{waived}"),
+            worse => format!("Worse: {worse} of {all}{waived}"),
+        },
+        GateVerdict::NotWorse => format!("Not worse: {all} of {all}{waived}"),
+        GateVerdict::CannotTell => {
+            format!(
+                "Cannot tell: {} of {all} undecided, none worse{waived}",
+                count(GateVerdict::CannotTell)
+            )
+        }
+    };
+    format!("{text}{partial}")
+}
+
+/// `+8.1 %`
+fn change(ratio: f64) -> String {
+    let share = 100.0 * (ratio - 1.0);
+    match share.abs() < 0.05 {
+        true => "0.0 %".to_owned(),
+        false => format!("{share:+.1} %"),
+    }
+}
+
+/// `+8.1 % (+7.2 to +9.0)`
+fn ratio(row: &GateBenchmark) -> String {
+    let Some(ratio) = &row.ratio else {
+        return String::new();
+    };
+    let value = change(ratio.value);
+    // The rule that takes the fastest run has no interval.
+    if ratio.level == 0.0 {
+        return value;
+    }
+    let end = |value: f64| change(value).trim_end_matches(" %").to_owned();
+    format!("{value} ({} to {})", end(ratio.low), end(ratio.high))
+}
+
+/// A value of a metric with its unit.
+fn value(metric: &str, value: f64) -> String {
+    let known = Metric::ALL.into_iter().find(|known| known.name() == metric);
+    match known.map(Metric::unit) {
+        Some(Unit::Seconds) => short_time(value),
+        Some(Unit::Bytes) => format_bytes(value),
+        None if metric.ends_with("size") => format_bytes(value),
+        _ => format_count(value),
+    }
+}
+
+/// `12.3 ms -> 13.3 ms`
+fn levels(row: &GateBenchmark) -> String {
+    match (row.base, row.head) {
+        (Some(base), Some(head)) => {
+            format!(
+                "{} -> {}",
+                value(&row.metric, base),
+                value(&row.metric, head)
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// How a rule's false failures read.
+fn false_failures(record: &GateRecord) -> Option<String> {
+    let GateRule::BestOf {
+        best_of,
+        max_regression,
+        max_geomean,
+        false_failures,
+        ..
+    } = &record.rule
+    else {
+        return None;
+    };
+    let rule = format!(
+        "the fastest of {best_of}, at most {:.0} % each and {:.0} % on the geometric mean",
+        100.0 * max_regression,
+        100.0 * max_geomean
+    );
+    Some(match false_failures {
+        Some(share) => format!(
+            "This rule ({rule}) fails identical code on this machine now in {:.0} % of suites: so many of {} failed that \
+             were drawn from base against itself.",
+            100.0 * share.failed as f64 / share.suites.max(1) as f64,
+            share.suites
+        ),
+        None => {
+            format!("How often this rule ({rule}) fails identical code is not known: too few runs.")
+        }
+    })
+}
+
+/// What is worth a reader's time: all but what is not worse.
+fn notable(record: &GateRecord) -> Vec<&GateBenchmark> {
+    let mut rows: Vec<&GateBenchmark> = record
+        .benchmarks
+        .iter()
+        .filter(|row| row.verdict != GateVerdict::NotWorse)
+        .collect();
+    // Worse first; of those the most.
+    rows.sort_by(|a, b| {
+        let key = |row: &GateBenchmark| (row.verdict != GateVerdict::Worse, row.waived.is_some());
+        let more = |row: &GateBenchmark| {
+            row.ratio
+                .as_ref()
+                .map_or(f64::INFINITY, |ratio| ratio.value)
+        };
+        key(a).cmp(&key(b)).then(more(b).total_cmp(&more(a)))
+    });
+    rows
+}
+
+/// Benchmarks whose whole interval lies below what counts: for the better.
+fn better(record: &GateRecord) -> Vec<&GateBenchmark> {
+    let is_better = |row: &&GateBenchmark| {
+        row.ratio
+            .as_ref()
+            .is_some_and(|ratio| ratio.level > 0.0 && ratio.high < 1.0 / (1.0 + row.margin))
+    };
+    record.benchmarks.iter().filter(is_better).collect()
+}

@@ -1,0 +1,186 @@
+//! The verdict on one screen.
+
+use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
+
+use super::{better, change, false_failures, gate_answer, levels, notable, ratio, value};
+use crate::line::{Line, Page, Tone};
+
+/// Rows that are shown without `-v`.
+const SHOWN: usize = 8;
+/// Columns of a name.
+const NAME: usize = 24;
+
+/// How a gate is to look on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GateOptions {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether colour may be used.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// All rows.
+    pub verbose: bool,
+}
+
+/// The answer first, then what isn't right, what got better, and what is not judged.
+pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
+    let mut page = Page::new(options.width, options.color, options.unicode);
+    let tone = match record.verdict {
+        GateVerdict::Worse => Tone::Bad,
+        GateVerdict::NotWorse => Tone::Good,
+        GateVerdict::CannotTell => Tone::Notice,
+    };
+    page.prose(0, tone, &format!("{}.", gate_answer(record)));
+    let (base, head) = (page.clean(&record.base.name), page.clean(&record.head.name));
+    page.prose(
+        0,
+        Tone::Quiet,
+        &format!("{head} against {base}, {:.0} s.", record.seconds),
+    );
+    let rows: Vec<&GateBenchmark> = match options.verbose {
+        true => record.benchmarks.iter().collect(),
+        false => notable(record),
+    };
+    let shown = if options.verbose { rows.len() } else { SHOWN };
+    if !rows.is_empty() {
+        page.gap();
+    }
+    for row in rows.iter().take(shown) {
+        one(&mut page, row);
+    }
+    if rows.len() > shown {
+        page.push(Line::new().add(Tone::Quiet, format!("{} more with -v", rows.len() - shown)));
+    }
+    if !options.verbose {
+        improved(&mut page, record);
+    }
+    exact(&mut page, record);
+    rest(&mut page, record, options);
+    page.finish()
+}
+
+fn one(page: &mut Page, row: &GateBenchmark) {
+    let name = page.fit(&row.name, NAME);
+    let (word, tone) = match (row.verdict, &row.waived) {
+        (GateVerdict::Worse, Some(_)) => ("waived", Tone::Notice),
+        (GateVerdict::Worse, None) => ("worse", Tone::Bad),
+        (GateVerdict::NotWorse, _) => ("not worse", Tone::Good),
+        (GateVerdict::CannotTell, _) => ("cannot tell", Tone::Notice),
+    };
+    let what = match &row.budget {
+        Some(budget) => format!("{} {budget}", row.metric),
+        None => ratio(row),
+    };
+    let what = page.clean(&what);
+    let line = Line::new()
+        .add(Tone::Strong, name)
+        .pad_to(NAME + 1)
+        .add(tone, word)
+        .pad_to(NAME + 13)
+        .add(Tone::Plain, what)
+        .pad_to(NAME + 38)
+        .add(Tone::Quiet, levels(row));
+    page.push(line);
+    for why in &row.why {
+        let why = page.clean(why);
+        page.prose(4, Tone::Quiet, &format!("{why}."));
+    }
+    if let Some(waiver) = &row.waived {
+        let reason = page.clean(&waiver.reason);
+        page.prose(
+            4,
+            Tone::Quiet,
+            &format!("waived until {}: {reason}", waiver.until),
+        );
+    }
+    for line in &row.difference {
+        let line = page.clean(line);
+        page.prose(4, Tone::Plain, &line);
+    }
+}
+
+fn improved(page: &mut Page, record: &GateRecord) {
+    let better = better(record);
+    if better.is_empty() {
+        return;
+    }
+    let of = |row: &&GateBenchmark| {
+        let by = row
+            .ratio
+            .as_ref()
+            .map_or(String::new(), |ratio| change(ratio.value));
+        format!("{} {by}", page.clean(&row.name))
+    };
+    let all: Vec<String> = better.iter().take(SHOWN).map(of).collect();
+    let more = match better.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(", {more} more"),
+    };
+    page.gap();
+    page.prose(0, Tone::Good, &format!("Better: {}{more}.", all.join(", ")));
+}
+
+fn exact(page: &mut Page, record: &GateRecord) {
+    if record.exact_changes.is_empty() {
+        return;
+    }
+    page.gap();
+    page.prose(
+        0,
+        Tone::Plain,
+        "The same in all base runs, and another at head (no budget is set):",
+    );
+    for one in record.exact_changes.iter().take(SHOWN) {
+        let name = page.clean(&one.benchmark);
+        let metric = page.clean(&one.metric);
+        let head = match one.head_low == one.head_high {
+            true => value(&one.metric, one.head_low),
+            false => format!(
+                "{} to {}",
+                value(&one.metric, one.head_low),
+                value(&one.metric, one.head_high)
+            ),
+        };
+        page.prose(
+            2,
+            Tone::Plain,
+            &format!(
+                "{name} {metric}: {} -> {head}",
+                value(&one.metric, one.base)
+            ),
+        );
+    }
+    if record.exact_changes.len() > SHOWN {
+        let more = record.exact_changes.len() - SHOWN;
+        page.push(Line::new().add(Tone::Quiet, format!("  {more} more in the JSON")));
+    }
+}
+
+fn rest(page: &mut Page, record: &GateRecord, options: &GateOptions) {
+    let mut notes: Vec<String> = record.notes.clone();
+    notes.extend(false_failures(record));
+    let changed = record.settings_changed.iter();
+    notes.extend(changed.map(|what| format!("head changes the gate's {what}; base's applies")));
+    let left_out: Vec<String> = record
+        .left_out
+        .iter()
+        .map(|one| format!("{} is not judged: {}", one.name, one.reason))
+        .collect();
+    let shown = if options.verbose { left_out.len() } else { 3 };
+    notes.extend(left_out.iter().take(shown).cloned());
+    if left_out.len() > shown {
+        notes.push(format!(
+            "{} more are not judged: -v",
+            left_out.len() - shown
+        ));
+    }
+    if notes.is_empty() {
+        return;
+    }
+    page.gap();
+    for note in notes {
+        let note = page.clean(&note);
+        page.prose(0, Tone::Plain, &note);
+    }
+}

@@ -1,0 +1,147 @@
+//! Change points as text and as JSON.
+
+mod walker;
+
+use fathom_model::{
+    ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
+    Estimate, SCHEMA_VERSION, SeriesChanges,
+};
+use fathom_report::{ChangesOptions, changes_json, changes_terminal, columns};
+use walker::{assert_covered, undescribed};
+
+/// A text from outside that tries everything.
+const HOSTILE: &str = "a\u{1b}[31m\n\"b\", c";
+
+fn point(index: usize, kind: ChangeKind, direction: ChangeDirection) -> ChangePoint {
+    let value = if direction == ChangeDirection::Up {
+        1.081
+    } else {
+        0.926
+    };
+    ChangePoint {
+        id: index,
+        index,
+        until: if kind == ChangeKind::Drift {
+            index + 30
+        } else {
+            index
+        },
+        kind,
+        direction,
+        confidence: 0.9999,
+        ratio: Some(Estimate {
+            value,
+            low: value - 0.01,
+            high: value + 0.01,
+            level: 0.95,
+        }),
+        before: 0.0123,
+        after: 0.0123 * value,
+        moved_from: None,
+    }
+}
+
+fn series(name: &str, found: Changes) -> SeriesChanges {
+    SeriesChanges {
+        name: name.to_owned(),
+        unit: Some("seconds".to_owned()),
+        higher_is_better: Some(false),
+        points: 150,
+        labels: (0..150).map(|index| index.to_string()).collect(),
+        found,
+    }
+}
+
+fn record() -> ChangesRecord {
+    let changed = Changes {
+        change_points: vec![
+            point(40, ChangeKind::Step, ChangeDirection::Up),
+            ChangePoint {
+                moved_from: Some(97),
+                ..point(95, ChangeKind::Drift, ChangeDirection::Down)
+            },
+        ],
+        spikes: vec![3, 77],
+        segments: vec![ChangeSegment {
+            start: 0,
+            end: 40,
+            median: 0.0123,
+        }],
+        early_warning: Some(EarlyWarning {
+            index: 147,
+            points: 3,
+            ratio: Some(1.12),
+            direction: ChangeDirection::Up,
+            p_value: 0.002,
+        }),
+        withdrawn: vec![point(60, ChangeKind::Step, ChangeDirection::Up)],
+    };
+    let without_ratio = Changes {
+        change_points: vec![ChangePoint {
+            ratio: None,
+            ..point(10, ChangeKind::Step, ChangeDirection::Down)
+        }],
+        early_warning: Some(EarlyWarning {
+            index: 148,
+            points: 2,
+            ratio: None,
+            direction: ChangeDirection::Down,
+            p_value: 0.003,
+        }),
+        ..Changes::default()
+    };
+    ChangesRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "changes".to_owned(),
+        source: "results.csv".to_owned(),
+        series: vec![
+            series("parse-large wall", changed),
+            SeriesChanges {
+                unit: None,
+                higher_is_better: None,
+                labels: Vec::new(),
+                ..series(HOSTILE, without_ratio)
+            },
+            series("quiet wall", Changes::default()),
+        ],
+    }
+}
+
+#[test]
+fn the_answer_comes_first() {
+    insta::assert_snapshot!(changes_terminal(&record(), ChangesOptions { all: false }));
+    let quiet = ChangesRecord {
+        series: record().series.split_off(2),
+        ..record()
+    };
+    assert_eq!(
+        changes_terminal(&quiet, ChangesOptions { all: false }),
+        "No change point in 1 series.\n"
+    );
+}
+
+#[test]
+fn nothing_from_outside_acts_on_the_terminal_and_no_line_is_too_wide() {
+    for all in [false, true] {
+        let text = changes_terminal(&record(), ChangesOptions { all });
+        assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text}");
+        for line in text.lines() {
+            assert!(columns(line) <= 80, "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_schema_and_the_json_say_the_same() {
+    let schema: serde_json::Value = serde_json::from_str(include_str!(
+        "../../../docs/json-schema/changes.schema.json"
+    ))
+    .expect("the schema is JSON");
+    let mut json = Vec::new();
+    changes_json(&record(), &mut json).expect("a vector can be written");
+    let value = serde_json::from_slice(&json).expect("it is JSON");
+    assert_covered(&schema, "record", [value], |_| true);
+    assert_eq!(undescribed(&schema), Vec::<String>::new());
+    let again: ChangesRecord = serde_json::from_slice(&json).expect("it is read back");
+    assert_eq!(again, record());
+}

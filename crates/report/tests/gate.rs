@@ -1,0 +1,298 @@
+//! A gate's verdict in all its forms.
+
+mod walker;
+
+use fathom_model::{
+    Environment, Estimate, ExactChange, FalseFailureShare, GateBenchmark, GateRecord, GateRule,
+    GateSide, GateVerdict, LeftOut, NullArm, NullArmRatio, SCHEMA_VERSION, Waiver,
+};
+use fathom_report::{
+    GateOptions, columns, gate_github, gate_gitlab, gate_json, gate_junit, gate_markdown,
+    gate_terminal,
+};
+use walker::{assert_covered, undescribed};
+
+/// A text from outside that tries everything.
+const HOSTILE: &str = "x\n::error::y <b>|@all` [a](http://b) \u{1b}[31m";
+
+fn row(name: &str, value: f64, verdict: GateVerdict) -> GateBenchmark {
+    GateBenchmark {
+        name: name.to_owned(),
+        metric: "wall".to_owned(),
+        ratio: Some(Estimate {
+            value,
+            low: value - 0.012,
+            high: value + 0.011,
+            level: 0.95,
+        }),
+        verdict,
+        rounds: 40,
+        confirmation_rounds: 20,
+        margin: 0.03,
+        floor: 0.011,
+        base: Some(0.0123),
+        head: Some(0.0123 * value),
+        budget: None,
+        waived: None,
+        why: Vec::new(),
+        difference: Vec::new(),
+    }
+}
+
+fn waiver() -> Waiver {
+    Waiver {
+        benchmark: "sort".to_owned(),
+        metric: "wall".to_owned(),
+        until: "2027-01-31".to_owned(),
+        reason: "the new checksum, see #123".to_owned(),
+    }
+}
+
+fn record() -> GateRecord {
+    GateRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "gate".to_owned(),
+        fathom_version: "0.1.0".to_owned(),
+        started_at: "2026-11-25T10:00:00Z".to_owned(),
+        environment: Environment::default(),
+        base: GateSide {
+            name: "main (0123456789)".to_owned(),
+            revision: Some("01".repeat(20)),
+        },
+        head: GateSide {
+            name: "working tree".to_owned(),
+            revision: None,
+        },
+        rule: GateRule::Paired {
+            margin: 0.03,
+            undecided_passes: true,
+        },
+        verdict: GateVerdict::Worse,
+        benchmarks: vec![
+            row("quiet", 1.001, GateVerdict::NotWorse),
+            row("better", 0.9, GateVerdict::NotWorse),
+            GateBenchmark {
+                why: vec!["looked worse in 20 rounds, and again in 20 fresh ones".to_owned()],
+                difference: vec!["read calls: +1.0 ms".to_owned()],
+                ..row("parse-large", 1.081, GateVerdict::Worse)
+            },
+            GateBenchmark {
+                waived: Some(waiver()),
+                ..row("sort", 1.2, GateVerdict::Worse)
+            },
+            GateBenchmark {
+                why: vec!["about 900 rounds would settle it: a longer --time".to_owned()],
+                ..row("noisy", 1.02, GateVerdict::CannotTell)
+            },
+            GateBenchmark {
+                metric: "read_calls".to_owned(),
+                ratio: None,
+                base: Some(12.0),
+                head: Some(14.0),
+                budget: Some("<= base".to_owned()),
+                why: vec!["14 is more than the budget's 12".to_owned()],
+                ..row("parse-large", 1.0, GateVerdict::Worse)
+            },
+        ],
+        exact_changes: vec![ExactChange {
+            benchmark: "quiet".to_owned(),
+            metric: "binary_size".to_owned(),
+            base: 1_000_000.0,
+            head_low: 1_100_000.0,
+            head_high: 1_100_000.0,
+        }],
+        null_arm: NullArm {
+            failed: false,
+            benchmarks: vec![NullArmRatio {
+                name: "quiet".to_owned(),
+                ratio: Estimate {
+                    value: 1.0,
+                    low: 0.99,
+                    high: 1.01,
+                    level: 0.95,
+                },
+            }],
+        },
+        left_out: vec![LeftOut {
+            name: "new".to_owned(),
+            reason: "base doesn't have it yet".to_owned(),
+        }],
+        settings_changed: vec!["margin: 3% at base, 30% at head".to_owned()],
+        notes: vec![
+            "the waiver of old wall ended on 2026-01-31 and is no longer needed: remove it"
+                .to_owned(),
+        ],
+        complete: true,
+        seconds: 41.3,
+    }
+}
+
+fn best_of() -> GateRecord {
+    GateRecord {
+        rule: GateRule::BestOf {
+            max_regression: 0.08,
+            max_geomean: 0.03,
+            best_of: 5,
+            protected: vec!["noisy".to_owned()],
+            geomean: Some(1.031),
+            false_failures: Some(FalseFailureShare {
+                suites: 2000,
+                failed: 1940,
+            }),
+        },
+        ..record()
+    }
+}
+
+/// Everything that is from outside is hostile.
+fn hostile() -> GateRecord {
+    let text = || HOSTILE.to_owned();
+    let mut record = record();
+    for row in &mut record.benchmarks {
+        row.name = text();
+        row.why = vec![text()];
+        row.difference = vec![text()];
+        row.budget = row.budget.as_ref().map(|_| text());
+        if let Some(waiver) = &mut row.waived {
+            waiver.reason = text();
+        }
+    }
+    record.base.name = text();
+    record.head.name = text();
+    record.exact_changes[0].benchmark = text();
+    record.left_out[0] = LeftOut {
+        name: text(),
+        reason: text(),
+    };
+    record.settings_changed = vec![text()];
+    record.notes = vec![text()];
+    record
+}
+
+const OPTIONS: GateOptions = GateOptions {
+    width: 80,
+    color: false,
+    unicode: true,
+    verbose: false,
+};
+
+#[test]
+fn one_screen_has_the_answer() {
+    let text = gate_terminal(&record(), &OPTIONS);
+    assert!(text.lines().count() <= 24, "{text}");
+    insta::assert_snapshot!(text);
+    insta::assert_snapshot!(gate_terminal(&best_of(), &OPTIONS));
+}
+
+#[test]
+fn a_comment_has_what_changed_and_is_empty_when_nothing_did() {
+    insta::assert_snapshot!(gate_markdown(&record()));
+    let quiet = GateRecord {
+        verdict: GateVerdict::NotWorse,
+        benchmarks: vec![row("quiet", 1.001, GateVerdict::NotWorse)],
+        exact_changes: Vec::new(),
+        settings_changed: Vec::new(),
+        notes: Vec::new(),
+        ..record()
+    };
+    assert_eq!(gate_markdown(&quiet), "");
+}
+
+#[test]
+fn forges_and_test_reports_get_each_row() {
+    insta::assert_snapshot!(gate_github(&record()));
+    insta::assert_snapshot!(gate_gitlab(&record()));
+    insta::assert_snapshot!(gate_junit(&record()));
+    let failed = GateRecord {
+        null_arm: NullArm {
+            failed: true,
+            ..record().null_arm
+        },
+        verdict: GateVerdict::CannotTell,
+        ..record()
+    };
+    let junit = gate_junit(&failed);
+    assert!(junit.contains("failures=\"0\" errors=\"1\""), "{junit}");
+    let entries: serde_json::Value =
+        serde_json::from_str(&gate_gitlab(&record())).expect("it is JSON");
+    assert_eq!(entries.as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn nothing_from_outside_acts_anywhere() {
+    let record = hostile();
+    for width in [32, 80, 120] {
+        for verbose in [false, true] {
+            let options = GateOptions {
+                width,
+                verbose,
+                ..OPTIONS
+            };
+            let text = gate_terminal(&record, &options);
+            assert!(!text.contains('\u{1b}'), "{text}");
+            for line in text.lines() {
+                assert!(columns(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+    let commands = gate_github(&record);
+    for line in commands.lines() {
+        // One command a line, and none that isn't ours.
+        assert!(line.starts_with("::"), "{line}");
+        assert_eq!(line.matches("::").count(), 2, "{line}");
+    }
+    let markdown = gate_markdown(&record);
+    assert!(
+        !markdown.contains("<b>") && !markdown.contains("\u{1b}"),
+        "{markdown}"
+    );
+    for line in markdown.lines().filter(|line| line.starts_with("- ")) {
+        assert!(!line.contains("@all") || line.contains("<code>"), "{line}");
+    }
+    let junit = gate_junit(&record);
+    assert!(
+        !junit.contains("<b>") && !junit.contains('\u{1b}'),
+        "{junit}"
+    );
+    let quotes = junit.matches("<testcase").count();
+    assert_eq!(quotes, record.benchmarks.len());
+}
+
+#[test]
+fn the_schema_and_the_json_say_the_same() {
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../../docs/json-schema/gate.schema.json"))
+            .expect("the schema is JSON");
+    let stored = GateRecord {
+        rule: GateRule::Stored {
+            margin: 0.03,
+            undecided_passes: false,
+        },
+        verdict: GateVerdict::CannotTell,
+        ..record()
+    };
+    let passed = GateRecord {
+        verdict: GateVerdict::NotWorse,
+        ..record()
+    };
+    let unknown = GateRecord {
+        rule: GateRule::BestOf {
+            max_regression: 0.08,
+            max_geomean: 0.03,
+            best_of: 5,
+            protected: Vec::new(),
+            geomean: None,
+            false_failures: None,
+        },
+        ..record()
+    };
+    let values = [record(), best_of(), stored, passed, unknown].map(|record| {
+        let mut json = Vec::new();
+        gate_json(&record, &mut json).expect("a vector can be written");
+        let again: GateRecord = serde_json::from_slice(&json).expect("it is read back");
+        assert_eq!(again, record);
+        serde_json::from_slice(&json).expect("it is JSON")
+    });
+    assert_covered(&schema, "record", values, |_| true);
+    assert_eq!(undescribed(&schema), Vec::<String>::new());
+}

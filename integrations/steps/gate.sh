@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs the gate for a forge (github or gitlab). BASE is what is compared with, TIME the longest time,
+# ARGUMENTS more options, one a line. Leaves fathom-gate.json, and the exit code of the gate.
+set -euo pipefail
+forge=${1:?github or gitlab}
+
+arguments=()
+while IFS= read -r line; do
+    if [ -n "$line" ]; then arguments+=("$line"); fi
+done <<<"${ARGUMENTS:-}"
+if [ "$forge" = gitlab ]; then
+    arguments+=(--gitlab gl-code-quality-report.json --junit fathom-junit.xml)
+fi
+
+# A clone of one commit doesn't reach where the branch left its base.
+if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
+    git fetch --quiet --unshallow origin
+fi
+if ! git rev-parse --verify --quiet "origin/$BASE^{commit}" >/dev/null; then
+    git fetch --quiet origin "$BASE:refs/remotes/origin/$BASE" || true
+fi
+
+code=0
+fathom gate --base "$BASE" --time "${TIME:-5m}" --json fathom-gate.json --markdown fathom-gate.md \
+    ${arguments[@]+"${arguments[@]}"} || code=$?
+
+if [ -f fathom-gate.json ]; then
+    if [ "$forge" = github ]; then
+        fathom gate render fathom-gate.json --github -
+        if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat fathom-gate.md >>"$GITHUB_STEP_SUMMARY"; fi
+    fi
+    # One of three words; anything else is no verdict.
+    verdict=$(sed -n 's/^  "verdict": "\(worse\|not worse\|cannot tell\)",$/\1/p' fathom-gate.json | head -n 1)
+    if [ -n "${GITHUB_OUTPUT:-}" ]; then echo "verdict=$verdict" >>"$GITHUB_OUTPUT"; fi
+fi
+exit "$code"
