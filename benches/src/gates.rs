@@ -16,6 +16,9 @@ use crate::sample_tests::{mann_whitney, proportion_interval, welch};
 use crate::table::{Table, result};
 use crate::tools::median;
 
+/// Whether head is worse than base, by the samples of both.
+type Rule<'a> = dyn Fn(&[f64], &[f64]) -> bool + 'a;
+
 /// Suites of each regime and effect.
 const SUITES: usize = 2_000;
 /// Rounds that stay together.
@@ -248,7 +251,7 @@ fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) 
         .collect();
     let compatible = best_of(&COMPATIBLE, &suite, &vec![false; suite.len()]);
     let slower = |base: &[f64], head: &[f64]| median(head) > median(base);
-    let rules: [&dyn Fn(&[f64], &[f64]) -> bool; 3] = [
+    let rules: [&Rule<'_>; 3] = [
         &|base, head| median(head) > 1.05 * median(base),
         &|base, head| slower(base, head) && welch(base, head) < 0.05,
         &|base, head| slower(base, head) && mann_whitney(base, head) < 0.05,

@@ -1,8 +1,9 @@
 //! Conducts: one function a verb, a plan in, a record out.
 //!
-//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`serve()`],
-//! [`machine()`] and [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`]
-//! gets what is going on as an [`Event`]; nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
+//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`difference()`], [`pipe()`], [`startup()`],
+//! [`serve()`], [`machine()`] and [`check()`] measure, trace and diagnose through the rooms below. An
+//! [`Observer`] gets what is going on as an [`Event`]; nothing is printed here. A [`Target`] is a
+//! command with its program found: [`CommandPlan::find`]
 //! makes it. What was measured goes into the store through [`keep`].
 //!
 //! Must be called on a thread that lives until they return: what measures ends with the thread that
@@ -29,6 +30,7 @@ mod null_output;
 pub mod pipe;
 mod quiet;
 mod record_file;
+pub mod report;
 mod seed;
 pub mod serve;
 pub mod startup;
@@ -51,6 +53,7 @@ pub use import::{ImportPlan, Imports, import};
 pub use machine::{CheckPlan, MachinePlan, check, machine};
 pub use pipe::{PipePlan, pipe};
 pub use record_file::write_record;
+pub use report::{ReportPlan, report};
 pub use seed::fresh_seed;
 pub use serve::{ServePlan, serve};
 pub use startup::{StartupPlan, startup};
@@ -58,7 +61,7 @@ pub use target::{CommandPlan, Target};
 pub use template::{Builds, Template};
 pub use terms::RunTerms;
 pub use versions::{VersionsPlan, versions};
-pub use why::{Explained, WhyPlan, why};
+pub use why::{DifferencePlan, Explained, WhyPlan, difference, why};
 
 use fathom_measure::MeasureError;
 

@@ -157,6 +157,13 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     let row = &record["benchmarks"][0];
     assert!(row["confirmation_rounds"].as_u64() >= Some(10), "{row}");
     assert!(row["ratio"]["low"].as_f64() > Some(2.0), "{row}");
+    // Whatever way to observe is allowed here, something is said of the 50 ms.
+    let difference = row["difference"].as_array().expect("a list");
+    assert!((1..=3).contains(&difference.len()), "{row}");
+    assert!(
+        shown.contains(difference[0].as_str().expect("a line")),
+        "{shown}"
+    );
     assert!(
         read(&files[1]).contains("| `sleep 0.05` | worse |"),
         "{}",

@@ -215,7 +215,7 @@ fn value(series: &SeriesChanges, value: f64) -> String {
 
 fn percent(ratio: f64, unit: &str) -> String {
     let share = 100.0 * (ratio - 1.0);
-    let decimals = if share.abs() < 99.95 { 1 } else { 0 };
+    let decimals = usize::from(share.abs() < 99.95);
     format!("{share:+.decimals$}{unit}")
 }
 

@@ -21,6 +21,7 @@ mod page;
 mod pipe;
 mod progress;
 mod quantity;
+mod report;
 mod serve;
 mod session;
 mod startup;
@@ -55,10 +56,14 @@ pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
+pub use report::{report_html, report_live, report_part, report_site};
 pub use serve::{ServeOptions, ServeProgress, serve_json, serve_progress, serve_terminal};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
 pub use versions::{RevisionOptions, versions_json, versions_terminal};
-pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
+pub use why::{
+    DifferenceOptions, WhyOptions, difference_json, difference_parts, difference_terminal,
+    explain_html, explain_json, explain_markdown, explain_terminal,
+};
 pub use words::{all_words, explain_word, similar_words};

@@ -34,7 +34,33 @@ pub(crate) fn page(head: &Head, parts: &str) -> String {
         "<main>\n{}{parts}</main>\n<script>{SCRIPT}</script>",
         head.html()
     );
-    document(head, SCRIPT, &main)
+    document(head, SCRIPT, &main, Reach::Nothing)
+}
+
+/// What a page may ask for over the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Nothing: a file.
+    Nothing,
+    /// Its own server.
+    Own,
+}
+
+/// A page whose pictures are drawn by `script` from the block `data`, below `parts`, which can be read
+/// without it.
+pub(crate) fn with_data(
+    head: &Head,
+    parts: &str,
+    script: &str,
+    data: &str,
+    reach: Reach,
+) -> String {
+    let body = format!(
+        "<main>\n{}{parts}<div id=\"part\"></div>\n</main>\n\
+         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{script}</script>",
+        head.html()
+    );
+    document(head, script, &body, reach)
 }
 
 /// A page whose middle part draws itself with `script` from the block `data`, above `parts`.
@@ -47,7 +73,7 @@ pub(crate) fn drawn_by_script(head: &Head, parts: &str, script: &str, data: &str
         head.html(),
         head.verb
     );
-    document(head, script, &body)
+    document(head, script, &body, Reach::Nothing)
 }
 
 /// A part of a page below its heading, which is Fathom's own or escaped; nothing if it is empty.
@@ -61,10 +87,14 @@ pub(crate) fn section(heading: &str, content: &str) -> String {
     }
 }
 
-fn document(head: &Head, script: &str, body: &str) -> String {
+fn document(head: &Head, script: &str, body: &str, reach: Reach) -> String {
+    let connect = match reach {
+        Reach::Nothing => "",
+        Reach::Own => "connect-src 'self'; ",
+    };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '{}'; style-src '{}'; \
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '{}'; style-src '{}'; {connect}\
          base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

@@ -67,11 +67,20 @@ pub(super) fn of(
         .iter()
         .map(|point| (point.value, code(point.record)))
         .collect();
+    Ok(between(&measured, apart, floor))
+}
+
+/// From what was measured before, by time: the value and the code that it is of.
+pub(crate) fn between(
+    measured: &[(f64, Option<String>)],
+    apart: usize,
+    floor: Option<f64>,
+) -> (BetweenSessions, Drift) {
     if measured.len() < FEWEST {
-        return Ok(assumed(floor, measured.len()));
+        return assumed(floor, measured.len());
     }
-    let Some((between, same)) = between_sessions(&measured, apart) else {
-        return Ok(assumed(floor, measured.len()));
+    let Some((between, same)) = between_sessions(measured, apart) else {
+        return assumed(floor, measured.len());
     };
     let drift = Drift {
         share: between.share(),
@@ -81,7 +90,7 @@ pub(super) fn of(
         },
         measurements: measured.len(),
     };
-    Ok((between, drift))
+    (between, drift)
 }
 
 /// Five percent, or the noise floor where that is larger.

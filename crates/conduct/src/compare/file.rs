@@ -18,7 +18,7 @@ use super::side::{Again, Session, Side, SideSeries, estimate};
 use crate::ConductError;
 
 /// Longer files of Fathom are no records that anybody made.
-const LONGEST: u64 = 1 << 30;
+pub(crate) const LONGEST: u64 = 1 << 30;
 
 /// The measurements of a file.
 ///
@@ -79,7 +79,7 @@ pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side,
 }
 
 /// The records of Fathom in a file: one, or a list of them.
-fn own_records(bytes: &[u8]) -> Vec<String> {
+pub(crate) fn own_records(bytes: &[u8]) -> Vec<String> {
     #[derive(Deserialize)]
     struct Mark {
         fathom_version: Option<String>,
@@ -205,7 +205,7 @@ type Named = (String, Vec<(String, String)>);
 
 /// What a record's text knows beyond its points: the runs of `bench`, and the commands.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(crate) struct Body {
     kind: String,
     /// Names and parameters as in the points.
     benchmarks: Vec<Named>,
@@ -214,7 +214,7 @@ pub(super) struct Body {
 }
 
 impl Body {
-    pub(super) fn of(text: &str) -> Body {
+    pub(crate) fn of(text: &str) -> Body {
         let record: Value = serde_json::from_str(text).unwrap_or_default();
         let kind = record["kind"].as_str().unwrap_or_default().to_owned();
         let list = |key: &str| record[key].as_array().cloned().unwrap_or_default();
@@ -271,7 +271,7 @@ impl Body {
     }
 
     /// The runs of one metric; `None` where only its median is known.
-    pub(super) fn samples(
+    pub(crate) fn samples(
         &self,
         benchmark: &str,
         parameters: &[(String, String)],

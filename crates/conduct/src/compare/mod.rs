@@ -1,9 +1,9 @@
 //! `compare`: two sides that were measured at different times.
 
-mod drift;
-mod file;
-mod side;
-mod stored;
+pub(crate) mod drift;
+pub(crate) mod file;
+pub(crate) mod side;
+pub(crate) mod stored;
 mod together;
 
 use std::path::{Path, PathBuf};

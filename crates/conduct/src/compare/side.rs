@@ -98,7 +98,7 @@ pub(super) fn level_of(runs: u32) -> f64 {
 }
 
 /// An estimate of a point of a series.
-pub(super) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
+pub(crate) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
     Estimate {
         value,
         low,

@@ -105,7 +105,11 @@ fn one_revision(heads: &[Head]) -> Option<String> {
 }
 
 /// The record, with the names of today; nothing of a pruned one.
-fn body(store: &mut Store, head: &Head, renamed: &HashMap<String, String>) -> Result<Body, Error> {
+pub(crate) fn body(
+    store: &mut Store,
+    head: &Head,
+    renamed: &HashMap<String, String>,
+) -> Result<Body, Error> {
     let text = match store.record(head) {
         Err(Error::Pruned { .. }) => return Ok(Body::default()),
         text => text?,

@@ -219,7 +219,11 @@ impl Session<'_> {
 
     fn name_of(&self, target: usize) -> String {
         let both = &self.plan.targets[target / 2];
-        let side = if target % 2 == 0 { "base" } else { "head" };
+        let side = if target.is_multiple_of(2) {
+            "base"
+        } else {
+            "head"
+        };
         format!("{} at {side}", both.name)
     }
 }

@@ -9,7 +9,7 @@ use fathom_model::{
     HistoryEnvironment, HistoryPoint, HistoryRecord, HistorySeries, SCHEMA_VERSION,
 };
 use fathom_store::{Head, Point, Segment, Series, SeriesFilter, Since, Store, date, git};
-pub(crate) use names::{fits, matching};
+pub(crate) use names::{fits, matching, shown};
 use serde::Deserialize;
 
 use crate::{ConductError, stores};

@@ -21,6 +21,7 @@ mod parameters;
 mod path_conflicts;
 mod pipe;
 mod quantities;
+mod report;
 mod revision_progress;
 mod run;
 mod run_options;
@@ -98,6 +99,8 @@ enum Verb {
     Gate(Box<gate::Arguments>),
     /// Find where series of measurements changed their level for good
     Changes(changes::Arguments),
+    /// Show what was measured as a page or a site: values, changes, pictures
+    Report(report::Arguments),
     /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
     Import(import::Arguments),
     /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
@@ -128,7 +131,7 @@ fn command() -> Command {
             None => arg,
         }
     };
-    let verbs = ["why", "versions", "bisect"].into_iter();
+    let verbs = ["versions", "bisect"].into_iter();
     verbs.fold(Cli::command(), |command, name| {
         command.mut_subcommand(name, |verb| verb.mut_args(of_one))
     })
@@ -170,6 +173,7 @@ pub(crate) fn run() -> i32 {
         Verb::Store(arguments) => store::run(&arguments),
         Verb::Gate(arguments) => gate::run(*arguments),
         Verb::Changes(arguments) => changes::run(arguments),
+        Verb::Report(arguments) => report::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),

@@ -3,7 +3,7 @@
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 use serde_json::json;
 
-use super::{answer, notable, ratio};
+use super::{gate_answer, notable, ratio};
 use crate::text::escape;
 
 /// The file that an annotation points at.
@@ -34,7 +34,7 @@ pub fn gate_github(record: &GateRecord) -> String {
     for note in &record.notes {
         command("warning", "fathom gate", note);
     }
-    command("notice", "fathom gate", &answer(record));
+    command("notice", "fathom gate", &gate_answer(record));
     out
 }
 

@@ -2,7 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
-use super::{answer, levels, ratio};
+use super::{gate_answer, levels, ratio};
 use crate::text::escape;
 
 /// A test suite: a benchmark that is worse fails, one that can't be told is skipped.
@@ -51,7 +51,7 @@ pub fn gate_junit(record: &GateRecord) -> String {
     if record.null_arm.failed {
         out.push_str(&format!(
             "    <testcase classname=\"fathom.gate\" name=\"null arm\">\n      <error message=\"{}\"/>\n    </testcase>\n",
-            xml(&answer(record))
+            xml(&gate_answer(record))
         ));
     }
     out.push_str("  </testsuite>\n</testsuites>\n");

@@ -2,7 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
-use super::{answer, better, false_failures, levels, notable, ratio, value};
+use super::{better, false_failures, gate_answer, levels, notable, ratio, value};
 use crate::export::code;
 use crate::text::escape;
 
@@ -25,7 +25,7 @@ pub fn gate_markdown(record: &GateRecord) -> String {
     if quiet {
         return String::new();
     }
-    let mut out = format!("**{}**\n", answer(record));
+    let mut out = format!("**{}**\n", gate_answer(record));
     if !rows.is_empty() {
         out.push_str("\n| benchmark | verdict | change (95 % interval) | base → head | why |\n|:---|:---|---:|---:|:---|\n");
         for row in rows.iter().take(ROWS) {
@@ -100,7 +100,7 @@ fn text(from_outside: &str) -> String {
         match character {
             ' ' | '.' | ',' | ';' | '-' | '/' | '%' | '+' | '=' | '(' | ')' => out.push(character),
             other if other.is_ascii_punctuation() => {
-                out.push_str(&format!("&#{};", u32::from(other)))
+                out.push_str(&format!("&#{};", u32::from(other)));
             }
             other => out.push(other),
         }

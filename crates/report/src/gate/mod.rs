@@ -27,7 +27,7 @@ pub fn gate_json(record: &GateRecord, mut out: impl Write) -> io::Result<()> {
 }
 
 /// The answer in a sentence, without what is from outside.
-fn answer(record: &GateRecord) -> String {
+pub(crate) fn gate_answer(record: &GateRecord) -> String {
     if record.null_arm.failed {
         return "No verdict: a program differed from itself by more than the margin. The machine is to blame, or the \
                 benchmark; try again when nothing else runs"

@@ -2,7 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
-use super::{answer, better, change, false_failures, levels, notable, ratio, value};
+use super::{better, change, false_failures, gate_answer, levels, notable, ratio, value};
 use crate::line::{Line, Page, Tone};
 
 /// Rows that are shown without `-v`.
@@ -31,7 +31,7 @@ pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
         GateVerdict::NotWorse => Tone::Good,
         GateVerdict::CannotTell => Tone::Notice,
     };
-    page.prose(0, tone, &format!("{}.", answer(record)));
+    page.prose(0, tone, &format!("{}.", gate_answer(record)));
     let (base, head) = (page.clean(&record.base.name), page.clean(&record.head.name));
     page.prose(
         0,

@@ -5,7 +5,7 @@ mod csv;
 mod json;
 mod list;
 mod plot;
-mod scale;
+pub(crate) mod scale;
 mod series;
 mod store;
 
@@ -73,7 +73,7 @@ fn last_change(series: &HistorySeries) -> Option<f64> {
 }
 
 /// `+1.2 %`, `-34 %`.
-fn signed(share: f64) -> String {
+pub(crate) fn signed(share: f64) -> String {
     let percent = share * 100.0;
     match percent.abs() {
         size if size < 0.05 => "0 %".to_owned(),
@@ -96,7 +96,7 @@ fn tone(series_direction: Option<&str>, change: f64) -> Tone {
 }
 
 /// An environment in a line: kernel, processor, CPUs, memory.
-fn in_words(facts: &HistoryEnvironment) -> String {
+pub(crate) fn in_words(facts: &HistoryEnvironment) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(facts.cpu_model.clone().or(facts.architecture.clone()));
     parts.extend(facts.cpus.map(|cpus| match cpus {
@@ -134,6 +134,6 @@ fn short_revision(revision: Option<&str>, dirty: bool) -> String {
 }
 
 /// `2026-11-25 20:00` of a time in RFC 3339.
-fn minutes(time: &str) -> String {
+pub(crate) fn minutes(time: &str) -> String {
     time.chars().take(16).collect::<String>().replace('T', " ")
 }

@@ -6,15 +6,15 @@ use fathom_stats::supported_decimals;
 
 /// A unit to write values in.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     factor: f64,
     /// Its symbol; empty for numbers of things.
-    pub(super) symbol: String,
+    pub(crate) symbol: String,
 }
 
 impl Scale {
     /// The unit that fits `value`, which is in `unit` of the store.
-    pub(super) fn of(value: f64, unit: &str) -> Scale {
+    pub(crate) fn of(value: f64, unit: &str) -> Scale {
         let seconds = match unit {
             "seconds" => Some(1.0),
             _ => TimeUnit::of_symbol(unit).map(TimeUnit::seconds),
@@ -43,17 +43,17 @@ impl Scale {
     }
 
     /// The number alone, with so many decimals.
-    pub(super) fn number(&self, value: f64, decimals: usize) -> String {
+    pub(crate) fn number(&self, value: f64, decimals: usize) -> String {
         fixed(value * self.factor, decimals)
     }
 
     /// The number alone with four digits.
-    pub(super) fn short(&self, value: f64) -> String {
+    pub(crate) fn short(&self, value: f64) -> String {
         self.number(value, decimals_for(value * self.factor, 4).min(6))
     }
 
     /// Decimals that an interval supports.
-    pub(super) fn decimals(&self, value: f64, low: f64, high: f64) -> usize {
+    pub(crate) fn decimals(&self, value: f64, low: f64, high: f64) -> usize {
         let scaled = |v: f64| v * self.factor;
         let estimate = Estimate {
             value: scaled(value),
@@ -65,7 +65,7 @@ impl Scale {
     }
 
     /// Value and unit.
-    pub(super) fn with_unit(&self, value: f64, low: f64, high: f64) -> String {
+    pub(crate) fn with_unit(&self, value: f64, low: f64, high: f64) -> String {
         let number = self.number(value, self.decimals(value, low, high));
         format!("{number} {}", self.symbol).trim_end().to_owned()
     }

@@ -106,7 +106,9 @@ fn facts(origin: &Origin) -> Vec<String> {
             .as_ref()
             .map(|model| bounded(model, 60)),
     );
-    facts.push(counted(environment.cpus as u64, "CPU", "CPUs"));
+    // A machine without CPUs is one of which nothing is known.
+    let cpus = (environment.cpus > 0).then_some(environment.cpus as u64);
+    facts.extend(cpus.map(|cpus| counted(cpus, "CPU", "CPUs")));
     facts.extend(
         environment
             .memory_bytes
@@ -115,8 +117,11 @@ fn facts(origin: &Origin) -> Vec<String> {
     if environment.virtual_machine == Some(true) {
         facts.push("virtual machine".to_owned());
     }
-    facts.push(bounded(&environment.kernel, 60));
-    facts.push(date(&bounded(origin.started_at, 40)));
+    let texts = [
+        bounded(&environment.kernel, 60),
+        date(&bounded(origin.started_at, 40)),
+    ];
+    facts.extend(texts.into_iter().filter(|text| !text.is_empty()));
     facts.push(format!("Fathom {}", bounded(origin.fathom_version, 40)));
     facts
 }

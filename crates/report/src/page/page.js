@@ -1,35 +1,36 @@
 'use strict';
 // Tables are sorted by a click on the head of a column; marks of pictures say on focus what they say under the pointer.
-{
-  for (const table of document.querySelectorAll('table.sortable')) {
-    const body = table.tBodies[0];
-    const heads = [...table.tHead.rows[0].cells];
-    const value = (row, column) => {
-      const cell = row.cells[column];
-      return cell.dataset.sort === undefined ? cell.textContent : Number(cell.dataset.sort);
-    };
-    if (body.rows.length < 2) continue;
-    heads.forEach((head, column) => {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.append(...head.childNodes);
-      head.append(button);
-      head.setAttribute('aria-sort', 'none');
-      button.addEventListener('click', () => {
-        const up = head.getAttribute('aria-sort') === 'ascending';
-        for (const other of heads) other.setAttribute('aria-sort', 'none');
-        head.setAttribute('aria-sort', up ? 'descending' : 'ascending');
-        const rows = [...body.rows].map((row) => [value(row, column), row]);
-        rows.sort(([a], [b]) => {
-          // What has no value stands last, whichever way.
-          if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
-          const order = typeof a === 'number' ? a - b : a.localeCompare(b, 'en', { numeric: true });
-          return up ? -order : order;
-        });
-        body.append(...rows.map(([, row]) => row));
+function sortable(table) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.sort === undefined ? cell.textContent : Number(cell.dataset.sort);
+  };
+  if (body.rows.length < 2) return;
+  heads.forEach((head, column) => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.append(...head.childNodes);
+    head.append(button);
+    head.setAttribute('aria-sort', 'none');
+    button.addEventListener('click', () => {
+      const up = head.getAttribute('aria-sort') === 'ascending';
+      for (const other of heads) other.setAttribute('aria-sort', 'none');
+      head.setAttribute('aria-sort', up ? 'descending' : 'ascending');
+      const rows = [...body.rows].map((row) => [value(row, column), row]);
+      rows.sort(([a], [b]) => {
+        // What has no value stands last, whichever way.
+        if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+        const order = typeof a === 'number' ? a - b : a.localeCompare(b, 'en', { numeric: true });
+        return up ? -order : order;
       });
+      body.append(...rows.map(([, row]) => row));
     });
-  }
+  });
+}
+{
+  for (const table of document.querySelectorAll('table.sortable')) sortable(table);
   const bubble = document.createElement('div');
   bubble.className = 'bubble';
   bubble.hidden = true;

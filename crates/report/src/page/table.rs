@@ -58,6 +58,11 @@ impl Cell {
         }
     }
 
+    /// The same, sorted as it is, with other markup.
+    pub(crate) fn marked(self, markup: String) -> Cell {
+        Cell { markup, ..self }
+    }
+
     /// Says more to who asks; from outside.
     pub(crate) fn with_title(self, title: &str) -> Cell {
         Cell {

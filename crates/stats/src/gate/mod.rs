@@ -333,7 +333,7 @@ impl One {
         GateFinding {
             answer,
             metric: judged.metric(),
-            ratio: ratio.clone(),
+            ratio,
             null_arm: beyond(&all.null_pairs(), self.question.margin).ratio,
             floor: self.floor(&all),
             rounds: self.screening.rounds(),

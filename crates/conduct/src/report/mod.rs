@@ -1,0 +1,80 @@
+//! `report`: what a store or record files say, ready to be shown.
+
+mod files;
+mod judged;
+mod live;
+mod stored;
+mod thin;
+
+use std::path::{Path, PathBuf};
+
+use fathom_model::Report;
+pub use live::{Live, Window};
+
+use crate::compare::file_of;
+use crate::{ConductError, stores};
+
+/// Differences up to this share count as none, as `compare` has it.
+const MARGIN: f64 = 0.01;
+/// A report carries so many points of metrics that don't stand for their benchmark: as JSON they take
+/// 18 bytes each, and a page is to stay below 1 MB.
+const MOST_OTHER_POINTS: usize = 24_000;
+
+/// What is shown.
+#[derive(Debug, Clone, Default)]
+pub struct ReportPlan {
+    /// The store as `--store` names it.
+    pub store: Option<String>,
+    /// Record files, and names or parts of names of benchmarks; everything in the store if empty.
+    pub asked: Vec<String>,
+    /// Name of the metric that stands for each benchmark; absent, the main one.
+    pub metric: Option<String>,
+    /// A label or the beginning of a revision that the newest points are compared with.
+    pub base: Option<String>,
+}
+
+/// Reads what is to be shown.
+///
+/// # Errors
+/// A store or a file that can't be read; a name that nothing has.
+pub fn report(plan: &ReportPlan, here: &Path) -> Result<Report, ConductError> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for asked in &plan.asked {
+        match file_of(asked) {
+            Some(file) => files.push(file),
+            None if asked.ends_with(".json") => {
+                return Err(ConductError::Refused(format!(
+                    "{asked} is not there; name a record file that a verb wrote with --json, or a benchmark"
+                )));
+            }
+            None => names.push(asked.clone()),
+        }
+    }
+    let mut report = Report {
+        fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
+        margin: MARGIN,
+        ..Report::default()
+    };
+    let mut sources = Vec::new();
+    let mut floors = Vec::new();
+    if files.is_empty() || !names.is_empty() {
+        let mut store = stores::open(plan.store.as_deref(), here)?;
+        sources.push(store.name().to_owned());
+        let chosen = stored::Chosen {
+            names: &names,
+            metric: plan.metric.as_deref(),
+            newest: None,
+            others: MOST_OTHER_POINTS,
+        };
+        floors = stored::read(&mut store, &chosen, &mut report)?;
+        stored::samples(&mut store, &mut report)?;
+    }
+    for file in &files {
+        sources.push(file.display().to_string());
+        files::add(file, plan.metric.as_deref(), &mut report)?;
+    }
+    report.source = sources.join(", ");
+    judged::judge(&mut report, plan.base.as_deref(), &floors)?;
+    Ok(report)
+}

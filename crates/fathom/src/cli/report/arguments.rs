@@ -1,0 +1,46 @@
+//! The options of `fathom report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom report --html report.html        everything in the store, on one page
+  fathom report 'parse*' --html parse.html
+  fathom report --base v1.2 --html report.html
+  fathom report before.json after.json --html change.html
+  fathom report --site public/            an index and a page for each benchmark
+
+SERIES is a benchmark's name, with * for any letters, or a part of one. RECORD is a file that a verb wrote with \
+--json, of gate, serve and versions, too. A page needs no network and loads nothing. Writing a site again touches \
+only the files that change. docs/report.md says what is on a page.
+
+Exit codes: 0 done, 2 wrong arguments, or nothing to read.")]
+pub(crate) struct Arguments {
+    /// Benchmarks: names, or parts of names; or record files. Everything in the store if none
+    #[arg(value_name = "SERIES|RECORD")]
+    pub asked: Vec<String>,
+
+    /// Write one page; '-' is standard output
+    #[arg(long, value_name = "FILE", required_unless_present = "site")]
+    pub html: Option<PathBuf>,
+
+    /// Write an index and a page for each benchmark into this folder, which is made if it isn't there
+    #[arg(long, value_name = "DIR")]
+    pub site: Option<PathBuf>,
+
+    /// This metric stands for each benchmark, such as peak_memory; * stands for any letters
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+
+    /// Compare with what has this label or revision (default: the newest with a label, else the first)
+    #[arg(long, value_name = "REV|LABEL")]
+    pub base: Option<String>,
+
+    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
+    /// project's .fathom/, else your own)
+    #[arg(long, value_name = "PATH|URL")]
+    pub store: Option<String>,
+}

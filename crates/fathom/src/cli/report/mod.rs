@@ -1,0 +1,66 @@
+//! `fathom report`: what was measured, as a page or a site.
+
+mod arguments;
+
+use std::path::Path;
+
+pub(super) use arguments::Arguments;
+use fathom_conduct::ReportPlan;
+use fathom_report::{self as pages};
+
+use crate::cli::failure::Failure;
+use crate::cli::write;
+
+/// Reads and writes. Returns the exit code.
+///
+/// # Errors
+/// Nothing to read, a file or a folder that can't be written.
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    write::check(arguments.html.as_deref())?;
+    if let Some(folder) = arguments.site.as_deref()
+        && folder.exists()
+        && !folder.is_dir()
+    {
+        return Err(Failure::Usage(format!(
+            "--site {}: it is a file; name a folder",
+            folder.display()
+        )));
+    }
+    let plan = ReportPlan {
+        store: arguments.store.clone(),
+        asked: arguments.asked.clone(),
+        metric: arguments.metric.clone(),
+        base: arguments.base.clone(),
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let report = fathom_conduct::report(&plan, &here)?;
+    if let Some(path) = &arguments.html {
+        write::export(path, pages::report_html(&report))?;
+    }
+    if let Some(folder) = &arguments.site {
+        let (files, changed) = site(folder, &pages::report_site(&report))?;
+        let text = format!("{files} files in {}, {changed} changed\n", folder.display());
+        if !arguments.html.as_deref().is_some_and(write::is_stdout) {
+            write::print(text.as_bytes())?;
+        }
+    }
+    Ok(0)
+}
+
+/// Writes those files that differ; yields how many there are, and how many differed.
+fn site(folder: &Path, pages: &[(String, String)]) -> Result<(usize, usize), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::Write {
+        path: folder.to_path_buf(),
+        error,
+    })?;
+    let mut changed = 0;
+    for (name, text) in pages {
+        let path = folder.join(name);
+        if std::fs::read(&path).is_ok_and(|known| known == text.as_bytes()) {
+            continue;
+        }
+        write::export(&path, text)?;
+        changed += 1;
+    }
+    Ok((pages.len(), changed))
+}

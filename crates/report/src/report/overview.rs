@@ -1,0 +1,155 @@
+//! Every benchmark in a row: it can be read without a script.
+
+use std::fmt::Write;
+
+use fathom_model::{Report, ReportBenchmark, ReportComparison, ReportSeries, Verdict};
+
+use super::data::key;
+use crate::history::{scale::Scale, signed};
+use crate::page::{Cell, Kind, Table};
+use crate::quantity::counted;
+use crate::text::{bounded, html, name};
+
+/// Points of a row's picture.
+const SPARK: usize = 60;
+/// Its size, pixels.
+const WIDE: f64 = 120.0;
+const HIGH: f64 = 24.0;
+
+/// The table; `link` says where the part of a benchmark is.
+pub(super) fn table(report: &Report, link: impl Fn(usize, &ReportBenchmark) -> String) -> String {
+    let mut table = Table::new("Benchmarks")
+        .column("benchmark", Kind::Name)
+        .column("last", Kind::Number)
+        .column("interval", Kind::Number)
+        .column("since the one before", Kind::Number)
+        .column("verdict", Kind::Words)
+        .column("since the baseline", Kind::Number)
+        .column("over time", Kind::Words);
+    for (index, benchmark) in report.benchmarks.iter().enumerate() {
+        let (Some(main), Some(last)) = (
+            benchmark.main(),
+            benchmark.main().and_then(|main| main.points.last()),
+        ) else {
+            continue;
+        };
+        let scale = Scale::of(last.value, &main.unit);
+        let decimals = scale.decimals(last.value, last.low, last.high);
+        let metric = match main.metric.as_str() {
+            "wall" => String::new(),
+            other => format!("<small>{}</small>", html(&bounded(other, 40))),
+        };
+        let shown = format!(
+            "<a href=\"{}\">{}</a>{metric}",
+            html(&link(index, benchmark)),
+            name(&key(benchmark))
+        );
+        let interval = match last.low < last.high {
+            true => {
+                let (low, high) = (
+                    scale.number(last.low, decimals),
+                    scale.number(last.high, decimals),
+                );
+                Cell::number(&format!("{low} to {high}"), last.low)
+            }
+            false => Cell::none("one run has no interval"),
+        };
+        let value = scale.with_unit(last.value, last.low, last.high);
+        let verdict = match &benchmark.before {
+            Some(before) => Cell::markup(format!(
+                "<span class=\"{}\">{}</span>",
+                class(before.verdict),
+                before.verdict.word()
+            )),
+            None => Cell::words(""),
+        };
+        table.row(
+            "",
+            vec![
+                Cell::markup(shown),
+                Cell::number(&value, last.value),
+                interval,
+                change(&benchmark.before),
+                verdict,
+                change(&benchmark.baseline),
+                Cell::markup(spark(main)),
+            ],
+        );
+    }
+    match table.is_empty() {
+        true => String::new(),
+        false => table.html(),
+    }
+}
+
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "good",
+        Verdict::Slower => "bad",
+        Verdict::Same => "",
+        Verdict::Undecided => "soft",
+    }
+}
+
+fn change(comparison: &Option<ReportComparison>) -> Cell {
+    let Some(one) = comparison else {
+        return Cell::none("nothing was measured before in this environment");
+    };
+    let [value, low, high] =
+        [one.ratio.value, one.ratio.low, one.ratio.high].map(|r| signed(r - 1.0));
+    let markup = format!("<span class=\"{}\">{value}</span>", class(one.verdict));
+    let mut cell = Cell::number(&value, one.ratio.value);
+    cell = cell.marked(markup);
+    cell.with_title(&format!(
+        "{}: {low} to {high}, with {} between separate measurements ({})",
+        one.verdict.word(),
+        signed(one.drift.share),
+        counted(one.drift.measurements as u64, "earlier one", "earlier ones")
+    ))
+}
+
+/// The newest values as a line; change points are dots.
+fn spark(series: &ReportSeries) -> String {
+    let points = &series.points[series.points.len().saturating_sub(SPARK)..];
+    let ends = points
+        .iter()
+        .map(|point| point.value)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+    let height = (ends.1 - ends.0).max(f64::MIN_POSITIVE);
+    let step = WIDE / (points.len().max(2) - 1) as f64;
+    let place = |at: usize, value: f64| {
+        let part = match ends.1 > ends.0 {
+            true => (value - ends.0) / height,
+            false => 0.5,
+        };
+        (at as f64 * step, HIGH - 2.0 - part * (HIGH - 4.0))
+    };
+    let mut path = String::new();
+    for (at, point) in points.iter().enumerate() {
+        let joined = at > 0 && points[at - 1].environment == point.environment;
+        let (x, y) = place(at, point.value);
+        // Writing to a String can't fail.
+        let _ = write!(path, "{}{x:.0} {y:.0}", if joined { "L" } else { "M" });
+    }
+    let mut marks = String::new();
+    for change in &series.changes {
+        if let Some(at) = points.iter().position(|point| point.index == change.index) {
+            let (x, y) = place(at, points[at].value);
+            let _ = write!(marks, "<circle cx=\"{x:.0}\" cy=\"{y:.0}\" r=\"3\"/>");
+        }
+    }
+    let scale = Scale::of(ends.1, &series.unit);
+    let label = format!(
+        "{} from {} to {} {}",
+        counted(points.len() as u64, "point", "points"),
+        scale.short(ends.0),
+        scale.short(ends.1),
+        bounded(&scale.symbol, 20)
+    );
+    format!(
+        "<svg class=\"spark c0\" width=\"{WIDE}\" height=\"{HIGH}\" role=\"img\" aria-label=\"{}\"><path class=\"curve\" d=\"{path}\"/>{marks}</svg>",
+        html(label.trim_end())
+    )
+}

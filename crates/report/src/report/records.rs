@@ -1,0 +1,182 @@
+//! Records of verbs that answer by themselves: gate, serve, versions.
+
+use fathom_model::{GateRecord, GateVerdict, Report, ServeRecord};
+
+use super::versions;
+use crate::gate::gate_answer;
+use crate::history::scale::Scale;
+use crate::history::signed;
+use crate::page::{Cell, Kind, Table, section};
+use crate::quantity::{fixed, format_count};
+use crate::text::{bounded, html, words};
+
+/// A section for each record.
+pub(super) fn all(report: &Report) -> String {
+    let mut out = String::new();
+    for record in &report.gates {
+        out.push_str(&section("Gate", &gate(record)));
+    }
+    for record in &report.serves {
+        out.push_str(&section("Servers", &serve(record)));
+    }
+    for record in &report.versions {
+        out.push_str(&section(
+            "Versions of a program",
+            &versions::of_record(record),
+        ));
+    }
+    out
+}
+
+fn gate(record: &GateRecord) -> String {
+    let class = match record.verdict {
+        GateVerdict::Worse => "bad",
+        GateVerdict::NotWorse => "good",
+        GateVerdict::CannotTell => "warn",
+    };
+    let mut out = format!(
+        "<p class=\"strip {class}\"><strong>{}</strong> {} against {}</p>\n",
+        words(&gate_answer(record)),
+        html(&bounded(&record.head.name, 60)),
+        html(&bounded(&record.base.name, 60))
+    );
+    let mut table = Table::new("Gate")
+        .column("benchmark", Kind::Name)
+        .column("metric", Kind::Name)
+        .column("verdict", Kind::Words)
+        .column("change", Kind::Number)
+        .column("interval", Kind::Number)
+        .column("margin", Kind::Number)
+        .column("rounds", Kind::Number)
+        .column("why", Kind::Words);
+    for row in &record.benchmarks {
+        let (verdict, class) = match (row.verdict, &row.waived) {
+            (GateVerdict::Worse, Some(_)) => ("waived", "warn"),
+            (GateVerdict::Worse, None) => ("worse", "bad"),
+            (GateVerdict::NotWorse, _) => ("not worse", ""),
+            (GateVerdict::CannotTell, _) => ("cannot tell", "warn"),
+        };
+        let (change, interval) = match &row.ratio {
+            Some(ratio) => (
+                Cell::number(&signed(ratio.value - 1.0), ratio.value),
+                Cell::number(
+                    &format!(
+                        "{} to {}",
+                        signed(ratio.low - 1.0),
+                        signed(ratio.high - 1.0)
+                    ),
+                    ratio.low,
+                ),
+            ),
+            None => (
+                Cell::none("judged without a ratio"),
+                Cell::none("judged without a ratio"),
+            ),
+        };
+        let why: Vec<String> = row
+            .why
+            .iter()
+            .take(4)
+            .map(|why| html(&bounded(why, 200)))
+            .collect();
+        table.row(
+            "",
+            vec![
+                Cell::name(&row.name),
+                Cell::name(&row.metric),
+                Cell::markup(format!("<span class=\"{class}\">{verdict}</span>")),
+                change,
+                interval,
+                Cell::number(&signed(row.margin), row.margin),
+                Cell::number(&format_count(row.rounds as f64), row.rounds as f64),
+                Cell::markup(why.join(". ")),
+            ],
+        );
+    }
+    if !table.is_empty() {
+        out.push_str(&table.html());
+    }
+    for note in record.notes.iter().take(20) {
+        out.push_str(&format!(
+            "<p class=\"small soft\">{}</p>\n",
+            html(&bounded(note, 400))
+        ));
+    }
+    out
+}
+
+fn serve(record: &ServeRecord) -> String {
+    let mut table = Table::new("Under load")
+        .column("server", Kind::Name)
+        .column("load", Kind::Words)
+        .column("requests/s", Kind::Number)
+        .column("p50", Kind::Number)
+        .column("p99", Kind::Number)
+        .column("errors", Kind::Number)
+        .column("CPU each", Kind::Number);
+    let millis = |value: Option<f64>| match value {
+        Some(value) => {
+            let scale = Scale::of(value / 1000.0, "seconds");
+            let text = format!("{} {}", scale.short(value / 1000.0), scale.symbol);
+            Cell::number(&text, value / 1000.0)
+        }
+        None => Cell::none("too few answers"),
+    };
+    for server in &record.servers {
+        for load in &server.load {
+            let what = match load.rate_per_second {
+                Some(rate) => format!("{} a second", format_count(rate)),
+                None => format!("{} connections", load.connections),
+            };
+            let cpu = match load.server_cpu_us_per_request {
+                Some(us) => Cell::number(&format!("{} µs", fixed(us, 1)), us),
+                None => Cell::none("the server is not Fathom's"),
+            };
+            let count = |count: u64| Cell::number(&format_count(count as f64), count as f64);
+            table.row(
+                "",
+                vec![
+                    Cell::name(&server.name),
+                    Cell::words(&what),
+                    Cell::number(
+                        &format_count(load.requests_per_second.round()),
+                        load.requests_per_second,
+                    ),
+                    millis(load.response_ms.p50),
+                    millis(load.response_ms.p99),
+                    count(load.errors + load.dropped),
+                    cpu,
+                ],
+            );
+        }
+    }
+    let mut out = match table.is_empty() {
+        true => String::new(),
+        false => table.html(),
+    };
+    let mut table = Table::new("From launch to the first answer")
+        .column("server", Kind::Name)
+        .column("launches", Kind::Number)
+        .column("listening", Kind::Number)
+        .column("ready", Kind::Number)
+        .column("p90", Kind::Number)
+        .column("max", Kind::Number);
+    for server in &record.servers {
+        let Some(cold) = &server.cold else { continue };
+        table.row(
+            "",
+            vec![
+                Cell::name(&server.name),
+                Cell::number(&format_count(cold.launches as f64), cold.launches as f64),
+                millis(cold.listening_ms.as_ref().map(|spread| spread.p50)),
+                millis(Some(cold.ready_ms.p50)),
+                millis(Some(cold.ready_ms.p90)),
+                millis(Some(cold.ready_ms.max)),
+            ],
+        );
+    }
+    if !table.is_empty() {
+        out.push_str(&table.html());
+    }
+    out
+}
