@@ -2,6 +2,7 @@
 
 mod conclude;
 mod exact;
+mod explain;
 mod rounds;
 
 use std::time::Duration;
@@ -122,7 +123,10 @@ pub fn gate(
     if measured.seconds == 0.0 && measured.failure.is_none() && measured.interrupted {
         return Err(MeasureError::Interrupted.into());
     }
-    let record = conclude::record(plan, started_at, environment, &measured);
+    let mut record = conclude::record(plan, started_at, environment, &measured);
+    if record.complete && !record.null_arm.failed {
+        explain::explain(plan, &measured, &mut record, observer);
+    }
     Ok(Conducted {
         record,
         failure: measured.failure,
