@@ -128,13 +128,13 @@ fn the_check_begins_with_fit_or_not_and_what_to_do() {
 }
 
 #[test]
-fn the_page_is_written_and_runs_nothing() {
+fn the_page_is_written_and_runs_its_own_script_only() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("machine.html");
     let output = run(&["machine", "--quick", "--html", page.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("default-src 'none'") && !page.contains("<script"));
+    assert!(page.contains("default-src 'none'") && page.matches("<script").count() == 1 && page.contains("script-src 'sha256-"));
     assert!(page.contains("core clock"));
 }
 
