@@ -134,7 +134,11 @@ fn the_page_is_written_and_runs_its_own_script_only() {
     let output = run(&["machine", "--quick", "--html", page.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("default-src 'none'") && page.matches("<script").count() == 1 && page.contains("script-src 'sha256-"));
+    assert!(
+        page.contains("default-src 'none'")
+            && page.matches("<script").count() == 1
+            && page.contains("script-src 'sha256-")
+    );
     assert!(page.contains("core clock"));
 }
 

@@ -137,7 +137,12 @@ fn the_page_is_written_and_runs_its_own_script_only() {
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let html = std::fs::read_to_string(&page).unwrap();
-    assert!(html.contains("<svg") && html.contains("&lt;script&gt;x") && html.matches("<script").count() == 1 && html.contains("script-src 'sha256-"));
+    assert!(
+        html.contains("<svg")
+            && html.contains("&lt;script&gt;x")
+            && html.matches("<script").count() == 1
+            && html.contains("script-src 'sha256-")
+    );
 }
 
 #[test]

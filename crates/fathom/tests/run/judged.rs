@@ -165,7 +165,11 @@ fn reports_are_escaped_and_whole() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(!stdout(&output).contains('\u{1b}'));
     let html = std::fs::read_to_string(html).expect("written");
-    assert!(html.contains("&lt;script&gt;") && html.matches("<script").count() == 1 && html.contains("script-src 'sha256-"));
+    assert!(
+        html.contains("&lt;script&gt;")
+            && html.matches("<script").count() == 1
+            && html.contains("script-src 'sha256-")
+    );
     assert!(html.contains("Content-Security-Policy") && html.contains("default-src 'none'"));
     assert!(!html.contains('\u{1b}') && !html.contains("://"));
     let markdown = std::fs::read_to_string(markdown).expect("written");

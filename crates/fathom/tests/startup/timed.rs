@@ -234,5 +234,9 @@ fn the_page_is_written_and_runs_its_own_script_only() {
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = std::fs::read_to_string(page).unwrap();
-    assert!(text.contains("Content-Security-Policy") && text.matches("<script").count() == 1 && text.contains("script-src 'sha256-"));
+    assert!(
+        text.contains("Content-Security-Policy")
+            && text.matches("<script").count() == 1
+            && text.contains("script-src 'sha256-")
+    );
 }
