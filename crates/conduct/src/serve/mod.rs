@@ -24,8 +24,8 @@ use fathom_model::{
 use fathom_trace::allowed_cpus;
 use order::Orders;
 pub use plan::{
-    CONNECTIONS, LAUNCHES, Limit, Limited, ROUNDS, ROUNDS_TO_COMPARE, Ready, SHARE_OF_BEST, STEP,
-    ServePlan, Served,
+    CONNECTIONS, LAUNCH_TIMEOUT, LAUNCHES, Limit, Limited, MESSAGE_BYTES, ROUNDS,
+    ROUNDS_TO_COMPARE, Ready, SHARE_OF_BEST, STEP, ServePlan, Served,
 };
 use rounds::{Load, Rounds};
 use running::Up;
