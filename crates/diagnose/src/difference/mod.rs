@@ -294,25 +294,19 @@ impl<'a> Table<'a> {
     /// Calls of a name by whom a candidate is about, of a middling run; `None` where not all are
     /// counted.
     fn calls(&self, top: &Candidate, call: &str) -> Option<[u64; 2]> {
-        let of = |side: usize| {
-            let counts = self.sides[side].iter().map(|parts| {
-                let rows = parts.calls.iter().filter(|((who, name), _)| {
-                    let is_whose = match top.spent {
-                        None => *who == top.who,
-                        Some(_) => !self.stands_alone(who),
-                    };
-                    name == call && is_whose
-                });
-                rows.map(|(_, count)| count).sum()
-            });
-            middle(counts.collect())
+        let is_whose = |who: &Who| match top.spent {
+            None => *who == top.who,
+            Some(_) => !self.stands_alone(who),
         };
-        let counted = self
-            .sides
-            .iter()
-            .flatten()
-            .all(|parts| !parts.calls.is_empty());
-        counted.then(|| [of(0), of(1)])
+        let of = |side: usize| -> Option<u64> {
+            let counts = self.sides[side].iter().map(|parts| {
+                let rows = parts.calls.as_ref()?.iter();
+                let rows = rows.filter(|((who, name), _)| name == call && is_whose(who));
+                Some(rows.map(|(_, count)| count).sum())
+            });
+            Some(middle(counts.collect::<Option<_>>()?))
+        };
+        Some([of(0)?, of(1)?])
     }
 
     /// The one file that most of a call's time is on, in the command that has more of it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{DifferenceBy, TimeAccount, TimeCategory};
+use fathom_trace::Tier;
 
 use crate::analysis::{Analysis, OnPath};
 use crate::observation::Observation;
@@ -42,8 +43,8 @@ pub(super) struct Parts {
     pub samples: BTreeMap<Key, u64>,
     /// Children by program.
     pub children: BTreeMap<String, u64>,
-    /// Calls of all threads by who made them; empty where not all are counted.
-    pub calls: BTreeMap<(Who, String), u64>,
+    /// Calls of all threads by who made them; `None` where not all are counted.
+    pub calls: Option<BTreeMap<(Who, String), u64>>,
     pub account: TimeAccount,
 }
 
@@ -64,10 +65,11 @@ impl Parts {
             }
         }
         let of = |pid: u32| who.get(&pid).cloned().unwrap_or(Who::Command);
-        if !analysis.by_stops() {
+        if analysis.trace.tier == Some(Tier::Kernel) {
+            let calls = parts.calls.insert(BTreeMap::new());
             for row in &analysis.trace.syscalls {
-                let calls = parts.calls.entry((of(row.pid), row.name.clone()));
-                *calls.or_default() += row.calls + row.unfinished;
+                let of_name = calls.entry((of(row.pid), row.name.clone()));
+                *of_name.or_default() += row.calls + row.unfinished;
             }
         }
         let functions = Functions::of(observation, &analysis, of);

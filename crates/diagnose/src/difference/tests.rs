@@ -87,7 +87,7 @@ fn a_part_that_differs_from_run_to_run_is_known_by_several() {
     let several = |all: [u64; 4]| {
         all.map(|ms| {
             let mut fake = Fake::new(300);
-            fake.waits(Some("fsync"), Some(3), Cause::Disk, 1, ms * 1000);
+            fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 1, ms * 1000);
             // All have the same timed runs: how these are divided is what differs.
             let mut timed = timed(&Fake::new(300), 0);
             timed.iter_mut().for_each(|run| run.cpu_ns = 200 * MS);
@@ -95,21 +95,21 @@ fn a_part_that_differs_from_run_to_run_is_known_by_several() {
             fake.observation(&timed)
         })
     };
-    let disk = |a, b| {
+    let slept = |a, b| {
         let (difference, _) = between(&several(a), &several(b));
         let mut rows = difference.parts().cloned();
-        rows.find(|row| row.part == "waiting_for_disk")
+        rows.find(|row| row.part == "sleeping")
     };
     // 20 ms more in the mean, and 30 from one to the next.
-    assert_eq!(disk([50, 80, 50, 80], [70, 100, 70, 100]), None);
-    let steady = disk([50, 51, 50, 51], [70, 71, 70, 71]).expect("it is known");
+    assert_eq!(slept([50, 80, 50, 80], [70, 100, 70, 100]), None);
+    let steady = slept([50, 51, 50, 51], [70, 71, 70, 71]).expect("it is known");
     assert!((15.0..25.0).contains(&steady.milliseconds), "{steady:?}");
 }
 
 #[test]
 fn a_child_that_only_one_starts_is_a_row_of_its_own() {
     let mut fake = Fake::new(300);
-    fake.child(200, 100, 190, 50);
+    fake.child(200, 100, 190, 90);
     fake.wait_for(200, "clock_nanosleep", None, (110, 150, 150), None);
     fake.wait_for(ROOT, "wait4", None, (100, 190, 190), Some(200));
     let (difference, _) = between(&[observed(Fake::new(210), 0)], &[observed(fake, 0)]);

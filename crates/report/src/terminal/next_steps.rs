@@ -20,7 +20,7 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
 /// Writes only how to ask for the cause.
 pub(super) fn write_why(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
     if let Some(why) = why(record, subjects) {
-        let why = page.fit(&format!("why: {why}"), page.width());
+        let why = fitting(page, &format!("why: {}", page.clean(&why)), subjects);
         page.push(Line::new().add(Tone::Quiet, why));
     }
 }
@@ -50,7 +50,18 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
     let together = format!("{basis}{GAP}{why}");
     match columns(&together) <= page.width() {
         true => vec![together],
-        false => vec![basis, page.fit(&why, page.width())],
+        false => vec![basis, fitting(page, &why, subjects)],
+    }
+}
+
+/// Two commands that a line has no room for are not cut: who copies them would run something else.
+fn fitting(page: &Page, why: &str, subjects: &[Subject]) -> String {
+    match columns(why) > page.width() && subjects.len() == 2 {
+        true => page.fit(
+            "why: fathom why 'A' 'B', with both commands as above",
+            page.width(),
+        ),
+        false => page.fit(why, page.width()),
     }
 }
 
