@@ -76,7 +76,8 @@ pub use record::{
     SCHEMA_VERSION, StopReason, Warning,
 };
 pub use report::{
-    Measurement, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSamples, ReportSeries,
+    Measurement, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSamples,
+    ReportSeries,
 };
 pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};

@@ -82,16 +82,21 @@ fn points(draft: Draft, metric: Option<&str>, report: &mut Report) {
     let environment = known.unwrap_or_else(|| {
         let facts: HistoryEnvironment =
             serde_json::from_value(draft.segment.facts.clone()).unwrap_or_default();
-        report.environments.push(HistoryEnvironment { key, ..facts });
+        report
+            .environments
+            .push(HistoryEnvironment { key, ..facts });
         report.environments.len() - 1
     });
     let measurement = report.measurements.len();
     report.measurements.push(Measurement {
         id: draft.id(),
         time: draft.time,
-                started_at: fathom_store::date::text(draft.time),
+        started_at: fathom_store::date::text(draft.time),
         revision: draft.revision.as_ref().map(|revision| revision.id.clone()),
-        dirty: draft.revision.as_ref().is_some_and(|revision| revision.dirty),
+        dirty: draft
+            .revision
+            .as_ref()
+            .is_some_and(|revision| revision.dirty),
         labels: draft.labels.clone(),
     });
     let body = Body::of(&draft.text);
@@ -108,7 +113,8 @@ fn put(
     samples: Option<Vec<f64>>,
     metric: Option<&str>,
 ) {
-    let same = |one: &ReportBenchmark| one.name == new.benchmark && one.parameters == new.parameters;
+    let same =
+        |one: &ReportBenchmark| one.name == new.benchmark && one.parameters == new.parameters;
     let place = report.benchmarks.iter().position(same).unwrap_or_else(|| {
         report.benchmarks.push(ReportBenchmark {
             name: new.benchmark.clone(),
@@ -121,7 +127,10 @@ fn put(
         report.benchmarks.len() - 1
     });
     let benchmark = &mut report.benchmarks[place];
-    let known = benchmark.series.iter().position(|one| one.metric == new.metric);
+    let known = benchmark
+        .series
+        .iter()
+        .position(|one| one.metric == new.metric);
     let at = known.unwrap_or_else(|| {
         let order = |name: &str| match metric {
             Some(metric) => usize::from(!fits(metric, name)),
@@ -167,7 +176,10 @@ fn put(
         point.index = index;
     }
     if at == 0 {
-        let moved = benchmark.samples.iter_mut().filter(|one| one.index >= index);
+        let moved = benchmark
+            .samples
+            .iter_mut()
+            .filter(|one| one.index >= index);
         moved.for_each(|one| one.index += 1);
         if let Some(values) = samples.filter(|values| !values.is_empty()) {
             let values = thinned(values);

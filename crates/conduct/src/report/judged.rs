@@ -108,8 +108,9 @@ fn baseline(
             .iter()
             .rposition(|one| same(one) && is_called(&report.measurements[one.measurement], base)),
         None => {
-            let labelled =
-                |one: &ReportPoint| same(one) && !report.measurements[one.measurement].labels.is_empty();
+            let labelled = |one: &ReportPoint| {
+                same(one) && !report.measurements[one.measurement].labels.is_empty()
+            };
             let found = earlier.iter().rposition(labelled);
             found.or_else(|| earlier.iter().position(same))
         }
@@ -178,7 +179,10 @@ fn one(
     let floor = floors.get(last.environment).copied().flatten();
     let (between, drift) = drift::between(&measured, apart, floor);
     let of = |point: &ReportPoint| {
-        let samples = benchmark.samples.iter().find(|one| one.index == point.index);
+        let samples = benchmark
+            .samples
+            .iter()
+            .find(|one| one.index == point.index);
         Measured {
             samples: samples.map(|one| one.values.clone()).unwrap_or_default(),
             estimate: side::estimate(point.value, point.low, point.high, point.runs),

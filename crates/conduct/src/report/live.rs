@@ -97,7 +97,12 @@ impl Live {
             Some(metric) => usize::from(one.metric != *metric),
             None => crate::history::rank(&one.metric),
         });
-        let wanted = |one: &Series| window.metric.as_ref().is_none_or(|metric| one.metric == *metric);
+        let wanted = |one: &Series| {
+            window
+                .metric
+                .as_ref()
+                .is_none_or(|metric| one.metric == *metric)
+        };
         if !own.first().is_some_and(wanted) {
             return Ok(None);
         }
@@ -124,7 +129,8 @@ impl Live {
         let of_others = newest.values().flatten().map(|point| point.record);
         let heads = self.store.heads(records.chain(of_others))?;
         let mut report = self.empty();
-        let places = stored::Places::new(&mut self.store, heads.into_values().collect(), &mut report)?;
+        let places =
+            stored::Places::new(&mut self.store, heads.into_values().collect(), &mut report)?;
         let mut benchmark = ReportBenchmark {
             name: own[0].benchmark.clone(),
             parameters: own[0].parameters.clone(),
@@ -148,7 +154,11 @@ impl Live {
                 meaning: one.meaning,
                 total: if place == 0 { total } else { numbered.len() },
                 points: places.points(&numbered),
-                changes: if place == 0 { changes.clone() } else { Vec::new() },
+                changes: if place == 0 {
+                    changes.clone()
+                } else {
+                    Vec::new()
+                },
             });
         }
         report.benchmarks.push(benchmark);

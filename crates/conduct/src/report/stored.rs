@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{Measurement, Report, ReportBenchmark, ReportPoint, ReportSamples, ReportSeries};
+use fathom_model::{
+    Measurement, Report, ReportBenchmark, ReportPoint, ReportSamples, ReportSeries,
+};
 use fathom_store::{Head, NOISE_FLOOR, Point, Series, SeriesFilter, Since, Store};
 
 use crate::ConductError;
@@ -62,7 +64,9 @@ pub(super) fn read(
     for group in groups {
         let (name, parameters) = (group[0].benchmark.clone(), group[0].parameters.clone());
         let series = group.into_iter().filter_map(|one| {
-            let points = points.remove(&one.number).filter(|found| !found.is_empty())?;
+            let points = points
+                .remove(&one.number)
+                .filter(|found| !found.is_empty())?;
             Some(places.series(one, &points))
         });
         let series: Vec<ReportSeries> = series.collect();
@@ -162,7 +166,9 @@ impl Places {
                 });
                 places.environments.insert(head.environment, place);
             }
-            places.measurements.insert(head.number, report.measurements.len());
+            places
+                .measurements
+                .insert(head.number, report.measurements.len());
             report.measurements.push(Measurement {
                 id: head.id,
                 time: head.time,

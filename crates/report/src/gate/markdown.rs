@@ -2,7 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
-use super::{gate_answer, better, false_failures, levels, notable, ratio, value};
+use super::{better, false_failures, gate_answer, levels, notable, ratio, value};
 use crate::export::code;
 use crate::text::escape;
 

@@ -2,7 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
-use super::{gate_answer, better, change, false_failures, levels, notable, ratio, value};
+use super::{better, change, false_failures, gate_answer, levels, notable, ratio, value};
 use crate::line::{Line, Page, Tone};
 
 /// Rows that are shown without `-v`.

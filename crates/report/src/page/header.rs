@@ -117,7 +117,10 @@ fn facts(origin: &Origin) -> Vec<String> {
     if environment.virtual_machine == Some(true) {
         facts.push("virtual machine".to_owned());
     }
-    let texts = [bounded(&environment.kernel, 60), date(&bounded(origin.started_at, 40))];
+    let texts = [
+        bounded(&environment.kernel, 60),
+        date(&bounded(origin.started_at, 40)),
+    ];
     facts.extend(texts.into_iter().filter(|text| !text.is_empty()));
     facts.push(format!("Fathom {}", bounded(origin.fathom_version, 40)));
     facts

@@ -1,6 +1,8 @@
 //! The sentence that is read first.
 
-use fathom_model::{Environment, GateVerdict, HistoryEnvironment, Report, ReportBenchmark, Verdict};
+use fathom_model::{
+    Environment, GateVerdict, HistoryEnvironment, Report, ReportBenchmark, Verdict,
+};
 
 use crate::line::Tone;
 use crate::quantity::counted;
@@ -13,7 +15,9 @@ pub(super) fn answer(report: &Report) -> (Tone, String) {
     }
     let count = |verdict| {
         let is = |one: &&ReportBenchmark| {
-            one.before.as_ref().is_some_and(|before| before.verdict == verdict)
+            one.before
+                .as_ref()
+                .is_some_and(|before| before.verdict == verdict)
         };
         report.benchmarks.iter().filter(is).count()
     };
@@ -44,11 +48,16 @@ fn of_gates(report: &Report) -> (Tone, String) {
         Some(GateVerdict::CannotTell) => (Tone::Notice, "The last gate can't tell".to_owned()),
         None if report.versions.is_empty() => (
             Tone::Plain,
-            "Nothing was saved yet: in a project `fathom bench` saves, elsewhere --save does".to_owned(),
+            "Nothing was saved yet: in a project `fathom bench` saves, elsewhere --save does"
+                .to_owned(),
         ),
         None => (
             Tone::Plain,
-            counted(report.versions.len() as u64, "record of versions", "records of versions"),
+            counted(
+                report.versions.len() as u64,
+                "record of versions",
+                "records of versions",
+            ),
         ),
     }
 }
@@ -59,14 +68,20 @@ pub(super) fn basis(report: &Report) -> String {
     if !report.measurements.is_empty() {
         let count = report.measurements.len() as u64;
         parts.push(counted(count, "measurement", "measurements"));
-        parts.push(format!("the baseline is {}", escape(&bounded(&report.baseline, 60))));
+        parts.push(format!(
+            "the baseline is {}",
+            escape(&bounded(&report.baseline, 60))
+        ));
     }
     parts.join("; ")
 }
 
 /// Where the newest point was measured, as far as it is known, and when.
 pub(super) fn origin(report: &Report) -> (Environment, String) {
-    let last = report.benchmarks.iter().filter_map(|one| one.main()?.points.last());
+    let last = report
+        .benchmarks
+        .iter()
+        .filter_map(|one| one.main()?.points.last());
     let newest = last.max_by_key(|point| report.measurements[point.measurement].time);
     match newest {
         Some(point) => (
@@ -74,8 +89,14 @@ pub(super) fn origin(report: &Report) -> (Environment, String) {
             report.measurements[point.measurement].started_at.clone(),
         ),
         None => {
-            let gates = report.gates.iter().map(|one| (&one.environment, &one.started_at));
-            let versions = report.versions.iter().map(|one| (&one.environment, &one.started_at));
+            let gates = report
+                .gates
+                .iter()
+                .map(|one| (&one.environment, &one.started_at));
+            let versions = report
+                .versions
+                .iter()
+                .map(|one| (&one.environment, &one.started_at));
             let found = gates.chain(versions).last();
             found.map_or_else(Default::default, |(environment, at)| {
                 (environment.clone(), at.clone())

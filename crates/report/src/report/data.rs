@@ -145,11 +145,16 @@ fn series(of: &ReportSeries, newest: usize, tables: &mut Tables) -> Value {
     list("below", below.collect());
     let above = points.iter().map(|one| whole(one.high) - whole(one.value));
     list("above", above.collect());
-    list("runs", points.iter().map(|one| i64::from(one.runs)).collect());
+    list(
+        "runs",
+        points.iter().map(|one| i64::from(one.runs)).collect(),
+    );
     list("index", points.iter().map(|one| one.index as i64).collect());
     let environments = points.iter().map(|one| one.environment as i64);
     list("environment", environments.collect());
-    let measurements = points.iter().map(|one| tables.measurement(one.measurement) as i64);
+    let measurements = points
+        .iter()
+        .map(|one| tables.measurement(one.measurement) as i64);
     list("measurement", measurements.collect());
     let first = points.first().map_or(0, |one| one.index);
     let shown = of.changes.iter().filter(|change| change.index >= first);
@@ -172,7 +177,9 @@ fn series(of: &ReportSeries, newest: usize, tables: &mut Tables) -> Value {
 
 /// The power of ten in which values are written: six digits of the least of them.
 fn exponent(values: impl Iterator<Item = f64>) -> i32 {
-    let sizes = values.map(f64::abs).filter(|size| *size > 0.0 && size.is_finite());
+    let sizes = values
+        .map(f64::abs)
+        .filter(|size| *size > 0.0 && size.is_finite());
     let least = sizes.fold(f64::INFINITY, f64::min);
     match least.is_finite() {
         // Counts and bytes stay what they are.
@@ -199,7 +206,11 @@ fn packed(values: &[i64]) -> Value {
 /// Columns of what is known of each measurement.
 fn measurements(report: &Report, tables: &Tables) -> Value {
     let short = |text: &str| text.chars().take(ID).collect::<String>();
-    let used: Vec<_> = tables.used.iter().map(|number| &report.measurements[*number]).collect();
+    let used: Vec<_> = tables
+        .used
+        .iter()
+        .map(|number| &report.measurements[*number])
+        .collect();
     let mut revisions: Vec<String> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut of = Vec::new();

@@ -40,7 +40,9 @@ pub fn report_html(report: &Report) -> String {
     let parts = section_of_overview(&table) + &rest(report);
     fitting(LARGEST, report, |extent| {
         let data = inert(&with_links(data(report, extent), &links));
-        with_head(report, |head| with_data(head, &parts, SCRIPT, &data, Reach::Nothing))
+        with_head(report, |head| {
+            with_data(head, &parts, SCRIPT, &data, Reach::Nothing)
+        })
     })
 }
 
@@ -55,14 +57,19 @@ pub fn report_site(report: &Report) -> Vec<(String, String)> {
         .collect();
     let table = overview::table(report, |index, _| files[index].clone());
     let parts = section_of_overview(&table) + &rest(report);
-    let mut site = vec![("index.html".to_owned(), with_head(report, |head| page(head, &parts)))];
+    let mut site = vec![(
+        "index.html".to_owned(),
+        with_head(report, |head| page(head, &parts)),
+    )];
     for (index, benchmark) in report.benchmarks.iter().enumerate() {
         let one = of_one(report, benchmark);
         let back = "<p><a href=\"index.html\">All benchmarks</a></p>\n";
         let link = &links[index..=index];
         let text = fitting(LARGEST_OF_SITE, &one, |extent| {
             let data = inert(&with_links(data(&one, extent), link));
-            with_head(&one, |head| with_data(head, back, SCRIPT, &data, Reach::Nothing))
+            with_head(&one, |head| {
+                with_data(head, back, SCRIPT, &data, Reach::Nothing)
+            })
         });
         site.push((files[index].clone(), text));
     }
@@ -74,12 +81,18 @@ pub fn report_site(report: &Report) -> Vec<(String, String)> {
 pub fn report_live(report: &Report, mark: &str) -> String {
     let links = keys(report);
     let table = overview::table(report, |index, _| anchor(&links[index]));
-    let mut block = json!({ "benchmarks": [], "metrics": [], "measurements": {}, "environments": [] });
+    let mut block =
+        json!({ "benchmarks": [], "metrics": [], "measurements": {}, "environments": [] });
     let names = report.benchmarks.iter().map(ReportBenchmark::shown);
-    let names: Vec<Value> = names.zip(&links).map(|(name, link)| json!([link, name])).collect();
+    let names: Vec<Value> = names
+        .zip(&links)
+        .map(|(name, link)| json!([link, name]))
+        .collect();
     block["live"] = json!({ "mark": mark, "names": names });
     let parts = section_of_overview(&table);
-    with_head(report, |head| with_data(head, &parts, SCRIPT, &inert(&block), Reach::Own))
+    with_head(report, |head| {
+        with_data(head, &parts, SCRIPT, &inert(&block), Reach::Own)
+    })
 }
 
 /// What the live page draws of one benchmark: JSON.
@@ -102,7 +115,9 @@ fn fitting(largest: usize, report: &Report, write: impl Fn(Extent) -> String) ->
             return text;
         }
         match extent {
-            Extent { every_metric: true, .. } => extent.every_metric = false,
+            Extent {
+                every_metric: true, ..
+            } => extent.every_metric = false,
             Extent { samples: true, .. } => extent.samples = false,
             _ => extent.newest = extent.newest.min(longest) / 2,
         }
@@ -114,7 +129,10 @@ fn section_of_overview(table: &str) -> String {
         "" => String::new(),
         table => format!("<div id=\"tools\" class=\"tools\"></div>\n{table}"),
     };
-    format!("<div id=\"overview\">{}</div>\n", section("Benchmarks", &table))
+    format!(
+        "<div id=\"overview\">{}</div>\n",
+        section("Benchmarks", &table)
+    )
 }
 
 /// What stands below the overview without a script.
@@ -175,7 +193,9 @@ fn anchor(link: &str) -> String {
     let mut out = "#".to_owned();
     for byte in link.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                out.push(char::from(byte))
+            }
             byte => out.push_str(&format!("%{byte:02X}")),
         }
     }

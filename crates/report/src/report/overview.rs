@@ -46,7 +46,10 @@ pub(super) fn table(report: &Report, link: impl Fn(usize, &ReportBenchmark) -> S
         );
         let interval = match last.low < last.high {
             true => {
-                let (low, high) = (scale.number(last.low, decimals), scale.number(last.high, decimals));
+                let (low, high) = (
+                    scale.number(last.low, decimals),
+                    scale.number(last.high, decimals),
+                );
                 Cell::number(&format!("{low} to {high}"), last.low)
             }
             false => Cell::none("one run has no interval"),
@@ -92,7 +95,8 @@ fn change(comparison: &Option<ReportComparison>) -> Cell {
     let Some(one) = comparison else {
         return Cell::none("nothing was measured before in this environment");
     };
-    let [value, low, high] = [one.ratio.value, one.ratio.low, one.ratio.high].map(|r| signed(r - 1.0));
+    let [value, low, high] =
+        [one.ratio.value, one.ratio.low, one.ratio.high].map(|r| signed(r - 1.0));
     let markup = format!("<span class=\"{}\">{value}</span>", class(one.verdict));
     let mut cell = Cell::number(&value, one.ratio.value);
     cell = cell.marked(markup);
@@ -107,10 +111,12 @@ fn change(comparison: &Option<ReportComparison>) -> Cell {
 /// The newest values as a line; change points are dots.
 fn spark(series: &ReportSeries) -> String {
     let points = &series.points[series.points.len().saturating_sub(SPARK)..];
-    let ends = points.iter().map(|point| point.value).fold(
-        (f64::INFINITY, f64::NEG_INFINITY),
-        |(low, high), value| (low.min(value), high.max(value)),
-    );
+    let ends = points
+        .iter()
+        .map(|point| point.value)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
     let height = (ends.1 - ends.0).max(f64::MIN_POSITIVE);
     let step = WIDE / (points.len().max(2) - 1) as f64;
     let place = |at: usize, value: f64| {

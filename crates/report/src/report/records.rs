@@ -20,7 +20,10 @@ pub(super) fn all(report: &Report) -> String {
         out.push_str(&section("Servers", &serve(record)));
     }
     for record in &report.versions {
-        out.push_str(&section("Versions of a program", &versions::of_record(record)));
+        out.push_str(&section(
+            "Versions of a program",
+            &versions::of_record(record),
+        ));
     }
     out
 }
@@ -57,13 +60,25 @@ fn gate(record: &GateRecord) -> String {
             Some(ratio) => (
                 Cell::number(&signed(ratio.value - 1.0), ratio.value),
                 Cell::number(
-                    &format!("{} to {}", signed(ratio.low - 1.0), signed(ratio.high - 1.0)),
+                    &format!(
+                        "{} to {}",
+                        signed(ratio.low - 1.0),
+                        signed(ratio.high - 1.0)
+                    ),
                     ratio.low,
                 ),
             ),
-            None => (Cell::none("judged without a ratio"), Cell::none("judged without a ratio")),
+            None => (
+                Cell::none("judged without a ratio"),
+                Cell::none("judged without a ratio"),
+            ),
         };
-        let why: Vec<String> = row.why.iter().take(4).map(|why| html(&bounded(why, 200))).collect();
+        let why: Vec<String> = row
+            .why
+            .iter()
+            .take(4)
+            .map(|why| html(&bounded(why, 200)))
+            .collect();
         table.row(
             "",
             vec![
@@ -82,7 +97,10 @@ fn gate(record: &GateRecord) -> String {
         out.push_str(&table.html());
     }
     for note in record.notes.iter().take(20) {
-        out.push_str(&format!("<p class=\"small soft\">{}</p>\n", html(&bounded(note, 400))));
+        out.push_str(&format!(
+            "<p class=\"small soft\">{}</p>\n",
+            html(&bounded(note, 400))
+        ));
     }
     out
 }

@@ -30,7 +30,9 @@ pub(super) fn of_labels(report: &Report) -> String {
     }
     let mut rows: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
     for (index, benchmark) in report.benchmarks.iter().enumerate() {
-        let Some(main) = benchmark.main() else { continue };
+        let Some(main) = benchmark.main() else {
+            continue;
+        };
         let value = |label: &&str| {
             let has = |one: &&fathom_model::ReportPoint| {
                 let labels = &report.measurements[one.measurement].labels;
@@ -39,11 +41,15 @@ pub(super) fn of_labels(report: &Report) -> String {
             main.points.iter().rev().find(has)
         };
         let found: Vec<_> = labels.iter().map(value).collect();
-        let Some(first) = found.iter().flatten().next() else { continue };
+        let Some(first) = found.iter().flatten().next() else {
+            continue;
+        };
         let same = |one: &&fathom_model::ReportPoint| {
             one.environment == first.environment && first.value > 0.0 && one.value > 0.0
         };
-        let factors = found.iter().map(|one| Some(one.as_ref().filter(|one| same(one))?.value / first.value));
+        let factors = found
+            .iter()
+            .map(|one| Some(one.as_ref().filter(|one| same(one))?.value / first.value));
         rows.push((index, factors.collect()));
     }
     if rows.is_empty() {
@@ -92,15 +98,28 @@ pub(super) fn of_record(record: &VersionsRecord) -> String {
         .filter(|one| one.state == VersionState::Measured)
         .filter_map(|one| Some((one, one.since_first.as_ref()?)))
         .collect();
-    let names: Vec<String> = measured.iter().map(|(one, _)| bounded(&one.version, 16)).collect();
+    let names: Vec<String> = measured
+        .iter()
+        .map(|(one, _)| bounded(&one.version, 16))
+        .collect();
     let values: Vec<_> = measured
         .iter()
         .map(|(_, ratio)| (ratio.value, Some((ratio.low, ratio.high))))
         .collect();
-    let command = format!("<p><code>{}</code></p>\n", html(&bounded(&record.command, 200)));
+    let command = format!(
+        "<p><code>{}</code></p>\n",
+        html(&bounded(&record.command, 200))
+    );
     match values.len() {
         0 => command,
-        _ => command + &picture(&names, &values, "As a multiple of the first version, by round."),
+        _ => {
+            command
+                + &picture(
+                    &names,
+                    &values,
+                    "As a multiple of the first version, by round.",
+                )
+        }
     }
 }
 
@@ -114,14 +133,18 @@ fn picture(names: &[String], values: &[(f64, Option<(f64, f64)>)], caption: &str
     let every = names.len().div_ceil(MOST_NAMES).max(1);
     let ticks = names.iter().enumerate().step_by(every);
     let ticks = ticks.map(|(at, name)| (at as f64, name.clone())).collect();
-    let points = values.iter().zip(names).enumerate().map(|(at, ((value, interval), name))| Point {
-        x: at as f64,
-        value: *value,
-        interval: *interval,
-        joined: at > 0,
-        hollow: false,
-        title: format!("{name}: {value:.3}x"),
-    });
+    let points = values
+        .iter()
+        .zip(names)
+        .enumerate()
+        .map(|(at, ((value, interval), name))| Point {
+            x: at as f64,
+            value: *value,
+            interval: *interval,
+            joined: at > 0,
+            hollow: false,
+            title: format!("{name}: {value:.3}x"),
+        });
     let series = [Series {
         points: points.collect(),
     }];
