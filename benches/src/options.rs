@@ -40,6 +40,7 @@ pub(crate) const FIGURES: [Figure; 19] = [
     figure("changes", 30, 30),
     figure("gates", 300, 300),
     figure("import", 30, 30),
+    figure("report", 30, 30),
 ];
 
 /// What all figures together may take.
@@ -52,7 +53,7 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account tracing startup pipe serve ppbert
-power aa machine machine-stability store changes gates import
+power aa machine machine-stability store changes gates import report
 
 Options:
   --minutes N             at most this long (default 27), parted among the figures: fewer figures get more

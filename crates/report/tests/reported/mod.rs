@@ -53,7 +53,11 @@ pub(crate) fn ordinary() -> Report {
 /// So many benchmarks over so many revisions, each measured with fifteen metrics.
 pub(crate) fn suite(benchmarks: usize, revisions: usize) -> Report {
     let measurements = (0..revisions).map(|at| Measurement {
-        id: format!("{:064x}", 0x9e37_79b9_7f4a_7c15_u128 * (at as u128 + 1)),
+        id: format!(
+            "{:016x}",
+            0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(at as u64 + 1)
+        )
+        .repeat(4),
         time: (START + at as i64 * 86_400) * 1000,
         started_at: "2026-11-25T20:00:00Z".to_owned(),
         revision: Some(format!(
@@ -148,8 +152,8 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 
 /// From -1 to 1, always the same.
 fn noise(at: usize, salt: usize) -> f64 {
-    let mixed = (at * 2_654_435_761 + salt * 40_503) % 10_007;
-    mixed as f64 / 5003.5 - 1.0
+    let mixed = ((at + 1) * (salt + 3) * 2_654_435_761) ^ (at * 40_503);
+    (mixed >> 7) as f64 % 10_007.0 / 5003.5 - 1.0
 }
 
 fn series(number: usize, place: usize, metric: &str, revisions: usize) -> ReportSeries {
