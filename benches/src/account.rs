@@ -49,7 +49,7 @@ const SCENARIOS: [(&str, &str); 10] = [
 const RUNS: &str = "9";
 
 /// Nanoseconds by part.
-type Parts = BTreeMap<String, f64>;
+pub(crate) type Parts = BTreeMap<String, f64>;
 
 /// Runs each scenario and compares.
 ///
@@ -105,12 +105,12 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-fn ms(ns: f64) -> String {
+pub(crate) fn ms(ns: f64) -> String {
     format!("{:.1} ms", ns / 1e6)
 }
 
 /// A fifth of each step.
-fn shorter(steps: &str) -> String {
+pub(crate) fn shorter(steps: &str) -> String {
     let step = |step: &str| match step.split_once('=') {
         Some((name, ms)) => format!("{name}={}", ms.parse::<u32>().unwrap_or(100) / 5),
         None => step.to_string(),
@@ -119,7 +119,7 @@ fn shorter(steps: &str) -> String {
 }
 
 /// A file to read past the cache.
-fn scratch_file(folder: &Path) -> Result<PathBuf> {
+pub(crate) fn scratch_file(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("known.data");
     if std::fs::metadata(&path).is_ok_and(|file| file.len() == SCRATCH_BYTES) {
         return Ok(path);
@@ -189,7 +189,7 @@ fn observe(
 }
 
 /// Means of the three runs of the middling lengths: medians of each part would not add up to a run.
-fn middling(mut runs: Vec<Parts>) -> Parts {
+pub(crate) fn middling(mut runs: Vec<Parts>) -> Parts {
     let ns = |run: &Parts| run.values().sum::<f64>();
     runs.sort_by(|a, b| ns(a).total_cmp(&ns(b)));
     let from = (runs.len() / 2).saturating_sub(1);
@@ -199,23 +199,26 @@ fn middling(mut runs: Vec<Parts>) -> Parts {
     names.map(|name| (name.clone(), of(name))).collect()
 }
 
-fn parts_of_truth(truth: &Value) -> Parts {
+pub(crate) fn parts_of_truth(truth: &Value) -> Parts {
     let parts = truth.as_object().into_iter().flatten();
     parts
         .map(|(name, ns)| (name.clone(), ns.as_f64().unwrap_or(0.0)))
         .collect()
 }
 
-/// Fathom distinguishes kinds of kernel time, the truth does not.
+/// The truth's name for a category: it does not distinguish kinds of kernel time.
+pub(crate) fn of_truth(category: &str) -> &str {
+    match category.starts_with("kernel") {
+        true => "kernel",
+        false => category,
+    }
+}
+
+/// The account in the truth's parts.
 fn reported_parts(account: &Value) -> Parts {
     let mut parts = Parts::new();
     for part in account["parts"].as_array().into_iter().flatten() {
-        let name = part["category"].as_str().unwrap_or_default();
-        let name = if name.starts_with("kernel") {
-            "kernel"
-        } else {
-            name
-        };
+        let name = of_truth(part["category"].as_str().unwrap_or_default());
         *parts.entry(name.to_string()).or_default() += part["ns"].as_f64().unwrap_or(0.0);
     }
     parts

@@ -16,13 +16,16 @@ use crate::sample_tests::{mann_whitney, proportion_interval, welch};
 use crate::table::{Table, result};
 use crate::tools::median;
 
+/// Whether head is worse than base, by the samples of both.
+type Rule<'a> = dyn Fn(&[f64], &[f64]) -> bool + 'a;
+
 /// Suites of each regime and effect.
 const SUITES: usize = 2_000;
 /// Rounds that stay together.
 const BLOCK: usize = 10;
 /// What a gate may take by default, seconds, and the part of it that screening may take.
 const TIME: f64 = 300.0;
-const SCREENING: f64 = 0.6;
+const SCREENING: f64 = 0.75;
 /// Runs of either side for the tests beside it.
 const RUNS: usize = 40;
 const MARGIN: f64 = 0.03;
@@ -124,6 +127,7 @@ fn judge(drawn: &mut Drawn<'_>) -> Ended {
         } else if gate.is_screening() {
             gate.end_screening();
         } else {
+            gate.end();
             break;
         }
     }
@@ -157,52 +161,85 @@ const OTHERS: [&str; 4] = [
     "Mann-Whitney p < 0.05",
 ];
 
+/// Suites are drawn on all CPUs; each has a seed of its own, so that the answer is always the same.
 fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
-    let mut counts = Counts::default();
     let mut seeds = Random::new(39);
-    for _ in 0..suites {
-        let mut random = Random::new(seeds.next());
-        let programs = regime.programs.len();
-        let slow = (random.below(programs), 1.0 + effect);
-        let mut drawn = Drawn {
-            regime,
-            random,
-            slow,
-            rounds: Vec::new(),
-        };
-        let ended = judge(&mut drawn);
-        let worse = |place: usize| ended.answers[place] == GateAnswer::Worse;
-        if ended.null_arm_failed {
-            counts.machine += 1;
-        } else {
-            counts.fathom += usize::from((0..programs).any(worse));
-            counts.found += usize::from(worse(slow.0));
-        }
-        counts.undecided += ended
-            .answers
-            .iter()
-            .filter(|one| **one == GateAnswer::CannotTell)
-            .count();
-        counts.seconds.push(ended.seconds);
-        let runs: Vec<(Vec<f64>, Vec<f64>)> = (0..programs)
-            .map(|program| {
-                let rounds = (0..RUNS / 2).map(|number| drawn.round(number, program));
-                let rounds: Vec<GateRound> = rounds.collect();
-                let walls = |runs: fn(&GateRound) -> [GateRun; 2]| {
-                    rounds
-                        .iter()
-                        .flat_map(|round| runs(round).map(|run| run.wall))
-                        .collect()
-                };
-                (walls(|round| round.base), walls(|round| round.head))
+    let seeds: Vec<u64> = (0..suites).map(|_| seeds.next()).collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = seeds.chunks(suites.div_ceil(threads));
+    let counted: Vec<Counts> = std::thread::scope(|scope| {
+        let started: Vec<_> = parts
+            .map(|part| {
+                scope.spawn(move || {
+                    part.iter()
+                        .map(|seed| one(regime, effect, *seed))
+                        .collect::<Vec<_>>()
+                })
             })
             .collect();
-        let (fails, finds) = others(&runs, slow.0);
+        let ended = started
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_default());
+        ended.flatten().collect()
+    });
+    let mut all = Counts::default();
+    for counts in counted {
+        all.fathom += counts.fathom;
+        all.found += counts.found;
+        all.machine += counts.machine;
+        all.undecided += counts.undecided;
+        all.seconds.extend(counts.seconds);
         for rule in 0..OTHERS.len() {
-            counts.others[rule] += usize::from(fails[rule]);
-            counts.others_found[rule] += usize::from(finds[rule]);
+            all.others[rule] += counts.others[rule];
+            all.others_found[rule] += counts.others_found[rule];
         }
     }
+    all
+}
+
+/// One suite, in which one program takes longer by `effect`.
+fn one(regime: &Regime, effect: f64, seed: u64) -> Counts {
+    let mut counts = Counts::default();
+    let mut random = Random::new(seed);
+    let programs = regime.programs.len();
+    let slow = (random.below(programs), 1.0 + effect);
+    let mut drawn = Drawn {
+        regime,
+        random,
+        slow,
+        rounds: Vec::new(),
+    };
+    let ended = judge(&mut drawn);
+    let worse = |place: usize| ended.answers[place] == GateAnswer::Worse;
+    if ended.null_arm_failed {
+        counts.machine = 1;
+    } else {
+        counts.fathom = usize::from((0..programs).any(worse));
+        counts.found = usize::from(worse(slow.0));
+    }
+    let undecided = ended
+        .answers
+        .iter()
+        .filter(|one| **one == GateAnswer::CannotTell);
+    counts.undecided = undecided.count();
+    counts.seconds.push(ended.seconds);
+    let runs: Vec<(Vec<f64>, Vec<f64>)> = (0..programs)
+        .map(|program| {
+            let rounds: Vec<GateRound> = (0..RUNS / 2)
+                .map(|number| drawn.round(number, program))
+                .collect();
+            let walls = |runs: fn(&GateRound) -> [GateRun; 2]| {
+                rounds
+                    .iter()
+                    .flat_map(|round| runs(round).map(|run| run.wall))
+                    .collect()
+            };
+            (walls(|round| round.base), walls(|round| round.head))
+        })
+        .collect();
+    let (fails, finds) = others(&runs, slow.0);
+    counts.others = fails.map(usize::from);
+    counts.others_found = finds.map(usize::from);
     counts
 }
 
@@ -214,7 +251,7 @@ fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) 
         .collect();
     let compatible = best_of(&COMPATIBLE, &suite, &vec![false; suite.len()]);
     let slower = |base: &[f64], head: &[f64]| median(head) > median(base);
-    let rules: [&dyn Fn(&[f64], &[f64]) -> bool; 3] = [
+    let rules: [&Rule<'_>; 3] = [
         &|base, head| median(head) > 1.05 * median(base),
         &|base, head| slower(base, head) && welch(base, head) < 0.05,
         &|base, head| slower(base, head) && mann_whitney(base, head) < 0.05,

@@ -1,5 +1,6 @@
 //! How quick is `fathom import`, and how much memory do the worst files take?
 
+use std::ffi::OsStr;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -56,7 +57,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
                 return Err(format!("fathom import of {}: {status}", case.name));
             }
         }
-        let words = ["import".as_ref(), path.as_os_str()];
+        let words: [&OsStr; 2] = ["import".as_ref(), path.as_os_str()];
         // Of a refusal the meter has no account: its peak is held by a test.
         let peak = match case.is_read {
             true => Some(tools.run(&tools.fathom, &words)?.peak_bytes),

@@ -12,6 +12,7 @@ mod aa;
 mod account;
 mod changes;
 mod compile;
+mod differences;
 mod find;
 mod floor;
 mod gates;
@@ -117,6 +118,7 @@ fn everything(options: &Options) -> Result<()> {
             "gates" => gates::measure(options)?,
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
+            "differences" => vec![differences::measure(&tools, options)?],
             "tracing" => vec![tracing::measure(&tools, options, share)?],
             "ppbert" => vec![ppbert::measure(&tools, options)?],
             "pipe" => vec![pipe::measure(&tools, options, share)?],

@@ -14,7 +14,6 @@ type Clock = Vec<f64>;
 /// One program: each of its arms by round.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
-    pub name: String,
     /// Wall time.
     pub wall: [Clock; ARMS],
     /// Wall time less waits for a CPU, 0 where it isn't known; absent where most are.
@@ -86,7 +85,6 @@ fn read(name: &'static str, packed: &[u8]) -> Result<Regime> {
         if *is_wall {
             let free = rows.get(&(program.clone(), false)).cloned();
             programs.push(Program {
-                name: program.clone(),
                 wall: wall.clone(),
                 cpu_wait_free: free.filter(mostly_known),
             });

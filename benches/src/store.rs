@@ -216,7 +216,7 @@ fn writers(location: &Location, table: &mut Table) {
             .collect()
     });
     let failures = saved.iter().filter(|one| one.is_err()).count();
-    let mut times: Vec<Duration> = saved.into_iter().filter_map(|one| one.ok()).collect();
+    let mut times: Vec<Duration> = saved.into_iter().filter_map(Stored::ok).collect();
     let what = format!("saving one beside {} other writers", WRITERS - 1);
     row(
         table,

@@ -22,7 +22,7 @@
 enum part { USER, KERNEL, FAULTS, SLEEP, INPUT, OUTPUT, LOCK, DISK, READY, STOLEN, PARTS };
 static const char *const NAMES[PARTS] = {
     "user_code", "kernel", "page_faults", "sleeping", "waiting_for_input", "waiting_for_output",
-    "locks", "disk", "ready", "stolen"};
+    "waiting_for_locks", "waiting_for_disk", "waiting_for_cpu", "cpu_steal"};
 
 struct account { int64_t ns[PARTS]; };
 struct account *path; // shared with children
@@ -107,7 +107,7 @@ static void kernel(struct account *to, int ms) {
 
 // Rounds of the steps that tracing makes longer, or that end with a whole round: as many as the first run made
 // in its time, so that an observed run does the same work as a timed one.
-enum { MIX_ROUNDS, TOUCH_ROUNDS, LOCK_ROUNDS, DISK_ROUNDS, KINDS };
+enum { MIX_ROUNDS, TOUCH_ROUNDS, LOCK_ROUNDS, DISK_ROUNDS, SYNC_ROUNDS, KINDS };
 static long rounds_to_make[KINDS], rounds_made[KINDS];
 
 static int another_round(int kind, clockid_t clock, int64_t end) {
@@ -216,6 +216,20 @@ static void disk(struct account *to, int ms, const char *file) {
     if (fd >= 0)
         close(fd);
     free(block);
+    add(to, r, KERNEL, DISK);
+}
+
+// A block that is on the disk before the next one is written, into a file of its own.
+static void sync_blocks(struct account *to, int ms, const char *file) {
+    static char block[1 << 16], name[4096];
+    snprintf(name, sizeof name, "%s.sync", file);
+    struct reading r = read_clocks();
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    while (fd >= 0 && another_round(SYNC_ROUNDS, CLOCK_MONOTONIC, r.wall + ms * 1000000LL))
+        if (write(fd, block, sizeof block) != sizeof block || fsync(fd) != 0)
+            exit(1);
+    if (fd >= 0)
+        close(fd);
     add(to, r, KERNEL, DISK);
 }
 
@@ -330,6 +344,7 @@ static void step(const char *name, int ms, const char *scratch) {
     else if (!strcmp(name, "input")) input(path, ms);
     else if (!strcmp(name, "output")) output(path, ms);
     else if (!strcmp(name, "disk")) disk(path, ms, scratch);
+    else if (!strcmp(name, "sync")) sync_blocks(path, ms, scratch);
     else if (!strcmp(name, "lock")) lock(path, ms);
     else if (!strcmp(name, "pair")) pair(ms);
     else if (!strcmp(name, "child")) child(ms);

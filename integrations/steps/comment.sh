@@ -8,13 +8,15 @@ mark='<!-- fathom gate -->'
 fathom gate render fathom-gate.json --markdown fathom-comment.md
 
 pull=$(gh api "repos/$GITHUB_REPOSITORY/pulls" -X GET -f state=open -f "head=${HEAD_REPOSITORY%%/*}:$HEAD_BRANCH" \
-    --jq ".[] | select(.head.sha == \"$HEAD_SHA\") | .number" | head -n 1)
+    --jq ".[] | select(.head.sha == \"$HEAD_SHA\") | .number")
+pull=${pull%%$'\n'*}
 if [ -z "$pull" ]; then
     echo "no open pull request has $HEAD_SHA as its head: nothing is posted"
     exit 0
 fi
 old=$(gh api "repos/$GITHUB_REPOSITORY/issues/$pull/comments" --paginate \
-    --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$mark\"))) | .id" | head -n 1)
+    --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$mark\"))) | .id")
+old=${old%%$'\n'*}
 
 if [ ! -s fathom-comment.md ]; then
     if [ -n "$old" ]; then gh api -X DELETE "repos/$GITHUB_REPOSITORY/issues/comments/$old"; fi

@@ -30,7 +30,8 @@ if [ -f fathom-gate.json ]; then
         if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat fathom-gate.md >>"$GITHUB_STEP_SUMMARY"; fi
     fi
     # One of three words; anything else is no verdict.
-    verdict=$(sed -n 's/^  "verdict": "\(worse\|not worse\|cannot tell\)",$/\1/p' fathom-gate.json | head -n 1)
+    verdict=$(sed -n 's/^  "verdict": "\(worse\|not worse\|cannot tell\)",$/\1/p' fathom-gate.json)
+    verdict=${verdict%%$'\n'*}
     if [ -n "${GITHUB_OUTPUT:-}" ]; then echo "verdict=$verdict" >>"$GITHUB_OUTPUT"; fi
 fi
 exit "$code"

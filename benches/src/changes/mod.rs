@@ -308,7 +308,7 @@ fn speed() -> Table {
     let tail = best_of(&|| {
         drop(std::hint::black_box(fathom_stats::follow(
             &before, 10_000, &values,
-        )))
+        )));
     });
     for (what, ms, asked) in [
         ("the whole series", all, 100.0),

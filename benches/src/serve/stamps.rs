@@ -12,6 +12,8 @@ use crate::tools::{Tools, median};
 
 /// What the two may differ by, seconds.
 const ASKED: f64 = 200e-6;
+/// The name of the server's program: others on this machine may listen too.
+const SERVER: &str = "http";
 const LAUNCHES: usize = 100;
 const EVENTS: [&str; 2] = ["syscalls/sys_enter_execve", "syscalls/sys_exit_listen"];
 
@@ -132,12 +134,12 @@ fn pairs(text: &str) -> Vec<f64> {
             .split_ascii_whitespace()
             .last()
             .and_then(|word| word.parse::<f64>().ok());
-        let (Some((_, pid)), Some(at)) = (pid, at) else {
+        let (Some((name, pid)), Some(at)) = (pid, at) else {
             continue;
         };
         if event.starts_with("sys_execve(") {
             called.insert(pid, at);
-        } else if event.starts_with("sys_listen -> 0x0") {
+        } else if name == SERVER && event.starts_with("sys_listen -> 0x0") {
             found.extend(called.remove(pid).map(|begin| at - begin));
         }
     }
@@ -151,6 +153,7 @@ mod tests {
         let text = "# tracer: nop
             fathom-11      [000] .....    10.000100: sys_execve(filename: 7f, argv: 5, envp: 5)
               http-11      [001] .....    10.000900: sys_listen -> 0x0
+            fathom-12      [000] .....    10.000100: sys_execve(filename: 7f, argv: 5, envp: 5)
             python3-12     [001] .....    10.100000: sys_listen -> 0x0
 ";
         let found = super::pairs(text);

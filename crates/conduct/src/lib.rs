@@ -1,8 +1,9 @@
 //! Conducts: one function a verb, a plan in, a record out.
 //!
-//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`pipe()`], [`startup()`], [`serve()`],
-//! [`machine()`] and [`check()`] measure, trace and diagnose through the rooms below. An [`Observer`]
-//! gets what is going on as an [`Event`]; nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
+//! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`difference()`], [`pipe()`], [`startup()`],
+//! [`serve()`], [`machine()`] and [`check()`] measure, trace and diagnose through the rooms below. An
+//! [`Observer`] gets what is going on as an [`Event`]; nothing is printed here. A [`Target`] is a
+//! command with its program found: [`CommandPlan::find`]
 //! makes it. What was measured goes into the store through [`keep`].
 //!
 //! Must be called on a thread that lives until they return: what measures ends with the thread that
@@ -61,7 +62,7 @@ pub use target::{CommandPlan, Target};
 pub use template::{Builds, Template};
 pub use terms::RunTerms;
 pub use versions::{VersionsPlan, versions};
-pub use why::{Explained, WhyPlan, why};
+pub use why::{DifferencePlan, Explained, WhyPlan, difference, why};
 
 use fathom_measure::MeasureError;
 

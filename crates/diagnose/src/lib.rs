@@ -13,6 +13,7 @@ mod classify;
 mod cpu_split;
 mod critical_path;
 mod descriptors;
+pub mod difference;
 mod entry_exit_overhead;
 mod explanation;
 #[cfg(test)]

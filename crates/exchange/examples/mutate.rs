@@ -4,6 +4,12 @@
 //! read is written in every form. A panic ends it, with the seed and the file. It reports how many were
 //! read, the slowest, and its peak memory.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints"
+)]
+
 #[path = "../tests/formats/mutation.rs"]
 mod mutation;
 

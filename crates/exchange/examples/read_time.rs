@@ -1,5 +1,11 @@
 //! How long a file takes to be read, and how much memory: `read_time FILE...`.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints"
+)]
+
 use std::io::BufReader;
 use std::time::Instant;
 

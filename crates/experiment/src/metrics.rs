@@ -3,6 +3,7 @@
 use fathom_model::{Metric, Unit};
 
 use crate::check::measured_subjects;
+use crate::file::WEBSOCKET;
 use crate::file::experiment::{Experiment, How, Measure};
 
 /// A metric that a measure yields.
@@ -75,6 +76,13 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
                 for (metric, unit) in [("major_faults", ""), ("read_bytes", "B")] {
                     add(metric, Some(subject), unit, false, false);
                     add(&format!("cold_{metric}"), Some(subject), unit, false, false);
+                }
+            }
+        }
+        How::Serve => {
+            for subject in &subjects {
+                for (metric, unit, primary) in of_serve(measure) {
+                    add(&metric, Some(subject), unit, false, primary);
                 }
             }
         }
@@ -192,3 +200,34 @@ pub const PARTS: [&str; 24] = [
     "cpu_steal",
     "unaccounted",
 ];
+
+/// Metrics of `serve` with their unit, and which of them a bare name stands for.
+pub fn of_serve(measure: &Measure) -> Vec<(String, &'static str, bool)> {
+    if measure.load.is_empty() {
+        return [
+            ("first_answer", true),
+            ("listening", false),
+            ("first_byte", false),
+            ("launch_cpu", false),
+        ]
+        .map(|(metric, primary)| (metric.to_string(), "s", primary))
+        .to_vec();
+    }
+    let mut all = Vec::new();
+    for load in &measure.load {
+        if load.value == WEBSOCKET {
+            for client in ["", "spinning_"] {
+                all.push((format!("{client}round_trip"), "s", client.is_empty()));
+                all.push((format!("{client}round_trips_per_second"), "/s", false));
+                all.push((format!("{client}round_trip_cpu"), "s", false));
+            }
+            continue;
+        }
+        let connections = &load.value;
+        all.push((format!("requests_per_second_{connections}"), "/s", false));
+        all.push((format!("response_p50_{connections}"), "s", false));
+        all.push((format!("response_p99_{connections}"), "s", false));
+        all.push((format!("request_cpu_{connections}"), "s", false));
+    }
+    all
+}

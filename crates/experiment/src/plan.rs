@@ -246,6 +246,10 @@ fn measuring(
             let words = by_hand::startup(measure, &targets, rounds, scope.folders);
             (format!("measure {id}"), vec![verb(words)])
         }
+        How::Serve => {
+            let words = by_hand::serve(measure, &targets, rounds, scope.folders);
+            (format!("measure {id}"), vec![verb(words)])
+        }
         How::Pipe => {
             let commands = scope
                 .pipelines(measure)?

@@ -157,6 +157,13 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     let row = &record["benchmarks"][0];
     assert!(row["confirmation_rounds"].as_u64() >= Some(10), "{row}");
     assert!(row["ratio"]["low"].as_f64() > Some(2.0), "{row}");
+    // Whatever way to observe is allowed here, something is said of the 50 ms.
+    let difference = row["difference"].as_array().expect("a list");
+    assert!((1..=3).contains(&difference.len()), "{row}");
+    assert!(
+        shown.contains(difference[0].as_str().expect("a line")),
+        "{shown}"
+    );
     assert!(
         read(&files[1]).contains("| `sleep 0.05` | worse |"),
         "{}",
@@ -362,4 +369,33 @@ fn a_shallow_clone_gets_the_fetch_that_helps() {
         "{}",
         said(&output)
     );
+}
+
+#[test]
+fn an_interrupted_gate_says_what_it_knew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "echo x >> runs\nif [ -f pid ] && [ $(wc -l < runs) -ge 40 ]; then kill -INT $(cat pid); fi\n";
+    std::fs::write(folder.path().join("work.sh"), script).expect("a file");
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+        .args([
+            "gate",
+            "--base-cmd",
+            "sh work.sh",
+            "--head-cmd",
+            "sh ./work.sh",
+            "--margin",
+            "0.01%",
+        ])
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", folder.path().join("cache"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    std::fs::write(folder.path().join("pid"), child.id().to_string()).expect("a file");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("(measuring ended early)"), "{shown}");
 }

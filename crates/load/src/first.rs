@@ -47,7 +47,7 @@ impl Ask {
     ///
     /// # Errors
     /// What is known at once: most often that nobody listens there.
-    pub fn begin(address: &Address, request: &[u8], head_only: bool) -> Result<Ask, NoAnswer> {
+    pub fn begin(address: &Address, request: &[u8], reader: Reader) -> Result<Ask, NoAnswer> {
         let socket = Socket::connect(address);
         Ok(Ask {
             socket: socket.map_err(|error| NoAnswer(failing(&error, true), ""))?,
@@ -55,7 +55,7 @@ impl Ask {
             sent: 0,
             connected: None,
             first_byte: None,
-            reader: Reader::new(head_only),
+            reader,
             kept: Vec::new(),
             buffer: vec![0; BUFFER],
         })
@@ -140,10 +140,10 @@ impl Ask {
 pub fn ask(
     address: &Address,
     request: &[u8],
-    head_only: bool,
+    reader: Reader,
     until: u64,
 ) -> Result<First, NoAnswer> {
-    let mut ask = Ask::begin(address, request, head_only)?;
+    let mut ask = Ask::begin(address, request, reader)?;
     loop {
         if let Some(first) = ask.go_on(until, &[])? {
             return Ok(first);

@@ -110,8 +110,8 @@ pub struct Totals {
     pub completed: u64,
     /// Those given up when draining ended.
     pub dropped: u64,
-    /// Completed before the step's time was over.
-    pub completed_in_time: u64,
+    /// Good answers before the step's time was over.
+    pub answered_in_time: u64,
     /// Completed with a failure, by [`Failing::ALL`].
     pub failed: [u64; Failing::ALL.len()],
     /// Requests that had no free connection at their moment.
@@ -158,9 +158,9 @@ impl Totals {
         all
     }
 
-    /// Completed requests per second of the step's time.
+    /// Good answers per second of the step's time: who refuses at once is not quick.
     pub fn requests_per_second(&self) -> f64 {
-        self.completed_in_time as f64 / (self.length.max(1) as f64 / 1e9)
+        self.answered_in_time as f64 / (self.length.max(1) as f64 / 1e9)
     }
 
     /// Little's law: throughput x mean response time, divided by the requests that were under way.
@@ -186,7 +186,7 @@ impl Totals {
         self.scheduled += other.scheduled;
         self.completed += other.completed;
         self.dropped += other.dropped;
-        self.completed_in_time += other.completed_in_time;
+        self.answered_in_time += other.answered_in_time;
         for (sum, more) in self.failed.iter_mut().zip(other.failed) {
             *sum += more;
         }
@@ -289,7 +289,7 @@ impl Ledger {
         self.in_flight -= 1;
         let totals = &mut self.totals;
         totals.completed += 1;
-        totals.completed_in_time += u64::from(now <= self.end);
+        totals.answered_in_time += u64::from(now <= self.end && outcome.is_ok());
         let response = now.saturating_sub(ticket.intended);
         totals.response_sum += response as f64;
         let in_time = now.min(self.end).saturating_sub(ticket.intended);

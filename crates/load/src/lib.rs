@@ -8,6 +8,7 @@
 //! | What did the server answer? | [`Reader`] |
 //! | Which side was the limit, and can the numbers be trusted? | [`doubts`], [`is_steady`] |
 //! | Did a slow launch wait, or work longer? | [`why_slow`] |
+//! | How long does a message take through a server and back? | [`websocket`] |
 //! | Who sends and reads? | [`Client`]; [`ask`] for the first answer of all |
 //!
 //! All but the last are pure: they take moments, bytes and numbers. Only [`Client`] and [`ask`] have
@@ -26,6 +27,7 @@ mod schedule;
 mod slow_launches;
 mod socket;
 mod trust;
+pub mod websocket;
 
 pub use address::{Address, Url};
 pub use client::{Client, Outcome, Step, Task, Tick, allow_descriptors};
@@ -33,7 +35,7 @@ pub use epoll::is_coarse;
 pub use first::{Ask, First, NoAnswer, ask};
 pub use latencies::{BEYOND, Latencies, needed_for};
 pub use ledger::{Failing, Ledger, Pace, Second, Ticket, Totals};
-pub use request::{Checks, Expected, MOST_KEPT, RequestPlan, Taken};
+pub use request::{Checks, Expected, Extensions, MOST_KEPT, RequestPlan, Taken};
 pub use response::{Answer, Body, Malformed, Progress, Reader};
 pub use schedule::{Arrivals, Schedule};
 pub use slow_launches::{LaunchCosts, SlowBy, why_slow};

@@ -1,6 +1,7 @@
 //! What is asked of a server, and which answer is a good one.
 
-use crate::response::{Answer, Body};
+use crate::response::{Answer, Body, Reader};
+use crate::websocket;
 
 /// Bodies are compared byte by byte up to here, and by their length beyond.
 pub const MOST_KEPT: usize = 1 << 20;
@@ -18,6 +19,17 @@ pub struct RequestPlan {
     pub body: Vec<u8>,
     /// Several requests on a connection.
     pub keep_alive: bool,
+    /// Ask to speak WebSocket from there on.
+    pub websocket: Option<Extensions>,
+}
+
+/// Which extensions of WebSocket are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extensions {
+    /// None: who offers compression measures that.
+    None,
+    /// `permessage-deflate`, each message on its own.
+    Deflate,
 }
 
 impl Default for RequestPlan {
@@ -28,6 +40,7 @@ impl Default for RequestPlan {
             headers: Vec::new(),
             body: Vec::new(),
             keep_alive: true,
+            websocket: None,
         }
     }
 }
@@ -94,6 +107,9 @@ impl RequestPlan {
                 if !given("content-length") && (takes_body || !self.body.is_empty()) {
                     head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
                 }
+                if let Some(extensions) = self.websocket {
+                    head.push_str(&websocket::offer(extensions));
+                }
                 for (name, value) in &self.headers {
                     head.push_str(&format!("{name}: {value}\r\n"));
                 }
@@ -106,6 +122,14 @@ impl RequestPlan {
     /// Whether answers have no body whatever they say.
     pub fn head_only(&self) -> bool {
         self.method == "HEAD"
+    }
+
+    /// Reads the answers to them.
+    pub fn reader(&self) -> Reader {
+        match self.websocket {
+            Some(_) => Reader::switching(),
+            None => Reader::new(self.head_only()),
+        }
     }
 }
 

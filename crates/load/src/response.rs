@@ -11,6 +11,9 @@ const MOST_LINE: usize = 8 << 10;
 /// Most interim answers (100, 103) before the real one.
 const MOST_INTERIM: u32 = 16;
 
+/// The status of who speaks another protocol from here on.
+pub(crate) const SWITCHING: u16 = 101;
+
 /// A whole answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
@@ -61,6 +64,8 @@ pub struct Reader {
     interim: u32,
     /// The request was `HEAD`: no body follows, whatever the head says.
     head_only: bool,
+    /// The request asked to speak another protocol from here on.
+    switches: bool,
     answer: Answer,
 }
 
@@ -80,7 +85,16 @@ impl Reader {
             held: Vec::new(),
             interim: 0,
             head_only,
+            switches: false,
             answer: EMPTY,
+        }
+    }
+
+    /// For the answer to a request that asks to speak another protocol: status 101 is a whole answer.
+    pub fn switching() -> Reader {
+        Reader {
+            switches: true,
+            ..Reader::new(false)
         }
     }
 
@@ -111,7 +125,7 @@ impl Reader {
                         return Ok(Progress::More);
                     };
                     at += used;
-                    if self.answer.status < 200 {
+                    if self.answer.status < 200 && self.answer.status != SWITCHING {
                         self.interim += 1;
                         if self.interim > MOST_INTERIM {
                             return Err(Malformed("more than 16 interim answers"));
@@ -261,7 +275,7 @@ impl Reader {
             keeps_alive: framing.keeps_alive,
             ..EMPTY
         };
-        if status == 101 {
+        if status == SWITCHING && !self.switches {
             return Err(Malformed("it switches to another protocol, unasked"));
         }
         self.state = match (framing.chunked, framing.length) {

@@ -104,6 +104,36 @@ impl TimeCategory {
         Self::Kernel,
     ];
 
+    /// Its name in the JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::UserCode => "user_code",
+            Self::KernelIo => "kernel_io",
+            Self::KernelFiles => "kernel_files",
+            Self::KernelMemory => "kernel_memory",
+            Self::KernelProcesses => "kernel_processes",
+            Self::KernelWaiting => "kernel_waiting",
+            Self::KernelOther => "kernel_other",
+            Self::PageFaults => "page_faults",
+            Self::Kernel => "kernel",
+            Self::WaitingForInput => "waiting_for_input",
+            Self::WaitingForOutput => "waiting_for_output",
+            Self::WaitingForPipe => "waiting_for_pipe",
+            Self::Disk => "waiting_for_disk",
+            Self::Network => "waiting_for_network",
+            Self::Locks => "waiting_for_locks",
+            Self::Sleeping => "sleeping",
+            Self::WaitingForChild => "waiting_for_child",
+            Self::WaitingForEvents => "waiting_for_events",
+            Self::Signals => "waiting_for_signal",
+            Self::OtherWait => "other_waits",
+            Self::Ready => "waiting_for_cpu",
+            Self::Throttled => "throttled",
+            Self::Stolen => "cpu_steal",
+            Self::Unaccounted => "unaccounted",
+        }
+    }
+
     /// Whether the kernel works for the program, on a CPU.
     pub fn is_in_kernel(self) -> bool {
         Self::IN_KERNEL.contains(&self)
@@ -167,4 +197,16 @@ pub struct ThreadAccount {
     pub to_ns: u64,
     /// Where its time went; the whole is the time from its start to its end.
     pub account: TimeAccount,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TimeCategory;
+
+    #[test]
+    fn keys_are_those_of_the_json() {
+        for spent in TimeCategory::ALL {
+            assert_eq!(serde_json::to_value(spent).unwrap(), spent.key());
+        }
+    }
 }

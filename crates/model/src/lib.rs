@@ -8,6 +8,7 @@ mod account;
 mod bisect;
 mod changes;
 mod comparison;
+mod difference;
 mod environment;
 mod experiment;
 mod explanation;
@@ -40,6 +41,10 @@ pub use changes::{
     SeriesChanges,
 };
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
+pub use difference::{
+    Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord, DifferenceRow,
+    OF_WALL, OnlyFinding, WallDifference,
+};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
     AnswerResult, ClaimResult, ClaimVerdict, Combination, ExperimentRecord, Judged, Layer,
@@ -84,7 +89,7 @@ pub use sample::{Estimate, Summary};
 pub use serve::{
     ColdStart, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, Percentiles,
     ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord, ServedServer,
-    SlowLaunch, Spread, TriedRate,
+    SlowLaunch, Spread, TriedRate, WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound,
 };
 pub use startup::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,

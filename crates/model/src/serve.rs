@@ -182,7 +182,7 @@ pub struct LoadRound {
     pub round: u32,
     /// Place in the order of all steps, from 0.
     pub position: u32,
-    /// Completed per second of the step's time.
+    /// Good answers per second of the step's time.
     pub requests_per_second: f64,
     /// Median response time of good answers.
     pub p50_ms: Option<f64>,
@@ -226,7 +226,7 @@ pub struct LoadResult {
     /// `constant` or `poisson`; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<String>,
-    /// Completed per second: the median over the rounds.
+    /// Good answers per second: the median over the rounds.
     pub requests_per_second: f64,
     /// The same with its interval.
     pub requests_per_second_interval: Estimate,
@@ -308,6 +308,71 @@ pub struct TriedRate {
     pub met: bool,
 }
 
+/// How a WebSocket client waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WebSocketClient {
+    /// It sleeps until something comes: its wake-ups are in the times.
+    Blocking,
+    /// It asks again and again: the server's part of the time shows.
+    Spinning,
+}
+
+/// What a server does with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WebSocketLink {
+    /// It sends it to the other client.
+    Relay,
+    /// It sends it back to who sent it.
+    Echo,
+}
+
+/// One step of a round by WebSocket.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WebSocketRound {
+    /// Number of the round, from 0.
+    pub round: u32,
+    /// Round trips per second.
+    pub round_trips_per_second: f64,
+    /// Median time of a round trip.
+    pub p50_ms: Option<f64>,
+    /// CPU time of the server's processes for each round trip; absent where they are not Fathom's.
+    pub server_cpu_us_per_round_trip: Option<f64>,
+    /// CPU time of other programs as a share of all CPUs.
+    pub neighbours_share: f64,
+}
+
+/// Messages through a server and back, one after the other, over all rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WebSocketResult {
+    /// How the clients waited.
+    pub client: WebSocketClient,
+    /// What the server did with a message. Relay: a round trip is two messages between two clients.
+    pub link: WebSocketLink,
+    /// Extensions that both agreed on, as the server wrote them; absent if none. Not trustworthy:
+    /// escape it.
+    pub extensions: Option<String>,
+    /// Length of a message.
+    pub message_bytes: usize,
+    /// Round trips.
+    pub round_trips: u64,
+    /// Round trips per second: the median over the rounds.
+    pub round_trips_per_second: f64,
+    /// Time of a round trip.
+    pub round_trip_ms: Percentiles,
+    /// Messages that were expected and came.
+    pub messages: u64,
+    /// Messages that came beside them, such as a client's own.
+    pub other_messages: u64,
+    /// CPU time of the server's processes for each round trip; absent where they are not Fathom's.
+    pub server_cpu_us_per_round_trip: Option<f64>,
+    /// What must be known: `neighbours`.
+    pub verdicts: Vec<String>,
+    /// Every step.
+    pub rounds: Vec<WebSocketRound>,
+}
+
 /// A server that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServedServer {
@@ -331,6 +396,9 @@ pub struct ServedServer {
     /// What `--find-rate` found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_rate: Option<HighestRate>,
+    /// By WebSocket; empty unless that was asked for.
+    #[serde(default)]
+    pub websocket: Vec<WebSocketResult>,
 }
 
 /// What two servers are compared by.

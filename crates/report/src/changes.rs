@@ -7,12 +7,14 @@ use fathom_model::{
     ChangeDirection, ChangeKind, ChangePoint, ChangesRecord, EarlyWarning, SeriesChanges,
 };
 
-use crate::text::{escape, shorten};
+use crate::text::{columns, escape, shorten};
 
 /// Series with something to say that are shown; the rest is counted.
 const SERIES: usize = 8;
 /// Change points shown of a series, the newest.
 const POINTS: usize = 6;
+/// Columns of a line.
+const WIDTH: usize = 80;
 /// Columns of a name.
 const NAME: usize = 60;
 
@@ -142,8 +144,8 @@ fn line(series: &SeriesChanges, point: &ChangePoint) -> String {
         ChangeKind::Step => format!("step at {}", label(series, point.index)),
         ChangeKind::Drift => format!(
             "drift from {} to {}",
-            label(series, point.index),
-            label(series, point.until)
+            first_word(&label(series, point.index)),
+            first_word(&label(series, point.until))
         ),
     };
     let levels = format!(
@@ -153,8 +155,13 @@ fn line(series: &SeriesChanges, point: &ChangePoint) -> String {
     );
     let judged = better(series, point.direction)
         .map_or("", |better| if better { "better" } else { "worse" });
-    let text = format!("  {size:<26} {place:<22} {levels:<22} {judged}");
-    format!("{}\n", text.trim_end())
+    let text = format!("  {size:<26} {place:<22} {levels:<20} {judged}");
+    if columns(text.trim_end()) <= WIDTH {
+        return format!("{}\n", text.trim_end());
+    }
+    // Labels of a store are long.
+    let below = format!("  {:<26} {levels:<20} {judged}", "");
+    format!("  {size:<26} {place}\n{}\n", below.trim_end())
 }
 
 fn early(series: &SeriesChanges, warning: &EarlyWarning) -> String {
@@ -163,11 +170,15 @@ fn early(series: &SeriesChanges, warning: &EarlyWarning) -> String {
         (None, ChangeDirection::Up) => "upwards".to_owned(),
         (None, ChangeDirection::Down) => "downwards".to_owned(),
     };
-    format!(
-        "  early warning: the newest {} points (from {}) may have left their level, {size};\n    too few to be sure: measure more\n",
+    let text = format!(
+        "early warning: the newest {} points (from {}) may have left their level, {size}; too few to be sure: measure more",
         warning.points,
         label(series, warning.index)
-    )
+    );
+    let lines = crate::text::wrap(&text, WIDTH - 4).into_iter().enumerate();
+    lines
+        .map(|(number, line)| format!("{}{line}\n", if number == 0 { "  " } else { "    " }))
+        .collect()
 }
 
 fn kind(kind: ChangeKind) -> &'static str {
@@ -188,6 +199,11 @@ fn label(series: &SeriesChanges, position: usize) -> String {
     }
 }
 
+/// Of a point of a store, its revision.
+fn first_word(label: &str) -> &str {
+    label.split(' ').next().unwrap_or(label)
+}
+
 fn value(series: &SeriesChanges, value: f64) -> String {
     let decimals = decimals_for(value, 4);
     match series.unit.as_deref() {
@@ -199,7 +215,7 @@ fn value(series: &SeriesChanges, value: f64) -> String {
 
 fn percent(ratio: f64, unit: &str) -> String {
     let share = 100.0 * (ratio - 1.0);
-    let decimals = if share.abs() < 99.95 { 1 } else { 0 };
+    let decimals = usize::from(share.abs() < 99.95);
     format!("{share:+.decimals$}{unit}")
 }
 

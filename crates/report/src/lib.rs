@@ -62,5 +62,8 @@ pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
 pub use versions::{RevisionOptions, versions_json, versions_terminal};
-pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
+pub use why::{
+    DifferenceOptions, WhyOptions, difference_json, difference_parts, difference_terminal,
+    explain_html, explain_json, explain_markdown, explain_terminal,
+};
 pub use words::{all_words, explain_word, similar_words};

@@ -6,6 +6,7 @@ mod compared;
 mod json;
 mod loads;
 mod terminal;
+mod websocket;
 mod words;
 
 pub use json::serve_json;

@@ -3,6 +3,7 @@
 mod account;
 pub(crate) mod bar;
 pub(crate) mod columns;
+mod difference;
 mod findings;
 pub(crate) mod html;
 mod json;
@@ -21,6 +22,7 @@ mod terminal;
 mod verdict;
 mod words;
 
+pub use difference::{DifferenceOptions, difference_json, difference_parts, difference_terminal};
 pub use html::explain_html;
 pub use json::explain_json;
 pub use markdown::explain_markdown;

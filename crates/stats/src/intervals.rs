@@ -1,7 +1,7 @@
 //! How well are a tail quantile and a mean of one sample known?
 
 use fathom_model::Estimate;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
 use crate::quantile::{quantile, sorted_finite};
@@ -85,6 +85,56 @@ pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
+/// So many standard deviations on either side of the middle of a normal distribution hold `level`
+/// (0 to 1) of it.
+///
+/// ```
+/// assert!((fathom_stats::normal_half_width(0.95) - 1.96).abs() < 1e-3);
+/// ```
+pub fn normal_half_width(level: f64) -> f64 {
+    Normal::standard().inverse_cdf(0.5 + level.clamp(0.0, 1.0) / 2.0)
+}
+
+/// The mean of `subject` less that of `reference`, with Welch's interval: Student's for two samples
+/// whose spreads differ. One value in either has level 0. `None` when one has no value.
+///
+/// ```
+/// let more = fathom_stats::mean_difference(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95).unwrap();
+/// assert_eq!(more.value, 3.0);
+/// assert!((more.high - 5.267).abs() < 1e-3);
+/// ```
+pub fn mean_difference(reference: &[f64], subject: &[f64], level: f64) -> Option<Estimate> {
+    let moments = |values: &[f64]| {
+        let mean = mean_interval(values, level)?.value;
+        let n = values.iter().filter(|value| value.is_finite()).count() as f64;
+        let finite = values.iter().filter(|value| value.is_finite());
+        let squares: f64 = finite.map(|value| (value - mean).powi(2)).sum();
+        Some((mean, n, squares / (n - 1.0).max(1.0) / n))
+    };
+    let ((from, n, spread), (to, m, more)) = (moments(reference)?, moments(subject)?);
+    let value = to - from;
+    let both = spread + more;
+    let freedom = match both > 0.0 {
+        true => {
+            both.powi(2) / (spread.powi(2) / (n - 1.0).max(1.0) + more.powi(2) / (m - 1.0).max(1.0))
+        }
+        false => n + m - 2.0,
+    };
+    let student = StudentsT::new(0.0, 1.0, freedom);
+    let (half, level) = match student {
+        Ok(student) if n.min(m) > 1.0 => {
+            (student.inverse_cdf(0.5 + level / 2.0) * both.sqrt(), level)
+        }
+        _ => (0.0, 0.0),
+    };
+    Some(Estimate {
+        value,
+        low: value - half,
+        high: value + half,
+        level,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,10 +159,24 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_without_spread_leaves_the_freedom_of_the_other() {
+        let same = mean_difference(&[2.0; 3], &[5.0; 4], 0.95).unwrap();
+        assert_eq!((same.low, same.high, same.level), (3.0, 3.0, 0.95));
+        let of_one = mean_difference(&[0.0; 3], &[1.0, 2.0, 3.0], 0.95).unwrap();
+        let alone = mean_interval(&[1.0, 2.0, 3.0], 0.95).unwrap();
+        assert!((of_one.high - alone.high).abs() < 1e-12, "{of_one:?}");
+    }
+
+    #[test]
     fn one_value_has_no_confidence() {
         assert_eq!(mean_interval(&[7.0], 0.95).unwrap().level, 0.0);
         assert_eq!(quantile_interval(&[7.0], 0.9, 0.95).unwrap().level, 0.0);
+        assert_eq!(
+            mean_difference(&[7.0], &[8.0, 9.0], 0.9).unwrap().level,
+            0.0
+        );
         assert_eq!(mean_interval(&[], 0.95), None);
+        assert_eq!(mean_difference(&[], &[8.0, 9.0], 0.9), None);
         assert_eq!(quantile_interval(&[], 0.5, 0.95), None);
     }
 }

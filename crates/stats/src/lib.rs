@@ -3,7 +3,7 @@
 //! | question | where |
 //! |---|---|
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
-//! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
+//! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`paired_difference`], [`mean_difference`], [`judge`] |
 //! | The same, where both were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
@@ -18,6 +18,7 @@
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
 
 mod autocorrelation;
+mod between_sessions;
 mod change_points;
 mod detectable;
 mod digits;
@@ -40,6 +41,7 @@ mod unpaired;
 mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
+pub use between_sessions::between_sessions;
 pub use change_points::{change_points, follow};
 pub use detectable::smallest_difference;
 pub use digits::supported_decimals;
@@ -52,13 +54,11 @@ pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
 pub use imported::{IntervalFrom, Middle, imported_middle};
-pub use intervals::{mean_interval, quantile_interval};
+pub use intervals::{mean_difference, mean_interval, normal_half_width, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};
 pub use outliers::slow_fence;
-pub use paired::{PairedRatio, paired_ratio};
+pub use paired::{PairedRatio, paired_difference, paired_ratio};
 pub use quantile::quantile;
 pub use summary::{median_interval, summarize};
-pub use unpaired::{
-    BetweenSessions, Measured, UnpairedRatio, between_sessions, judge_unpaired, unpaired_ratio,
-};
+pub use unpaired::{BetweenSessions, Measured, UnpairedRatio, judge_unpaired, unpaired_ratio};

@@ -47,6 +47,46 @@ pub fn paired_ratio(reference: &[f64], subject: &[f64], level: f64) -> Option<Pa
     Some(Pairs::new(reference, subject)?.ratio(1.0 - level).0)
 }
 
+/// By how much the subject's values are larger than the reference's in the same round: the median of
+/// all means of two differences, with the interval that the signed-rank test gives at `level`, in the
+/// samples' own unit. Where there are too few rounds for `level`, as in [`paired_ratio`]. `None`
+/// without rounds in which both values are finite.
+///
+/// ```
+/// let reference = [10.0, 12.0, 9.0, 11.0, 10.0, 8.0, 13.0, 10.0];
+/// let subject: Vec<f64> = reference.iter().map(|v| v + 5.0).collect();
+/// let more = fathom_stats::paired_difference(&reference, &subject, 0.95).unwrap();
+/// assert_eq!((more.value, more.low, more.high), (5.0, 5.0, 5.0));
+/// ```
+///
+/// # Panics
+/// When the slices differ in length: then they can't be pairs.
+pub fn paired_difference(reference: &[f64], subject: &[f64], level: f64) -> Option<Estimate> {
+    assert_eq!(
+        reference.len(),
+        subject.len(),
+        "pairs need as many reference values as subject values"
+    );
+    let pairs = reference.iter().zip(subject);
+    let differences: Vec<f64> = pairs.map(|(r, s)| s - r).collect();
+    let differences = sorted_finite(&differences);
+    let n = differences.len();
+    if n == 0 {
+        return None;
+    }
+    let total = number_of_averages(n);
+    let (rank, level) = match SignedRank::new(n).interval_rank(1.0 - level, total) {
+        0 => (1, 1.0 - 2f64.powi(1 - n as i32)),
+        rank => (rank, level),
+    };
+    Some(Estimate {
+        value: median_average(&differences),
+        low: nth_average(&differences, rank),
+        high: nth_average(&differences, total + 1 - rank),
+        level,
+    })
+}
+
 /// The usable pairs of two samples, ready for intervals at any level.
 pub(crate) struct Pairs {
     log_ratios: Vec<f64>,

@@ -197,7 +197,7 @@ impl Bisection<'_, '_> {
                 .sessions
                 .prepare(short(&candidate), &candidate, self.observer)?;
             let target = match ready {
-                Ready::Target(target) => target,
+                Ready::Target(target) => *target,
                 Ready::NoRatio => return Ok(Some(BisectReason::NoRatio)),
                 Ready::DoesNotBuild(error) => {
                     self.skip(candidate, tested, TestedState::DoesNotBuild, error);

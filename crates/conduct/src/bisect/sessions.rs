@@ -18,7 +18,7 @@ const LEVEL: f64 = 0.95;
 
 /// A revision that was prepared.
 pub(super) enum Ready {
-    Target(Target),
+    Target(Box<Target>),
     /// The metric is 0 or not known.
     NoRatio,
     DoesNotBuild(String),
@@ -108,7 +108,7 @@ impl<'p> Sessions<'p> {
         observer: &mut dyn Observer,
     ) -> Result<Option<Target>, ConductError> {
         match self.prepare(name, revision, observer)? {
-            Ready::Target(target) => Ok(Some(target)),
+            Ready::Target(target) => Ok(Some(*target)),
             Ready::NoRatio => Ok(None),
             Ready::DoesNotBuild(error) => Err(ConductError::Failed(format!(
                 "{name} does not build: {error}\nBoth ends must be built and measured; choose one that is, and see \
@@ -152,13 +152,13 @@ impl<'p> Sessions<'p> {
             Err(error) => return Ok(Ready::LeftOut(error)),
         };
         if known {
-            return Ok(Ready::Target(target));
+            return Ok(Ready::Target(Box::new(target)));
         }
         observer.on(Event::Tries(name));
         let plan = self.plan;
         Ok(
             match try_once(&target, &plan.ignore_failure, &plan.terms, observer)? {
-                Ok(run) if has_ratio(plan.metric, &run) => Ready::Target(target),
+                Ok(run) if has_ratio(plan.metric, &run) => Ready::Target(Box::new(target)),
                 Ok(_) => Ready::NoRatio,
                 Err(error) => Ready::LeftOut(error),
             },

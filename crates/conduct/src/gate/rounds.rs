@@ -13,7 +13,7 @@ use super::{GatePlan, Measured, Rule, questions, report};
 use crate::{ConductError, Observer};
 
 /// Screening may take this part of the time; the rest is left for what has to be confirmed.
-const SCREENING: f64 = 0.6;
+const SCREENING: f64 = 0.75;
 /// Runs of either side in a round of a benchmark.
 const EACH: usize = 2;
 /// Rounds that are handed to the launcher at once: it is quick only if it knows what comes, and the
@@ -145,6 +145,7 @@ impl Session<'_> {
             } else if gate.is_screening() {
                 gate.end_screening();
             } else {
+                gate.end();
                 return Ok(());
             }
         }
@@ -218,7 +219,11 @@ impl Session<'_> {
 
     fn name_of(&self, target: usize) -> String {
         let both = &self.plan.targets[target / 2];
-        let side = if target % 2 == 0 { "base" } else { "head" };
+        let side = if target.is_multiple_of(2) {
+            "base"
+        } else {
+            "head"
+        };
         format!("{} at {side}", both.name)
     }
 }

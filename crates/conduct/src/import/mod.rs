@@ -113,7 +113,7 @@ impl Found<'_> {
         for (file, error) in found.refused {
             match error {
                 // A README beside results is no mistake of who imports them.
-                Error::Unknown(_) => of_no_format += 1,
+                Error::Unknown(_) | Error::Own | Error::Empty(_) => of_no_format += 1,
                 error => self.add(file, Err(error))?,
             }
         }
@@ -122,7 +122,7 @@ impl Found<'_> {
             let why = match of_no_format {
                 0 => "the folder holds no file".to_owned(),
                 _ => format!(
-                    "none of its {of_no_format} files is of a known format; formats: {}",
+                    "none of its files ({of_no_format}) is of a known format; formats: {}",
                     fathom_exchange::names().join(", ")
                 ),
             };

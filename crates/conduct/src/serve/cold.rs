@@ -76,6 +76,9 @@ pub(super) struct About {
     pub(super) daemonised: bool,
 }
 
+/// The launches of one server, and what is known of it.
+pub(super) type Launched = (Vec<Launch>, Option<About>);
+
 /// All launches, in random order within each round; what was made before an interruption.
 ///
 /// # Errors
@@ -85,8 +88,8 @@ pub(super) fn launches(
     orders: &mut super::order::Orders,
     chill: &mut dyn FnMut(usize) -> Result<(), ConductError>,
     observer: &mut dyn Observer,
-) -> Result<Vec<(Vec<Launch>, Option<About>)>, ConductError> {
-    let mut all: Vec<(Vec<Launch>, Option<About>)> = Vec::new();
+) -> Result<Vec<Launched>, ConductError> {
+    let mut all: Vec<Launched> = Vec::new();
     all.resize_with(plan.servers.len(), Default::default);
     let mut kinds: Vec<(usize, bool)> = (0..plan.servers.len()).map(|s| (s, false)).collect();
     if plan.cold {

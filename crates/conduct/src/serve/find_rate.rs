@@ -80,12 +80,13 @@ pub(super) fn find(
     })
 }
 
-/// The geometric middle between both; else half or double of the one that is known.
+/// The geometric middle between both; else a quarter or one and a half of the one that is
+/// known: a closed loop's best may lie orders of magnitude above what keeps a limit.
 fn next_rate(good: Option<f64>, bad: Option<f64>, best: f64) -> f64 {
     let rate = match (good, bad) {
         (Some(good), Some(bad)) => (good * bad).sqrt(),
         (Some(good), None) => good * 1.5,
-        (None, Some(bad)) => bad / 2.0,
+        (None, Some(bad)) => bad / 4.0,
         (None, None) => best * 0.9,
     };
     rate.round()

@@ -173,7 +173,7 @@ impl Launching<'_> {
             }
             let address = address_of(&place.place);
             let request = requests.bytes(&address.host()).remove(0);
-            match Ask::begin(&address, &request, requests.head_only()) {
+            match Ask::begin(&address, &request, requests.reader()) {
                 Ok(ask) => asking = Some((address, ask)),
                 Err(why) => {
                     self.failed(why);

@@ -3,6 +3,7 @@
 mod budget;
 mod cold;
 mod compare;
+mod exchange;
 mod find_rate;
 mod launch;
 mod neighbours;
@@ -23,8 +24,8 @@ use fathom_model::{
 use fathom_trace::allowed_cpus;
 use order::Orders;
 pub use plan::{
-    CONNECTIONS, LAUNCHES, Limit, Limited, ROUNDS, ROUNDS_TO_COMPARE, Ready, SHARE_OF_BEST, STEP,
-    ServePlan, Served,
+    CONNECTIONS, LAUNCH_TIMEOUT, LAUNCHES, Limit, Limited, MESSAGE_BYTES, ROUNDS,
+    ROUNDS_TO_COMPARE, Ready, SHARE_OF_BEST, STEP, ServePlan, Served,
 };
 use rounds::{Load, Rounds};
 use running::Up;
@@ -82,6 +83,7 @@ impl Measured {
             cold_evicted: None,
             load: Vec::new(),
             highest_rate: None,
+            websocket: Vec::new(),
         });
         Measured {
             started_at: now_rfc3339(),
@@ -93,7 +95,9 @@ impl Measured {
     }
 
     fn has_something(&self) -> bool {
-        let has = |server: &ServedServer| server.cold.is_some() || !server.load.is_empty();
+        let has = |server: &ServedServer| {
+            server.cold.is_some() || !server.load.is_empty() || !server.websocket.is_empty()
+        };
         self.servers.iter().any(has)
     }
 
@@ -107,7 +111,8 @@ impl Measured {
         self.keep(plan, true)?;
         let no_load = plan.connections.is_empty()
             && plan.rates.as_ref().is_some_and(Vec::is_empty)
-            && plan.find_rate.is_none();
+            && plan.find_rate.is_none()
+            && plan.requests.websocket.is_none();
         if interrupt::stopped() || no_load || plan.rounds == 0 {
             return Ok(());
         }
@@ -179,6 +184,13 @@ impl Measured {
         observer: &mut dyn Observer,
     ) -> Result<(), ConductError> {
         let plan = rounds.plan;
+        if plan.requests.websocket.is_some() {
+            let all = exchange::make(rounds, up, observer)?;
+            for (server, results) in self.servers.iter_mut().zip(all) {
+                server.websocket = results;
+            }
+            return Ok(());
+        }
         let closed: Vec<Load> = plan
             .connections
             .iter()

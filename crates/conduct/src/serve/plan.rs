@@ -20,6 +20,11 @@ pub const STEP: Duration = Duration::from_secs(3);
 /// The share of the highest throughput at which the open loop runs, unless a rate is given.
 pub const SHARE_OF_BEST: f64 = 0.7;
 
+/// A launch that takes longer has failed, unless something else is said.
+pub const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
+/// Length of a WebSocket message, unless something else is said: who sends and a number.
+pub const MESSAGE_BYTES: usize = 9;
+
 /// A server.
 #[derive(Debug, Clone)]
 pub enum Served {
@@ -99,6 +104,8 @@ pub struct ServePlan {
     pub rounds: u32,
     /// The requests.
     pub requests: RequestPlan,
+    /// Length of a WebSocket message.
+    pub message_bytes: usize,
     /// Which answers are good.
     pub checks: Checks,
     /// When a request has failed.
@@ -122,6 +129,37 @@ pub struct ServePlan {
 }
 
 impl ServePlan {
+    /// What is measured of these servers where nothing else is said.
+    pub fn usual(servers: Vec<Served>, seed: u64) -> ServePlan {
+        ServePlan {
+            rounds: match servers.len() {
+                0 | 1 => ROUNDS,
+                _ => ROUNDS_TO_COMPARE,
+            },
+            servers,
+            port: None,
+            launches: LAUNCHES,
+            cold: false,
+            connections: CONNECTIONS.to_vec(),
+            rates: None,
+            poisson: false,
+            find_rate: None,
+            step: STEP,
+            requests: RequestPlan::default(),
+            message_bytes: MESSAGE_BYTES,
+            checks: Checks::default(),
+            request_timeout: Duration::from_secs(10),
+            launch_timeout: LAUNCH_TIMEOUT,
+            ready: Ready::default(),
+            stop_timeout: Duration::from_secs(5),
+            budget: Vec::new(),
+            margin: 0.01,
+            seed,
+            record: None,
+            terms: RunTerms::default(),
+        }
+    }
+
     /// Time before a step that doesn't count: a third of it, at most a second.
     pub(super) fn warmup(&self) -> Duration {
         (self.step / 3).min(Duration::from_secs(1))

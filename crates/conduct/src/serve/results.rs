@@ -140,7 +140,7 @@ fn seconds(step: &Made) -> Vec<LoadSecond> {
 }
 
 /// In units of so many nanoseconds.
-fn percentiles(latencies: &Latencies, unit: f64) -> Percentiles {
+pub(super) fn percentiles(latencies: &Latencies, unit: f64) -> Percentiles {
     let of = |q| latencies.percentile(q).map(|ns| ns as f64 / unit);
     Percentiles {
         mean: (latencies.count() > 0).then(|| latencies.mean() / unit),

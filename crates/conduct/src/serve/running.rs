@@ -97,7 +97,7 @@ fn first_answer(
     path: &str,
 ) -> Result<Expected, String> {
     let until = now() + plan.request_timeout.as_nanos() as u64;
-    let first = ask(address, request, plan.requests.head_only(), until)
+    let first = ask(address, request, plan.requests.reader(), until)
         .map_err(|why| format!("gives no answer to {path}: {}", words::no_answer(why)))?;
     let expected = first.expected;
     if !plan.checks.status_is_good(expected.answer.status) {

@@ -110,7 +110,7 @@ fn client(
     })
 }
 
-fn less(after: &TreeUsage, before: &TreeUsage) -> TreeUsage {
+pub(super) fn less(after: &TreeUsage, before: &TreeUsage) -> TreeUsage {
     let less = |of: fn(&TreeUsage) -> u64| of(after).saturating_sub(of(before));
     TreeUsage {
         cpu_ns: less(|usage| usage.cpu_ns),

@@ -1,5 +1,6 @@
-//! `why`: a command is timed, observed and explained.
+//! `why`: a command is timed, observed and explained; of two, what differs.
 
+mod difference;
 mod language;
 mod limits;
 mod observe;
@@ -9,6 +10,7 @@ mod timing;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+pub use difference::{DifferencePlan, difference};
 use fathom_diagnose::{Language, Languages, Limits, Observation, Subject};
 use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
 use fathom_model::quantity::{counted, short_time};

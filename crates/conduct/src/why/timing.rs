@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use fathom_measure::{
-    Against, Hooks, Limits, MeasureError, Plan, ProcessExecutor, Question, StopRule, conduct,
-    interrupt, now_rfc3339,
+    Against, Hooks, IgnoreFailure, Limits, MeasureError, Plan, ProcessExecutor, Question, Session,
+    StopRule, conduct, interrupt, now_rfc3339,
 };
-use fathom_model::{Exit, Run, TimedRuns};
+use fathom_model::{Estimate, Exit, Run, TimedRuns};
 
 use super::WhyPlan;
+use super::difference::DifferencePlan;
 use crate::bench::{ALPHA, MARGIN};
-use crate::{ConductError, Event, Observer, null_output};
+use crate::{ConductError, Event, Observer, RunTerms, Target, null_output};
 
 /// The order of one command's runs is no choice.
 const SEED: u64 = 1;
@@ -20,6 +21,11 @@ const PRECISION: f64 = 0.01;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// A program of ten seconds is timed three times.
 const AT_MOST: Duration = Duration::from_secs(30);
+/// With so many rounds the interval of a difference has its 95 % and some to spare for its parts.
+const FEWEST_OF_BOTH: u32 = 10;
+/// More of them make an interval that parts can't use: how the time is divided is known by a few
+/// observed runs.
+const MOST_OF_BOTH: u32 = 40;
 
 /// What came of it.
 pub(super) struct Timing {
@@ -34,6 +40,28 @@ pub(super) struct Timing {
 }
 
 impl Timing {
+    /// What a session has of one of its commands.
+    fn of(session: &Session, index: usize, started_at: &str) -> Timing {
+        let own = session.runs.iter().filter(|run| run.benchmark == index);
+        let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
+        let floor = fathom_stats::median_interval(&floor, 0.95);
+        Timing {
+            less_for_null: null_output::warning(index, &session.warmups, &session.runs)
+                .map(|warning| warning.message),
+            ..Timing::known(own.cloned().collect(), floor, started_at)
+        }
+    }
+
+    /// Of runs that were made before.
+    pub(super) fn known(runs: Vec<Run>, floor: Option<Estimate>, started_at: &str) -> Timing {
+        Timing {
+            timed: fathom_diagnose::timed_runs(&runs, floor),
+            runs,
+            started_at: started_at.to_owned(),
+            less_for_null: None,
+        }
+    }
+
     /// Leaves no runs, and returns the summary of those that were there.
     pub(super) fn take(&mut self) -> TimedRuns {
         self.runs.clear();
@@ -68,56 +96,107 @@ impl fathom_measure::Observer for FirstTimeOut<'_> {
 /// long is what is to be explained.
 pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing, ConductError> {
     let started_at = now_rfc3339();
-    let hooks = Hooks {
-        prepare: plan.target.hooks.prepare.clone(),
-        ..Hooks::default()
+    let targets = std::slice::from_ref(&plan.target);
+    let stop = match plan.runs {
+        Some(runs) => StopRule::Runs(runs),
+        None => StopRule::Answer(Limits {
+            minimum: 3,
+            maximum: Some(30),
+            at_least: Duration::ZERO,
+            soft: PATIENCE,
+            hard: AT_MOST,
+            precision: Some(PRECISION),
+        }),
+    };
+    let session = rounds(
+        targets,
+        stop,
+        SEED,
+        &plan.terms,
+        &plan.ignore_failure,
+        observer,
+    )?;
+    Ok(Timing::of(&session, 0, &started_at))
+}
+
+/// Times both commands in the same rounds, in a random order.
+///
+/// # Errors
+/// As [`time`].
+pub(super) fn time_both(
+    plan: &DifferencePlan,
+    observer: &mut dyn Observer,
+) -> Result<[Timing; 2], ConductError> {
+    let started_at = now_rfc3339();
+    let stop = match plan.runs {
+        Some(runs) => StopRule::Runs(runs),
+        None => StopRule::Answer(Limits {
+            minimum: FEWEST_OF_BOTH,
+            maximum: Some(MOST_OF_BOTH),
+            at_least: Duration::ZERO,
+            soft: 2 * PATIENCE,
+            hard: 2 * AT_MOST,
+            precision: Some(PRECISION / 2.0),
+        }),
+    };
+    let (terms, ignored) = (&plan.terms, &plan.ignore_failure);
+    let session = rounds(&plan.targets, stop, plan.seed, terms, ignored, observer)?;
+    if let Some(late) = session.runs.iter().find(|run| run.exit == Exit::TimedOut) {
+        let name = &plan.targets[late.benchmark].benchmark.name;
+        return Err(ConductError::Untrusted(format!(
+            "{name:?} was ended by --timeout: what differs between runs that were cut off is not known; give both \
+             more time, or explain one by itself"
+        )));
+    }
+    Ok([0, 1].map(|index| Timing::of(&session, index, &started_at)))
+}
+
+/// Makes the rounds.
+fn rounds(
+    targets: &[Target],
+    stop: StopRule,
+    seed: u64,
+    terms: &RunTerms,
+    ignore_failure: &IgnoreFailure,
+    observer: &mut dyn Observer,
+) -> Result<Session, ConductError> {
+    let command = |target: &Target| {
+        let hooks = Hooks {
+            prepare: target.hooks.prepare.clone(),
+            ..Hooks::default()
+        };
+        (target.command.clone(), hooks)
     };
     let mut executor = ProcessExecutor::new(
-        vec![(plan.target.command.clone(), hooks)],
-        plan.terms.process_options(SEED),
+        targets.iter().map(command).collect(),
+        terms.process_options(seed),
     )?
     .piping_warmup(Some(0));
     let rounds = Plan {
-        benchmarks: 1,
+        benchmarks: targets.len(),
         // With a time limit the first run may be one that never ends: once is enough.
-        warmup: u32::from(plan.terms.timeout.is_none()),
-        seed: SEED,
-        stop: match plan.runs {
-            Some(runs) => StopRule::Runs(runs),
-            None => StopRule::Answer(Limits {
-                minimum: 3,
-                maximum: Some(30),
-                at_least: Duration::ZERO,
-                soft: PATIENCE,
-                hard: AT_MOST,
-                precision: Some(PRECISION),
-            }),
-        },
+        warmup: u32::from(terms.timeout.is_none()),
+        seed,
+        stop,
         question: Question {
-            names: vec![plan.target.benchmark.name.clone()],
+            names: targets
+                .iter()
+                .map(|target| target.benchmark.name.clone())
+                .collect(),
             against: Against::One(0),
             metric: None,
             margin: MARGIN,
             alpha: ALPHA,
         },
-        ignore_failure: plan.ignore_failure.clone(),
+        ignore_failure: ignore_failure.clone(),
     };
     let mut session = conduct(&rounds, &mut executor, &mut FirstTimeOut { observer });
     if let Some(error) = session.failure.take() {
         return Err(error.into());
     }
-    if session.runs.is_empty() && interrupt::stopped() {
+    let is_lacking = |index| session.runs.iter().all(|run| run.benchmark != index);
+    if (0..targets.len()).any(is_lacking) && interrupt::stopped() {
         return Err(ConductError::NothingTimed);
     }
-    let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
-    Ok(Timing {
-        timed: fathom_diagnose::timed_runs(
-            &session.runs,
-            fathom_stats::median_interval(&floor, 0.95),
-        ),
-        less_for_null: null_output::warning(0, &session.warmups, &session.runs)
-            .map(|warning| warning.message),
-        runs: session.runs,
-        started_at,
-    })
+    Ok(session)
 }

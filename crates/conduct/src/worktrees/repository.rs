@@ -105,16 +105,13 @@ impl Repository {
     pub fn merge_base(&self, base: &str, head: &str) -> Result<String, WorktreesError> {
         let head_id = self.resolve(head)?;
         let remote = format!("origin/{base}");
-        let base_id = match self.resolve(base).or_else(|_| self.resolve(&remote)) {
-            Ok(id) => id,
-            Err(_) => {
-                let shallow = git::state(&self.root)?.shallow;
-                let unshallow = if shallow { " --unshallow" } else { "" };
-                return Err(WorktreesError::Repository(format!(
-                    "the base {base:?} is not in this clone; get it: git fetch{unshallow} origin {base}:refs/remotes/origin/{base}, \
+        let Ok(base_id) = self.resolve(base).or_else(|_| self.resolve(&remote)) else {
+            let shallow = git::state(&self.root)?.shallow;
+            let unshallow = if shallow { " --unshallow" } else { "" };
+            return Err(WorktreesError::Repository(format!(
+                "the base {base:?} is not in this clone; get it: git fetch{unshallow} origin {base}:refs/remotes/origin/{base}, \
                      or name another with --base"
-                )));
-            }
+            )));
         };
         match ask(&self.root, &["merge-base", &base_id, &head_id]) {
             Ok(id) => Ok(id),

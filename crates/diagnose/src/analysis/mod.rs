@@ -8,6 +8,7 @@ mod index;
 mod library_cost;
 mod lookup;
 mod median;
+mod on_path;
 mod oversubscription;
 mod profile;
 mod programs;
@@ -20,6 +21,7 @@ use std::collections::HashMap;
 use fathom_model::{Exit, Run, TimeAccount, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
+pub(crate) use on_path::OnPath;
 pub(crate) use oversubscription::is_runnable;
 pub(crate) use tally::Tally;
 pub(crate) use wait_ends::WaitEnds;

@@ -224,6 +224,8 @@ pub enum How {
     Why,
     /// `fathom startup`
     Startup,
+    /// `fathom serve`
+    Serve,
     /// `fathom pipe`
     Pipe,
     /// `fathom machine`
@@ -236,10 +238,11 @@ pub enum How {
 
 impl How {
     /// All, with their words.
-    pub const ALL: [(How, &'static str); 7] = [
+    pub const ALL: [(How, &'static str); 8] = [
         (How::Bench, "bench"),
         (How::Why, "why"),
         (How::Startup, "startup"),
+        (How::Serve, "serve"),
         (How::Pipe, "pipe"),
         (How::Machine, "machine"),
         (How::Value, "value"),
@@ -256,7 +259,10 @@ impl How {
 
     /// Whether it runs subjects.
     pub fn has_subjects(self) -> bool {
-        matches!(self, How::Bench | How::Why | How::Startup | How::Value)
+        matches!(
+            self,
+            How::Bench | How::Why | How::Startup | How::Serve | How::Value
+        )
     }
 }
 
@@ -362,6 +368,10 @@ pub struct Measure {
     pub counts: Vec<Count>,
     /// Caches of `startup`: warm, cold.
     pub cache: Vec<Located<String>>,
+    /// Loads of `serve`: numbers of connections, and `websocket`; without any, launches.
+    pub load: Vec<Located<String>>,
+    /// What servers are asked for.
+    pub path: Option<String>,
     /// All probes of `machine`, not only the fingerprint.
     pub full: bool,
     /// Builds and tools of the stages, files and counts.

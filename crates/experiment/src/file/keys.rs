@@ -120,6 +120,8 @@ impl Section {
                 "files",
                 "counts",
                 "cache",
+                "load",
+                "path",
                 "full",
                 "needs",
             ],

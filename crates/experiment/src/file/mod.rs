@@ -10,3 +10,5 @@ mod parse_programs;
 pub mod placeholder;
 pub mod problem;
 pub mod table;
+
+pub use parse_measures::WEBSOCKET;

@@ -6,6 +6,9 @@ use super::parse::Reader;
 use super::table::{Located, Table};
 use crate::unit;
 
+/// The load of `serve` that is none of connections.
+pub const WEBSOCKET: &str = "websocket";
+
 /// Rounds where the file says nothing, by `how`.
 const ROUNDS: u64 = 20;
 
@@ -46,6 +49,8 @@ impl Reader<'_> {
                 subjects: table.texts("subjects"),
                 rounds: table.whole("rounds", 1).unwrap_or(match how {
                     How::Why => 5,
+                    How::Serve if table.get("load").is_some() => 5,
+                    How::Serve => 30,
                     _ => ROUNDS,
                 }),
                 quick_rounds: table.whole("quick_rounds", 1),
@@ -59,6 +64,8 @@ impl Reader<'_> {
                 files: table.pairs("files"),
                 counts: self.counts(&table),
                 cache: self.caches(&table),
+                load: self.loads(&table),
+                path: table.text("path").map(|path| path.value),
                 full: table.flag("full").unwrap_or(false),
                 needs: table.texts("needs"),
                 span: table.span.clone(),
@@ -91,18 +98,20 @@ impl Reader<'_> {
         if how == How::Static && table.get("files").is_none() && table.get("counts").is_none() {
             table.missing("files", "write files.NAME = \"{work}/program\", or counts.NAME = { command = \"…\", pattern = \"…\" }");
         }
-        let only_of: [(&str, &[How]); 10] = [
+        let only_of: [(&str, &[How]); 12] = [
             ("values", &[How::Value]),
             ("stages", &[How::Pipe]),
             ("names", &[How::Pipe]),
             ("files", &[How::Static]),
             ("counts", &[How::Static]),
             ("cache", &[How::Startup]),
+            ("load", &[How::Serve]),
+            ("path", &[How::Serve]),
             ("full", &[How::Machine]),
             ("needs", &[How::Pipe, How::Static]),
             (
                 "subjects",
-                &[How::Bench, How::Why, How::Startup, How::Value],
+                &[How::Bench, How::Why, How::Startup, How::Serve, How::Value],
             ),
             ("warmup", &[How::Bench, How::Value]),
         ];
@@ -128,6 +137,28 @@ impl Reader<'_> {
             }
         }
         caches
+    }
+
+    pub(super) fn loads(&self, table: &Table<'_>) -> Vec<Located<String>> {
+        let loads = table.texts("load");
+        for load in &loads {
+            let is_number = load.value.parse::<u32>().is_ok_and(|number| number > 0);
+            if !is_number && load.value != WEBSOCKET {
+                self.problems.add(
+                    load.span.clone(),
+                    format!("`{}` is no load", load.value),
+                    "write numbers of connections, load = [1, 16, 64], or load = \"websocket\"",
+                );
+            }
+        }
+        if loads.len() > 1 && loads.iter().any(|load| load.value == WEBSOCKET) {
+            self.problems.add(
+                table.span.clone(),
+                "a measure loads servers by WebSocket or by connections",
+                "write two measures",
+            );
+        }
+        loads
     }
 
     pub(super) fn values(&self, table: &Table<'_>) -> Vec<Value> {

@@ -118,6 +118,41 @@ pub(super) fn startup(
     words
 }
 
+/// The words of `fathom serve` for all targets.
+pub(super) fn serve(
+    measure: &Measure,
+    targets: &[Target],
+    rounds: u64,
+    folders: &Folders,
+) -> Vec<String> {
+    let record = record_path(folders, &measure.id.value);
+    let mut words = vec!["serve".to_string(), format!("--json={}", record.display())];
+    let loads: Vec<&str> = measure
+        .load
+        .iter()
+        .map(|load| load.value.as_str())
+        .collect();
+    words.extend(match &loads[..] {
+        [] => vec![format!("--launches={rounds}"), "--rounds=0".to_string()],
+        ["websocket"] => vec![
+            "--launches=0".to_string(),
+            format!("--rounds={rounds}"),
+            "--websocket".to_string(),
+        ],
+        loads => vec![
+            "--launches=0".to_string(),
+            format!("--rounds={rounds}"),
+            format!("--connections={}", loads.join(",")),
+            "--rate=0".to_string(),
+        ],
+    });
+    words.extend(measure.path.iter().map(|path| format!("--path={path}")));
+    let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
+    words.extend(run_options(&jobs));
+    words.extend(targets.iter().map(|target| target.job.line()));
+    words
+}
+
 /// The words of `fathom pipe` for one pipeline.
 pub(super) fn pipe(
     measure: &Measure,

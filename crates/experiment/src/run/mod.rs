@@ -5,6 +5,7 @@ pub mod command;
 pub mod observed;
 pub mod printed;
 pub mod records;
+pub mod served;
 pub mod verb;
 
 /// The user wants to stop.

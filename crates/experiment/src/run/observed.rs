@@ -22,7 +22,7 @@ use crate::sweep;
 fn unwatched(_: Event<'_>) {}
 
 /// Calls of one verb, and what came of them.
-struct Session<'s> {
+pub(super) struct Session<'s> {
     folders: &'s Folders,
     amount: Amount,
     outcome: Yield,
@@ -31,7 +31,7 @@ struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    fn new(folders: &'s Folders, amount: Amount) -> Session<'s> {
+    pub(super) fn new(folders: &'s Folders, amount: Amount) -> Session<'s> {
         Session {
             folders,
             amount,
@@ -41,7 +41,7 @@ impl<'s> Session<'s> {
     }
 
     /// What `conduct` returns, or why there is nothing. `name` is the record's, without its ending.
-    fn call<R>(
+    pub(super) fn call<R>(
         &mut self,
         name: &str,
         conduct: impl FnOnce(&Verb) -> Result<R, ConductError>,
@@ -67,7 +67,17 @@ impl<'s> Session<'s> {
         })
     }
 
-    fn gap(
+    /// What came of it so far.
+    pub(super) fn outcome(&mut self) -> &mut Yield {
+        &mut self.outcome
+    }
+
+    /// All that came of it.
+    pub(super) fn into_outcome(self) -> Yield {
+        self.outcome
+    }
+
+    pub(super) fn gap(
         &mut self,
         measure: &Measure,
         subject: Option<&str>,

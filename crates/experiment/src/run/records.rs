@@ -3,8 +3,8 @@
 
 use fathom_machine::ProbeResult;
 use fathom_model::{
-    Cache, Combination, CpuWaits, Exit, Explanation, PipeRecord, PipeRound, StageRun,
-    StartupRecord, StartupRun,
+    Cache, Combination, CpuWaits, Exit, Explanation, LoadRound, PipeRecord, PipeRound, ServeRecord,
+    StageRun, StartupRecord, StartupRun, WebSocketClient, WebSocketRound,
 };
 use serde_json::Value;
 
@@ -156,6 +156,87 @@ pub fn of_pipe_load(record: &PipeRecord) -> Vec<String> {
 /// When it ended by itself; of a run that the time limit ended nobody knows.
 fn own_exit_ns(run: &StartupRun) -> Option<u64> {
     (run.exit != Exit::TimedOut).then_some(run.exit_ns)
+}
+
+/// Why the numbers of a `serve` record should not be trusted.
+pub fn of_serve_trust(record: &ServeRecord) -> Vec<String> {
+    let loads = record.servers.iter().flat_map(|server| {
+        let loads = server.load.iter().map(|load| &load.verdicts);
+        loads.chain(server.websocket.iter().map(|one| &one.verdicts))
+    });
+    let all: std::collections::BTreeSet<&String> = loads.flatten().collect();
+    let named: Vec<&str> = all.into_iter().map(String::as_str).collect();
+    match named.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("serve: {}", named.join(", "))],
+    }
+}
+
+/// What a `serve` record says of one server: its launches, its rounds under load, its messages.
+pub fn serve(
+    record: &ServeRecord,
+    server: usize,
+    measure: &str,
+    subject: &str,
+    parameters: &Combination,
+) -> Vec<Samples> {
+    let mut sampler = Sampler {
+        measure,
+        parameters,
+        all: Vec::new(),
+    };
+    let Some(server) = record.servers.get(server) else {
+        return Vec::new();
+    };
+    let mut add = |metric: &str, unit, primary, values: Vec<(u32, f64)>| {
+        sampler.add(metric, Some(subject), unit, false, primary, values);
+    };
+    if let Some(cold) = &server.cold {
+        let runs = || (0u32..).zip(&cold.runs);
+        let of = |pick: fn(&fathom_model::Launch) -> Option<f64>| {
+            let values = runs().filter_map(|(round, run)| Some((round, pick(run)? / 1e3)));
+            values.collect::<Vec<_>>()
+        };
+        add("first_answer", "s", true, of(|run| Some(run.ready_ms)));
+        add("listening", "s", false, of(|run| run.listening_ms));
+        add("first_byte", "s", false, of(|run| Some(run.first_byte_ms)));
+        add("launch_cpu", "s", false, of(|run| Some(run.cpu_ms)));
+    }
+    for load in &server.load {
+        let of = |pick: fn(&LoadRound) -> Option<f64>| {
+            let values = load.rounds.iter();
+            let values = values.filter_map(|round| Some((round.round, pick(round)?)));
+            values.collect::<Vec<_>>()
+        };
+        let name = |metric: &str| format!("{metric}_{}", load.connections);
+        let throughput = of(|round| Some(round.requests_per_second));
+        add(&name("requests_per_second"), "/s", false, throughput);
+        let p50 = of(|round| Some(round.p50_ms? / 1e3));
+        add(&name("response_p50"), "s", false, p50);
+        let p99 = of(|round| Some(round.p99_ms? / 1e3));
+        add(&name("response_p99"), "s", false, p99);
+        let cpu = of(|round| Some(round.server_cpu_us_per_request? / 1e6));
+        add(&name("request_cpu"), "s", false, cpu);
+    }
+    for one in &server.websocket {
+        let of = |pick: fn(&WebSocketRound) -> Option<f64>| {
+            let values = one.rounds.iter();
+            let values = values.filter_map(|round| Some((round.round, pick(round)?)));
+            values.collect::<Vec<_>>()
+        };
+        let prefix = match one.client {
+            WebSocketClient::Blocking => "",
+            WebSocketClient::Spinning => "spinning_",
+        };
+        let name = |metric: &str| format!("{prefix}{metric}");
+        let trip = of(|round| Some(round.p50_ms? / 1e3));
+        add(&name("round_trip"), "s", prefix.is_empty(), trip);
+        let rate = of(|round| Some(round.round_trips_per_second));
+        add(&name("round_trips_per_second"), "/s", false, rate);
+        let cpu = of(|round| Some(round.server_cpu_us_per_round_trip? / 1e6));
+        add(&name("round_trip_cpu"), "s", false, cpu);
+    }
+    sampler.all
 }
 
 /// First output and exit of the runs of a `startup` record, and what they waited for a CPU.

@@ -69,6 +69,7 @@ impl Verb {
             ConductError::Measure(
                 MeasureError::RunFailed { stderr, .. }
                 | MeasureError::StageFailed { stderr, .. }
+                | MeasureError::ServerFailed { stderr, .. }
                 | MeasureError::HookFailed { stderr, .. },
             ) => String::from_utf8_lossy(stderr),
             _ => "".into(),

@@ -8,7 +8,7 @@ use crate::plan;
 use crate::prepare::Prepared;
 use crate::results::{Cause, Gap};
 use crate::run::bench::Amount;
-use crate::run::{Interrupted, Yield, bench, observed, printed};
+use crate::run::{Interrupted, Yield, bench, observed, printed, served};
 
 impl Running<'_> {
     pub(super) fn one(
@@ -48,6 +48,7 @@ impl Running<'_> {
             How::Value => printed::run(measure, &targets, amount, scope.folders)?,
             How::Why => observed::why(measure, &targets, amount, &scope),
             How::Startup => observed::startup(measure, targets, amount, &scope)?,
+            How::Serve => served::serve(measure, &targets, amount, &scope),
             How::Pipe => observed::pipe(measure, amount, &scope),
             How::Machine => observed::machine(measure, amount, scope.folders),
             How::Static => printed::run_static(measure, amount, &scope, prepared)?,

@@ -26,41 +26,23 @@ pub(super) fn explain(cli: &Command, error: ErrorKind, words: &[OsString]) -> Op
         return None;
     }
     let name = verb.get_name();
-    let takes_one = name == "why";
     // What has blanks was quoted: a command of its own.
     if command[0].contains(char::is_whitespace) {
-        let all_commands = command.iter().all(|word| !word.starts_with('-'));
-        return (takes_one && all_commands).then(|| {
-            format!(
-                "why explains one command at a time; to compare commands, write: fathom bench {}",
-                line(command)
-            )
-        });
+        return None;
     }
-    let is_option = |word: &&&str| word.starts_with('-');
-    let problem = match command[1..].iter().find(is_option) {
-        Some(option) => format!(
-            "{option} stands after {:?}, where the command begins",
-            command[0]
-        ),
-        None if takes_one => "why takes one command".to_owned(),
-        None => return None,
-    };
+    let option = command[1..].iter().find(|word| word.starts_with('-'))?;
+    let problem = format!(
+        "{option} stands after {:?}, where the command begins",
+        command[0]
+    );
     let before = match options {
         [] => String::new(),
         options => format!("{} ", line(options)),
     };
-    let mut text = format!(
+    Some(format!(
         "{problem}; for one command with arguments, {}",
         forms(name, &before, command)
-    );
-    if takes_one && command.len() == 2 && !command[1].starts_with('-') {
-        text.push_str(&format!(
-            "; to compare two, write: fathom bench {}",
-            line(command)
-        ));
-    }
-    Some(text)
+    ))
 }
 
 /// Both right ways to write a command with arguments.

@@ -134,7 +134,7 @@ fn command() -> Command {
             None => arg,
         }
     };
-    let verbs = ["why", "versions", "bisect"].into_iter();
+    let verbs = ["versions", "bisect"].into_iter();
     verbs.fold(Cli::command(), |command, name| {
         command.mut_subcommand(name, |verb| verb.mut_args(of_one))
     })

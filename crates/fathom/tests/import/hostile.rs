@@ -31,7 +31,7 @@ fn no_file_takes_more_than_400_mb_and_each_has_an_answer() {
             "hyperfine 1",
         ),
         (hyperfine, ",1", 20_000_000, "]}]}", "300 MB of memory"),
-        (hyperfine, ",[", 1_000_000, "", "not JSON: recursion limit"),
+        (hyperfine, ",[0", 1_000_000, "", "not JSON: recursion limit"),
         (
             hyperfine,
             ",0.001234567890123",
@@ -51,7 +51,7 @@ fn no_file_takes_more_than_400_mb_and_each_has_an_answer() {
             "<testcase name='x' time='1'/>",
             1_000_000,
             "</testsuite>",
-            "nodes",
+            "1,000,000 samples",
         ),
         (
             "name,value\n",

@@ -90,8 +90,9 @@ fn a_file_that_names_its_commit_is_saved_under_it() {
         "cbaeb2b4d841b4feb92c9ab75a15e36bd7a252a7"
     );
     assert_eq!(point["time"], "2026-11-21T03:05:02Z");
-    let key = point["environment"].as_str().unwrap();
-    assert_eq!(history["environments"][key]["cpu_model"], "AMD EPYC");
+    let environment = &history["environments"][0];
+    assert_eq!(environment["key"], point["environment"]);
+    assert_eq!(environment["cpu_model"], "AMD EPYC");
 }
 
 #[test]

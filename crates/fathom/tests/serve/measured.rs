@@ -72,19 +72,9 @@ fn nothing_of_a_server_is_left_behind() {
 
 #[test]
 fn a_server_finds_its_port_in_a_variable_or_tells_it_by_listening() {
-    let by_variable = record(
-        &["--rounds", "0"],
-        &[
-            "sh".to_string(),
-            "-c".to_string(),
-            format!(
-                "exec {}",
-                line("good")
-                    .replace("{port}", "'\"$PORT\"'")
-                    .replace("''", "")
-            ),
-        ],
-    );
+    let mut words = server("good");
+    words[3] = "env".to_string();
+    let by_variable = record(&["--rounds", "0"], &words);
     assert_eq!(by_variable["servers"][0]["cold"]["launches"], 3);
     let mut free = server("good");
     free[3] = "0".to_string();
@@ -149,6 +139,43 @@ fn answer(mut connection: std::net::TcpStream) {
             return;
         }
     }
+}
+
+#[test]
+fn messages_go_through_a_websocket_server_and_back() {
+    let options = [
+        "--websocket",
+        "--path",
+        "/ws",
+        "--launches",
+        "2",
+        "--rounds",
+        "2",
+    ];
+    let quick = ["--time", "200ms", "--json", "-"];
+    let all: Vec<&str> = options.into_iter().chain(quick).collect();
+    let output = fathom(&all, &server("ws")).output().unwrap();
+    let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let served = &record["servers"][0];
+    assert_eq!(served["status"], 101);
+    assert_eq!(served["cold"]["launches"], 2);
+    assert_eq!(served["load"].as_array().unwrap().len(), 0);
+    let exchanges = served["websocket"].as_array().unwrap();
+    let clients: Vec<&Value> = exchanges.iter().map(|one| &one["client"]).collect();
+    assert_eq!(clients, ["blocking", "spinning"]);
+    for one in exchanges {
+        assert_eq!(
+            (&one["link"], &one["extensions"]),
+            (&Value::from("echo"), &Value::Null)
+        );
+        let trips = one["round_trips"].as_u64().unwrap();
+        assert!(trips > 0);
+        assert_eq!(one["messages"].as_u64(), Some(trips));
+    }
+    let plain = fathom(&["--websocket", "--timeout", "500ms"], &server("good"))
+        .output()
+        .unwrap();
+    assert_eq!(plain.status.code(), Some(3));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 /// A server in Python's socket calls, one thread for each connection. `sys.argv`: port, kind.
 const SERVER: &str = r#"
-import os, socket, sys, threading, time
-port, kind = int(sys.argv[1]), sys.argv[2]
+import base64, hashlib, os, socket, sys, threading, time
+port, kind = int(os.environ['PORT'] if sys.argv[1] == 'env' else sys.argv[1]), sys.argv[2]
 if kind == 'dies': sys.stderr.write('no such table: users\n'); sys.exit(3)
 if kind == 'silent': time.sleep(600)
 if kind == 'daemon' and os.fork(): os._exit(0)
@@ -30,6 +30,7 @@ def serve(c):
         head, held = held.split(b'\r\n\r\n', 1)
         count[0] += 1
         path = head.split(b' ')[1]
+        if kind == 'ws': return echo(c, head.decode(), held)
         if kind == 'booting' and count[0] <= 2: c.sendall(answer(503, b'wait'))
         elif kind == 'fails': c.sendall(answer(500, b'no'))
         elif kind == 'mixed' and count[0] > 40 and count[0] % 2: c.sendall(answer(500, b'no'))
@@ -46,6 +47,20 @@ def serve(c):
         elif kind == 'counts': c.sendall(answer(200, b'%d' % count[0]))
         elif path == b'/where': c.sendall(answer(200, b'here'))
         else: c.sendall(answer(200, b'Hello'))
+def echo(c, head, held):
+    key = [l.split(': ')[1] for l in head.split('\r\n') if l.startswith('Sec-WebSocket-Key')][0]
+    key = base64.b64encode(hashlib.sha1((key + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').encode()).digest())
+    c.sendall(b'HTTP/1.1 101 X\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ' + key + b'\r\n\r\n')
+    while True:
+        while len(held) < 6 or len(held) < 6 + (held[1] & 127):
+            got = c.recv(65536)
+            if not got: return
+            held += got
+        size = held[1] & 127
+        text = bytes(b ^ held[2 + i % 4] for i, b in enumerate(held[6:6 + size]))
+        if held[0] & 15 == 8: return
+        c.sendall(bytes([0x81, size]) + text)
+        held = held[6 + size:]
 def guarded(c):
     try: serve(c)
     except OSError: pass

@@ -164,6 +164,7 @@ fn failures_are_no_latencies_but_are_completed() {
     }
     let totals = ledger.close(SECOND);
     assert_eq!((totals.completed, totals.errors()), (8, 8));
+    assert_eq!(totals.requests_per_second(), 0.0);
     assert_eq!(totals.failed, [1; 8]);
     assert_eq!(totals.response().count(), 0);
     assert_eq!(totals.seconds[0].failed, 8);

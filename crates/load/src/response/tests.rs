@@ -85,6 +85,14 @@ fn some_answers_have_no_body_whatever_their_head_says() {
 }
 
 #[test]
+fn who_asked_for_another_protocol_gets_its_answer() {
+    let bytes = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n\x81\x02ab";
+    let mut body = Kept::default();
+    let progress = Reader::switching().feed(bytes, &mut body).unwrap();
+    assert!(matches!(progress, Progress::Done(used, answer) if used == 48 && answer.status == 101));
+}
+
+#[test]
 fn what_is_no_answer_is_refused_with_the_reason() {
     let refused = |bytes: &[u8]| read(bytes, 4096, false).unwrap_err().0;
     assert_eq!(

@@ -171,7 +171,7 @@ impl Server {
                 .map(|directory| text(directory.as_os_str()))
                 .transpose()
                 .map_err(spawn)?,
-            cpus: (!options.cpus.is_empty()).then(|| cpu_set(&options.cpus)),
+            cpus: (!options.cpus.is_empty()).then(|| Box::new(cpu_set(&options.cpus))),
             filter: (!gains_privileges(command)).then(Filter::new),
             descriptors: [
                 control_read.as_raw_fd(),
@@ -761,9 +761,9 @@ fn texts<'a>(texts: impl Iterator<Item = &'a [u8]>) -> io::Result<Vec<CString>> 
     texts.map(text).collect()
 }
 
-fn cpu_set(cpus: &[usize]) -> Box<libc::cpu_set_t> {
+fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
     // SAFETY: all-zero is a valid, empty set.
-    let mut set: Box<libc::cpu_set_t> = Box::new(unsafe { std::mem::zeroed() });
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {
         // SAFETY: the number is below the set's size.
         unsafe { libc::CPU_SET(*cpu, &mut set) };

@@ -100,7 +100,7 @@ fn text(from_outside: &str) -> String {
         match character {
             ' ' | '.' | ',' | ';' | '-' | '/' | '%' | '+' | '=' | '(' | ')' => out.push(character),
             other if other.is_ascii_punctuation() => {
-                out.push_str(&format!("&#{};", u32::from(other)))
+                out.push_str(&format!("&#{};", u32::from(other)));
             }
             other => out.push(other),
         }

@@ -87,9 +87,17 @@ fn of(server: &ServedServer) -> String {
             None => format!("at {rate}/s has too few answers for a p99"),
         });
     }
+    if let Some(first) = server.websocket.first() {
+        let trips = format_count(first.round_trips_per_second.round());
+        let p50 = words::ms_or(first.round_trip_ms.p50);
+        parts.push(format!(
+            "does {trips} round trips/s by WebSocket with a p50 of {p50}"
+        ));
+    }
     match parts.len() {
         0 => format!("{name}: nothing was measured."),
         1 => format!("{name} {}.", parts[0]),
+        2 => format!("{name} {} and {}.", parts[0], parts[1]),
         last => format!(
             "{name} {}, and {}.",
             parts[..last - 1].join(", "),

@@ -3,7 +3,7 @@
 use fathom_model::{HighestRate, ServeRecord};
 
 use super::answer::{answer, budget_value};
-use super::{cold, compared, loads, words};
+use super::{cold, compared, loads, websocket, words};
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count};
 
@@ -49,6 +49,7 @@ pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
     }
     cold::write(&mut page, record, options.verbose);
     loads::write(&mut page, record, options.verbose);
+    websocket::write(&mut page, record);
     for (index, server) in record.servers.iter().enumerate() {
         if let Some(highest) = &server.highest_rate {
             page.gap();

@@ -54,7 +54,8 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
     }
 }
 
-/// The command that explains where the time goes, of the slower one.
+/// The command that explains where the time goes: what differs between two, of more than two the
+/// slowest one.
 pub(crate) fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
     let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let slowest = comparisons
@@ -62,31 +63,62 @@ pub(crate) fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> 
         .iter()
         .filter(|c| c.verdict == Verdict::Slower)
         .max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
+    if let [a, b] = subjects
+        && let Some(comparison) = comparisons.and_then(|all| all.first())
+    {
+        // The one that takes more comes last: what it takes more is listed.
+        let is_b_faster = (comparison.subject == 1) == (comparison.verdict == Verdict::Faster);
+        let (a, b) = (a.benchmark, b.benchmark);
+        return Some(match is_b_faster {
+            true => command(&[b, a]),
+            false => command(&[a, b]),
+        });
+    }
     let reference = comparisons.and_then(|all| all.first()).map(|c| c.reference);
     let index = slowest.map(|c| c.subject).or(reference).unwrap_or(0);
-    subjects.get(index).map(|s| command(s.benchmark))
+    subjects.get(index).map(|s| command(&[s.benchmark]))
 }
 
-/// `fathom why` for this benchmark, with what was said of how it is run.
-fn command(benchmark: &Benchmark) -> String {
+/// `fathom why` for these benchmarks, one or two, with what was said of how they are run.
+fn command(benchmarks: &[&Benchmark]) -> String {
     let mut words = vec!["fathom why".to_owned()];
-    if let InputFrom::File(path) = &benchmark.input {
-        words.push(format!("--input {}", quoted(path)));
+    let inputs = benchmarks.iter().map(|benchmark| match &benchmark.input {
+        InputFrom::File(path) => Some(path.as_str()),
+        InputFrom::Null => None,
+    });
+    once_or_for_each(&mut words, "--input", &inputs.collect::<Vec<_>>(), "null");
+    let directories = benchmarks.iter();
+    let directories = directories.map(|benchmark| benchmark.working_directory.as_deref());
+    once_or_for_each(&mut words, "--cwd", &directories.collect::<Vec<_>>(), ".");
+    let shell = benchmarks.first().and_then(|first| first.shell.as_deref());
+    match (shell, benchmarks) {
+        (Some("/bin/sh"), _) => words.push("-S".to_owned()),
+        (Some(shell), _) => words.push(format!("--shell {}", quoted(shell))),
+        (None, [one]) => words.push(format!("-- {}", one.command)),
+        (None, _) => (),
     }
-    if let Some(directory) = &benchmark.working_directory {
-        words.push(format!("--cwd {}", quoted(directory)));
-    }
-    match &benchmark.shell {
-        Some(shell) if shell == "/bin/sh" => {
-            words.push(format!("-S {}", quoted(&benchmark.command)));
-        }
-        Some(shell) => {
-            words.push(format!("--shell {}", quoted(shell)));
-            words.push(quoted(&benchmark.command));
-        }
-        None => words.push(format!("-- {}", benchmark.command)),
+    if shell.is_some() || benchmarks.len() > 1 {
+        words.extend(
+            benchmarks
+                .iter()
+                .map(|benchmark| quoted(&benchmark.command)),
+        );
     }
     words.join(" ")
+}
+
+/// An option of the run as it is to be given: once where all have the same.
+fn once_or_for_each(words: &mut Vec<String>, option: &str, values: &[Option<&str>], none: &str) {
+    let is_same = values.iter().all(|value| *value == values[0]);
+    match (is_same, values[0]) {
+        (true, None) => (),
+        (true, Some(value)) => words.push(format!("{option} {}", quoted(value))),
+        (false, _) => words.extend(
+            values
+                .iter()
+                .map(|value| format!("{option} {}", quoted(value.unwrap_or(none)))),
+        ),
+    }
 }
 
 /// As one word of a shell.

@@ -140,7 +140,7 @@ impl Chromium {
         let about = &message["params"];
         match message["method"].as_str() {
             Some("Runtime.exceptionThrown") => {
-                self.complaints.push(about["exceptionDetails"].to_string())
+                self.complaints.push(about["exceptionDetails"].to_string());
             }
             Some("Runtime.consoleAPICalled") => self.complaints.push(about["args"].to_string()),
             Some("Log.entryAdded") => self.complaints.push(about["entry"].to_string()),

@@ -60,7 +60,7 @@ fn estimate(value: f64) -> Estimate {
     }
 }
 
-fn environment() -> Environment {
+pub(crate) fn environment() -> Environment {
     Environment {
         kernel: "Linux 6.18.44".into(),
         architecture: "x86_64".into(),

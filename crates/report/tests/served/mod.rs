@@ -8,7 +8,7 @@ use fathom_model::{
     ColdStart, Environment, Estimate, HighestRate, Launch, ListeningBy, LoadResult, LoadRound,
     LoadSecond, MoreRounds, Percentiles, SCHEMA_VERSION, ServeBudget, ServeComparison,
     ServeConditions, ServeMetric, ServeRecord, ServedServer, SlowLaunch, Spread, StopReason,
-    TriedRate, Verdict, Warning,
+    TriedRate, Verdict, Warning, WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound,
 };
 
 fn estimate(value: f64) -> Estimate {
@@ -162,7 +162,47 @@ fn server(name: &str, ms: f64, per_second: f64) -> ServedServer {
             load(64, Some(per_second * 0.7), per_second * 0.7),
         ],
         highest_rate: None,
+        websocket: Vec::new(),
     }
+}
+
+fn exchange(client: WebSocketClient, link: WebSocketLink, per_second: f64) -> WebSocketResult {
+    WebSocketResult {
+        client,
+        link,
+        extensions: (link == WebSocketLink::Echo).then(|| "permessage-deflate\x1b[2J".to_string()),
+        message_bytes: 9,
+        round_trips: 15_000,
+        round_trips_per_second: per_second,
+        round_trip_ms: percentiles(1e3 / per_second),
+        messages: 30_000,
+        other_messages: 0,
+        server_cpu_us_per_round_trip: Some(52.0),
+        verdicts: vec!["neighbours".to_string()],
+        rounds: vec![WebSocketRound {
+            round: 0,
+            round_trips_per_second: per_second,
+            p50_ms: Some(1e3 / per_second),
+            server_cpu_us_per_round_trip: Some(52.0),
+            neighbours_share: 0.3,
+        }],
+    }
+}
+
+/// Two servers by WebSocket.
+pub(crate) fn websocket() -> ServeRecord {
+    let mut record = full();
+    (record.comparisons, record.budget, record.warnings) = (Vec::new(), Vec::new(), Vec::new());
+    let links = [WebSocketLink::Relay, WebSocketLink::Echo];
+    for (server, link) in record.servers.iter_mut().zip(links) {
+        server.load.clear();
+        (server.cold_evicted, server.highest_rate) = (None, None);
+        server.websocket = vec![
+            exchange(WebSocketClient::Blocking, link, 9_950.0),
+            exchange(WebSocketClient::Spinning, link, 15_578.0),
+        ];
+    }
+    record
 }
 
 /// One server, nothing remarkable.

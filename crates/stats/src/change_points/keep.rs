@@ -62,12 +62,7 @@ fn drop_weak(values: &[f64], first: usize, cuts: &mut Vec<Cut>) {
 }
 
 /// The values on both sides of a cut, as far as they count.
-pub(super) fn sides<'a>(
-    values: &'a [f64],
-    before: usize,
-    index: usize,
-    after: usize,
-) -> (&'a [f64], &'a [f64]) {
+pub(super) fn sides(values: &[f64], before: usize, index: usize, after: usize) -> (&[f64], &[f64]) {
     let start = before.max(index.saturating_sub(REACH));
     let end = after.min(index + REACH);
     (&values[start..index], &values[index..end])
@@ -111,10 +106,10 @@ fn relocate(values: &[f64], first: usize, cuts: &mut [Cut]) -> bool {
         // Distance when the cut lies at `start`, then one point after the other changes sides.
         let mut distance = 0.0;
         let mut best = (0.0, start);
-        for place in start..end {
-            distance += (values[place] - low).abs() - (values[place] - high).abs();
+        for (place, value) in (start + 1..).zip(&values[start..end]) {
+            distance += (value - low).abs() - (value - high).abs();
             if distance < best.0 {
-                best = (distance, place + 1);
+                best = (distance, place);
             }
         }
         if best.1 != index {

@@ -55,19 +55,23 @@ impl Samples {
         all
     }
 
-    /// The clock depends on all runs together and never on which program a run is of.
+    /// The choice is the same whichever side a run is of: both must know the waits of most runs (a
+    /// program with children doesn't), and wait.
     pub(super) fn metric(&self) -> Metric {
-        let runs = || self.base.iter().chain(&self.head);
-        let (mut wall, mut waited, mut known, mut all) = (0.0, 0.0, 0, 0);
-        for run in runs() {
-            all += 1;
+        let mostly_known = |runs: &[GateRun]| {
+            let known = runs
+                .iter()
+                .filter(|run| run.cpu_wait_free.is_some())
+                .count();
+            2 * known >= runs.len()
+        };
+        let (mut wall, mut waited) = (0.0, 0.0);
+        for run in self.base.iter().chain(&self.head) {
             wall += run.wall;
-            if let Some(free) = run.cpu_wait_free {
-                known += 1;
-                waited += run.wall - free;
-            }
+            waited += run.cpu_wait_free.map_or(0.0, |free| run.wall - free);
         }
-        match 2 * known >= all && waited > WAIT_SHARE * wall {
+        let known = mostly_known(&self.base) && mostly_known(&self.head);
+        match known && waited > WAIT_SHARE * wall {
             true => Metric::Undisturbed,
             false => Metric::Wall,
         }

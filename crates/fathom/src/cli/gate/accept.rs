@@ -101,7 +101,7 @@ fn toml_text(text: &str) -> String {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             control if control.is_control() => {
-                out.push_str(&format!("\\u{:04X}", u32::from(control)))
+                out.push_str(&format!("\\u{:04X}", u32::from(control)));
             }
             other => out.push(other),
         }

@@ -3,6 +3,7 @@
 mod accept;
 mod arguments;
 mod commands;
+mod differs;
 mod show;
 mod stored;
 mod suite;
@@ -53,7 +54,10 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
 
 fn measured(arguments: &Arguments, plan: &GatePlan) -> Result<i32, Failure> {
     let mut progress = RevisionProgress::new();
-    let measured = gate(plan, &mut progress);
+    let measured = gate(plan, &mut progress).map(|mut measured| {
+        differs::explain(plan, &mut measured.record, &mut progress);
+        measured
+    });
     progress.clear();
     let measured = measured?;
     show::show(arguments, &measured.record)?;

@@ -69,7 +69,7 @@ pub(super) fn plan(arguments: &Arguments) -> Result<Built, Failure> {
         let mut waits = || {
             say(&format!(
                 "{what} is checked out by another Fathom, waiting ..."
-            ))
+            ));
         };
         let prepared = cache
             .prepare(&wanted, &mut waits)

@@ -24,6 +24,7 @@ const SHOWN: &str = "What is shown and written";
   fathom serve 'python3 app.py {port}' './app {port}' --path /hello
   fathom serve --launches 100 --rounds 0 -- ./app {port}
   fathom serve -c 64 --rate 1000 --time 10s --url http://localhost:8080/
+  fathom serve --websocket --path /ws -- node chat.js {port}
   fathom serve --budget p99=2ms,errors=0,ready=50ms -- ./app {port}
 
 A worked example.
@@ -117,6 +118,19 @@ pub(crate) struct Arguments {
     /// Repeat the random order of this seed
     #[arg(long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
+
+    /// Two WebSocket clients send each other messages through the server, one at a time, by clients that
+    /// sleep and by clients that spin
+    #[arg(long, conflicts_with_all = ["connections", "rate", "poisson", "find_rate", "body", "paths_file", "no_keep_alive", "status", "body_contains"], help_heading = ASKED)]
+    pub websocket: bool,
+
+    /// Offer permessage-deflate: it is never offered unless asked for
+    #[arg(long, requires = "websocket", help_heading = ASKED)]
+    pub deflate: bool,
+
+    /// Length of a WebSocket message
+    #[arg(long, value_name = "N", default_value_t = 9, requires = "websocket", value_parser = values::message_bytes, help_heading = ASKED)]
+    pub message_bytes: usize,
 
     /// The method of the requests
     #[arg(short = 'X', long, value_name = "NAME", default_value = "GET", help_heading = ASKED)]

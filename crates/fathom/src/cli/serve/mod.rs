@@ -19,6 +19,8 @@ use crate::cli::{path_conflicts, screen, write};
 
 /// Exit code when a budget is exceeded.
 const OVER_BUDGET: i32 = 1;
+/// The status of a server that speaks WebSocket from there on.
+const SWITCHING: u16 = 101;
 /// A launch that takes longer has failed, unless something else is said.
 const LAUNCH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 
@@ -65,36 +67,42 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
             "neither launches nor rounds are asked for: nothing would be measured".to_string(),
         ));
     }
-    let connections = match (&arguments.connections, &arguments.rate) {
-        (Some(given), _) => given.0.clone(),
-        (None, _) => CONNECTIONS.to_vec(),
+    let connections = match &arguments.connections {
+        Some(given) => given.0.clone(),
+        None if arguments.websocket => Vec::new(),
+        None => CONNECTIONS.to_vec(),
+    };
+    let given = |status: &Option<values::Status>| {
+        let status = status.clone();
+        status.map_or_else(Vec::new, |status| status.0)
     };
     Ok(ServePlan {
         port: arguments.port,
         launches,
         cold: arguments.cold,
         connections,
-        rates: arguments.rate.clone().map(|rates| rates.0),
+        rates: match arguments.websocket {
+            true => Some(Vec::new()),
+            false => arguments.rate.clone().map(|rates| rates.0),
+        },
+        message_bytes: arguments.message_bytes,
         poisson: arguments.poisson,
         find_rate: arguments.find_rate.clone(),
         step: arguments.time,
         rounds,
         requests: servers::requests(arguments)?,
         checks: Checks {
-            status: arguments
-                .status
-                .clone()
-                .map_or_else(Vec::new, |status| status.0),
+            status: match arguments.websocket {
+                true => vec![SWITCHING],
+                false => given(&arguments.status),
+            },
             contains: arguments.body_contains.clone().map(String::into_bytes),
         },
         request_timeout: arguments.request_timeout,
         launch_timeout: arguments.run_options.timeout.unwrap_or(LAUNCH_TIMEOUT),
         ready: Ready {
             path: arguments.ready_path.clone(),
-            status: arguments
-                .ready_status
-                .clone()
-                .map_or_else(Vec::new, |status| status.0),
+            status: given(&arguments.ready_status),
             line: arguments.ready_line.clone(),
         },
         stop_timeout: arguments.stop_timeout,
@@ -138,6 +146,7 @@ fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
 
 fn exit_code(record: &ServeRecord) -> i32 {
     let loads = || record.servers.iter().flat_map(|server| &server.load);
+    let exchanges = || record.servers.iter().flat_map(|server| &server.websocket);
     let doubtful = [
         Doubt::GeneratorBound,
         Doubt::Lagging,
@@ -152,7 +161,9 @@ fn exit_code(record: &ServeRecord) -> i32 {
         OVER_BUDGET
     } else if loads().count() > 0 && loads().all(|load| load.errors == load.completed) {
         COMMAND_FAILED
-    } else if loads().any(|load| load.verdicts.iter().any(is_doubtful)) {
+    } else if loads().any(|load| load.verdicts.iter().any(is_doubtful))
+        || exchanges().any(|exchange| exchange.verdicts.iter().any(is_doubtful))
+    {
         UNTRUSTED
     } else {
         0

@@ -1,7 +1,7 @@
 //! From arguments to the servers, and to what is asked of them.
 
 use fathom_conduct::serve::Served;
-use fathom_load::{RequestPlan, Url};
+use fathom_load::{Extensions, RequestPlan, Url};
 
 use super::Arguments;
 use crate::cli::failure::Failure;
@@ -102,6 +102,10 @@ pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
         headers,
         body,
         keep_alive: !arguments.no_keep_alive,
+        websocket: arguments.websocket.then_some(match arguments.deflate {
+            true => Extensions::Deflate,
+            false => Extensions::None,
+        }),
     };
     plan.check().map_err(Failure::Usage)?;
     Ok(plan)

@@ -42,6 +42,18 @@ pub(super) fn connections(text: &str) -> Result<Connections, String> {
     Ok(Connections(all))
 }
 
+/// Length of a message, which has a number in it.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn message_bytes(text: &str) -> Result<usize, String> {
+    let bytes: u32 = quantities::whole(text)?;
+    match bytes {
+        9..=1_048_576 => Ok(bytes as usize),
+        _ => Err("a message has 9 bytes to 1 MiB (1048576)".to_string()),
+    }
+}
+
 /// `1000`, `500,1000`; 0 is none.
 ///
 /// # Errors

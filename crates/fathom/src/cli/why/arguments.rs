@@ -1,10 +1,10 @@
 //! The options of `fathom why`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::given_commands::GivenCommands;
 use crate::cli::run_options::RunOptions;
 
 /// See the help texts.
@@ -13,24 +13,23 @@ use crate::cli::run_options::RunOptions;
   fathom why -- python3 report.py
   fathom why --input big.txt --html why.html -- ./count-lines
   fathom why -S 'make | tail'
+  fathom why 'gzip -1 -k -c f' 'gzip -9 -k -c f'
 
 The timed runs are never traced: their times are the times. Then one more run is observed,
-by the best means that this machine allows (fathom why --tiers shows them).
+by the best means that this machine allows (fathom why --tiers shows them). Two commands
+are timed in the same rounds, and what the second takes more is listed part by part.
 
 Exit codes: 0 done, 2 wrong arguments, 3 the command failed, 4 it can't be measured or traced, 130 interrupted.")]
 pub(crate) struct Arguments {
-    /// One command in quotes; or, after --, as separate words
-    #[arg(value_name = "COMMAND")]
-    pub command: Option<OsString>,
-
-    /// The command, word by word: what follows is handed on as it is
-    #[arg(last = true, value_name = "WORD")]
-    pub words: Vec<OsString>,
+    /// One command, or two in quotes
+    #[command(flatten)]
+    pub given: GivenCommands,
 
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Time exactly this many runs (default: until the median is known well, 3 to 30)
+    /// Time exactly this many runs (default: until the median is known well, 3 to 30; of two
+    /// commands 10 to 40 rounds)
     #[arg(short, long, value_name = "N", value_parser = crate::cli::quantities::at_least_one, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 

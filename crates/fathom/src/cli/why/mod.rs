@@ -1,8 +1,11 @@
-//! `fathom why`: account for a program's time and name the cause of what is slow.
+//! `fathom why`: account for a program's time and name the cause of what is slow; of two, what
+//! differs.
 
 mod arguments;
+mod difference;
 mod tiers;
 
+use std::ffi::OsString;
 use std::path::Path;
 
 pub(super) use arguments::Arguments;
@@ -14,8 +17,8 @@ use fathom_report as report;
 
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
-use crate::cli::target::{Source, line, target};
-use crate::cli::{machine_changed, path_conflicts, screen, write};
+use crate::cli::target::{Source, target};
+use crate::cli::{machine_changed, mistakes, path_conflicts, screen, write};
 
 /// Times, observes, explains, prints. Returns the exit code.
 ///
@@ -32,7 +35,12 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         &arguments.save_observation,
     ];
     write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
-    let plan = plan(&arguments)?;
+    let targets = targets(&arguments)?;
+    let targets = match <[Target; 2]>::try_from(targets) {
+        Ok(both) => return difference::run(&arguments, both),
+        Err(one) => one,
+    };
+    let plan = plan(&arguments, targets)?;
     let written = files.into_iter().filter_map(|path| path.as_deref());
     path_conflicts::check([&plan.target.command], written)?;
     interrupt::catch();
@@ -50,9 +58,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     })
 }
 
-fn plan(arguments: &Arguments) -> Result<WhyPlan, Failure> {
+fn plan(arguments: &Arguments, mut targets: Vec<Target>) -> Result<WhyPlan, Failure> {
     Ok(WhyPlan {
-        target: target_of(arguments)?,
+        target: targets.remove(0),
         runs: arguments.runs,
         ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
         tier: arguments.tier.map(Into::into),
@@ -73,22 +81,40 @@ fn show_event(draws: bool, event: Event<'_>) {
     screen::redraw(draws, &what);
 }
 
-fn target_of(arguments: &Arguments) -> Result<Target, Failure> {
-    let source = match (&arguments.command, arguments.words.is_empty()) {
-        (Some(command), true) => line(command)?,
-        (None, false) => Source::Words(arguments.words.clone()),
-        (None, true) => {
-            return Err(Failure::Usage(
-                "there is no command; try: fathom why -- python3 script.py".into(),
-            ));
-        }
-        (Some(_), false) => {
-            return Err(Failure::Usage(
-                "give the command either in quotes or after --, not both".into(),
-            ));
-        }
+/// One command, or two.
+fn targets(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
+    let given = &arguments.given;
+    let sources = given.sources("fathom why -- python3 script.py")?;
+    if sources.len() > 2 {
+        return Err(Failure::Usage(too_many(&given.commands)));
+    }
+    let one = |(index, source): (usize, &Source)| {
+        let options = &arguments.run_options;
+        target(options, None, source, index, sources.len(), &Vec::new())
     };
-    target(&arguments.run_options, None, &source, 0, 1, &Vec::new())
+    let all = sources.iter().enumerate().map(one);
+    let all: Result<Vec<Target>, Failure> = all.collect();
+    all.map_err(|failure| given.explain("why", failure))
+}
+
+/// What is meant by more words than two.
+fn too_many(commands: &[OsString]) -> String {
+    let mut text = format!(
+        "why takes one command, or two in quotes, not {}",
+        commands.len()
+    );
+    let words: Option<Vec<&str>> = commands.iter().map(|word| word.to_str()).collect();
+    let words = words.filter(|words| !words[0].contains(char::is_whitespace));
+    match words {
+        Some(words) => text.push_str(&format!(
+            "; for one command with arguments, {}",
+            mistakes::forms("why", "", &words)
+        )),
+        None => {
+            text.push_str("; to compare more, use fathom bench, then fathom why for two of them");
+        }
+    }
+    text
 }
 
 /// Writes what the diagnosis is made from.

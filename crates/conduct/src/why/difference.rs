@@ -1,0 +1,208 @@
+//! `why` of two commands: both are timed in the same rounds and observed, and what differs is listed.
+
+use std::time::Duration;
+
+use fathom_diagnose::Observation;
+use fathom_diagnose::difference::{self, Side};
+use fathom_measure::{IgnoreFailure, interrupt, now_rfc3339};
+use fathom_model::{
+    DifferenceCommand, DifferenceRecord, Explanation, Finding, OnlyFinding, Run, SCHEMA_VERSION,
+    TimeAccount,
+};
+use fathom_trace::Tier;
+
+use super::timing::{self, Timing};
+use super::{WhyPlan, limits, observation, observe};
+use crate::{ConductError, Observer, RunTerms, Target, fingerprint};
+
+/// Two commands, and how they are timed and observed.
+#[derive(Debug, Clone)]
+pub struct DifferencePlan {
+    /// A and B.
+    pub targets: [Target; 2],
+    /// Runs that were timed before, in rounds that have both: benchmark 0 is A, benchmark 1 is B.
+    /// Where there are none they are timed now.
+    pub timed: Vec<Run>,
+    /// Exactly this many timed rounds; until both medians are known well if absent.
+    pub runs: Option<u32>,
+    /// Seed of the order of the rounds.
+    pub seed: u64,
+    /// Failures of timed runs that are counted instead of ending everything.
+    pub ignore_failure: IgnoreFailure,
+    /// The way of observing; the best that is allowed if absent.
+    pub tier: Option<Tier>,
+    /// How the commands are run.
+    pub terms: RunTerms,
+}
+
+/// Observed runs of each command at most: their spread says how well a part is known.
+const MOST_OBSERVED: u32 = 5;
+/// Fewer than this have a spread that says nothing: then one is enough.
+const FEWEST_OBSERVED: u32 = 3;
+/// Time that the observed runs of a command may take, about, where there are several.
+const OBSERVING: Duration = Duration::from_secs(3);
+
+/// What B takes more than A: the door for every verb that has two commands.
+///
+/// Times both in interleaved rounds, unless `plan.timed` has them; observes each, several times
+/// where they are short, A and B by turns; lists the parts of the difference of the medians. 4 to
+/// 15 s for commands of some 100 ms, half of it where they were timed before.
+///
+/// # Errors
+/// When a command can't be run or observed, and when there came a reason to stop before both were.
+pub fn difference(
+    plan: &DifferencePlan,
+    observer: &mut dyn Observer,
+) -> Result<DifferenceRecord, ConductError> {
+    let _limit = interrupt::until(plan.terms.deadline);
+    let timings = timings(plan, observer)?;
+    if interrupt::stopped() {
+        return Err(nothing_observed(&timings[0]));
+    }
+    let observations = observations(plan, &timings, observer)?;
+    record(plan, &timings, &observations).ok_or(ConductError::NothingTimed)
+}
+
+fn timings(
+    plan: &DifferencePlan,
+    observer: &mut dyn Observer,
+) -> Result<[Timing; 2], ConductError> {
+    if plan.timed.is_empty() {
+        return timing::time_both(plan, observer);
+    }
+    let started_at = now_rfc3339();
+    Ok([0, 1].map(|index| {
+        let own = plan.timed.iter().filter(|run| run.benchmark == index);
+        Timing::known(own.cloned().collect(), None, &started_at)
+    }))
+}
+
+/// How many runs of each are observed.
+fn observed_runs(timings: &[Timing; 2]) -> u32 {
+    let walls = timings.iter().map(|timing| timing.timed.wall.value);
+    let longest = walls.fold(0.001, f64::max);
+    match (OBSERVING.as_secs_f64() / longest) as u32 {
+        few if few < FEWEST_OBSERVED => 1,
+        many => many.min(MOST_OBSERVED),
+    }
+}
+
+/// Observes A and B by turns.
+fn observations(
+    plan: &DifferencePlan,
+    timings: &[Timing; 2],
+    observer: &mut dyn Observer,
+) -> Result<[Vec<Observation>; 2], ConductError> {
+    let mut observations = [Vec::new(), Vec::new()];
+    for turn in 0..observed_runs(timings) {
+        // Who is first changes: what the machine does at the beginning of a turn hits both.
+        let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
+        for index in order {
+            let (target, timing) = (&plan.targets[index], &timings[index]);
+            let observed = observe::observe(&alone(plan, index), &timing.runs, observer)?;
+            if interrupt::stopped() && observed.trace.end.cut_short {
+                // What was observed of both before is enough for an answer.
+                return match observations.iter().all(|side| !side.is_empty()) {
+                    true => Ok(observations),
+                    false => Err(nothing_observed(timing)),
+                };
+            }
+            let floor = timing.timed.floor.map(|floor| floor.value);
+            let limits = limits::limits(false, floor, &observed.trace);
+            observations[index].push(observation(target, timing, observed, limits));
+        }
+    }
+    Ok(observations)
+}
+
+fn nothing_observed(timing: &Timing) -> ConductError {
+    ConductError::NothingObserved(Box::new(timing.timed.clone()))
+}
+
+/// The plan by which one of them is observed.
+fn alone(plan: &DifferencePlan, index: usize) -> WhyPlan {
+    WhyPlan {
+        target: plan.targets[index].clone(),
+        runs: plan.runs,
+        ignore_failure: plan.ignore_failure.clone(),
+        tier: plan.tier,
+        measure_limits: false,
+        terms: plan.terms.clone(),
+    }
+}
+
+fn record(
+    plan: &DifferencePlan,
+    timings: &[Timing; 2],
+    observations: &[Vec<Observation>; 2],
+) -> Option<DifferenceRecord> {
+    let side = |index: usize| Side {
+        observations: &observations[index],
+    };
+    let (difference, accounts) = difference::difference(side(0), side(1))?;
+    let explained = [0, 1].map(|index| {
+        let (target, timing) = (&plan.targets[index], &timings[index]);
+        let each = observations[index].iter();
+        let each = each.map(|one| super::explain(target, timing, one));
+        each.collect::<Vec<Explanation>>()
+    });
+    let mut findings: Vec<OnlyFinding> = [(0, 1), (1, 0)]
+        .into_iter()
+        .flat_map(|(command, other)| {
+            let only = only(&explained[command], &explained[other]);
+            only.into_iter()
+                .map(move |finding| OnlyFinding { command, finding })
+        })
+        .collect();
+    findings.sort_by_key(|only| std::cmp::Reverse(only.finding.could_win_ns));
+    let [a, b] = &explained;
+    let mut commands = Vec::new();
+    let mut warnings: Vec<String> = Vec::new();
+    for (explanations, account) in [a, b].into_iter().zip(accounts) {
+        let last = explanations.last()?;
+        commands.push(command(last, explanations.len(), account));
+        for warning in &last.warnings {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+    }
+    Some(DifferenceRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "difference".to_owned(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: timings[0].started_at.clone(),
+        environment: fingerprint::environment(),
+        commands,
+        difference,
+        findings,
+        warnings,
+    })
+}
+
+/// Findings that most observed runs of one command have, and no observed run of the other.
+fn only(of: &[Explanation], other: &[Explanation]) -> Vec<Finding> {
+    let has = |explanation: &&Explanation, finding: &Finding| {
+        explanation.findings.iter().any(|one| one.id == finding.id)
+    };
+    let Some(last) = of.last() else {
+        return Vec::new();
+    };
+    let findings = last.findings.iter().filter(|finding| {
+        let often = of.iter().filter(|one| has(one, finding)).count();
+        2 * often > of.len() && !other.iter().any(|one| has(&one, finding))
+    });
+    findings.cloned().collect()
+}
+
+fn command(last: &Explanation, observed_runs: usize, account: TimeAccount) -> DifferenceCommand {
+    DifferenceCommand {
+        command: last.command.clone(),
+        arguments: last.arguments.clone(),
+        end: last.end.clone(),
+        timed: last.timed.clone(),
+        observed_runs,
+        observation: last.explaining.clone(),
+        account,
+    }
+}

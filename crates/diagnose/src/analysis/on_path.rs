@@ -1,0 +1,70 @@
+//! Of what is the account made: which threads, which calls?
+
+use fathom_model::TimeCategory;
+use fathom_trace::Cause;
+
+use super::Analysis;
+use crate::calls;
+use crate::entry_exit_overhead::cpu_in_calls;
+
+/// Time on the critical path, in time of an untraced run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OnPath<'a> {
+    pub pid: u32,
+    pub spent: TimeCategory,
+    /// The call that it was spent in; `None` outside of calls, and where that isn't known.
+    pub call: Option<&'a str>,
+    pub fd: Option<i32>,
+    pub ns: f64,
+}
+
+/// Parts that are outside of calls, or whose calls nobody knows.
+const OUTSIDE_OF_CALLS: [TimeCategory; 3] = [
+    TimeCategory::UserCode,
+    TimeCategory::PageFaults,
+    TimeCategory::Kernel,
+];
+
+impl Analysis<'_> {
+    /// The parts of [`Analysis::account`], about: weights are of whole threads, so the sums of a
+    /// part are near what the account has. Nothing where the calls were stopped at: then the
+    /// account isn't made of the trace's times.
+    pub(crate) fn on_path(&self) -> Vec<OnPath<'_>> {
+        if self.factors.is_empty() {
+            return Vec::new();
+        }
+        let of_calls = self.trace.syscalls.iter().map(|row| {
+            let spent = calls::on_cpu(&row.name);
+            let cpu = cpu_in_calls(row, self.entry_exit.call_ns);
+            OnPath {
+                pid: row.pid,
+                spent,
+                call: Some(&row.name),
+                fd: row.fd,
+                ns: cpu * self.weight(row.tid) * self.factor(spent),
+            }
+        });
+        // Where no calls are timed by the kernel, all of its time is one part.
+        let of_calls = of_calls.filter(|_| !self.by_stops());
+        let off = self.trace.off_cpu.iter().zip(&self.off_spent);
+        let off = off.filter(|(row, _)| row.cause != Cause::Running);
+        let off = off.map(|(row, spent)| OnPath {
+            pid: row.pid,
+            spent: *spent,
+            call: row.call.as_deref(),
+            fd: row.fd,
+            ns: row.total_ns as f64 * self.path.wait_weight(row.tid, *spent) * self.factor(*spent),
+        });
+        let outside = self.threads.iter().flat_map(|times| {
+            OUTSIDE_OF_CALLS.map(|spent| OnPath {
+                pid: times.pid,
+                spent,
+                call: None,
+                fd: None,
+                ns: times.sums.get(spent) * self.weight(times.tid) * self.factor(spent),
+            })
+        });
+        let all = of_calls.chain(off).chain(outside);
+        all.filter(|part| part.ns > 0.0).collect()
+    }
+}

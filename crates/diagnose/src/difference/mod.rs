@@ -1,0 +1,480 @@
+//! What does one command take more than another, and in what?
+//!
+//! Each command was timed, both in the same rounds, and observed once or several times. The account
+//! of an observed run adds up to the median of its command's timed runs. So the differences of the
+//! two accounts' parts add up to the difference of the medians, and the rows of the wall time are a
+//! choice of these parts: what a program that only one of them starts, or starts more often, took on
+//! the path is one row, and of everything else each category is one. Below a row stand the calls or
+//! functions that it is made of. What is in no row is not explained.
+
+mod parts;
+mod spread;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_model::{
+    AccountPart, Difference, DifferenceBy, DifferenceCount, DifferenceRow, Estimate, OF_WALL, Run,
+    TimeAccount, TimeCategory, WallDifference,
+};
+
+use crate::observation::Observation;
+use parts::{Key, Parts, Who};
+use spread::{Half, Spread};
+
+/// A row of a row is worth a line from this part of it on.
+const OF_ROW: f64 = 0.1;
+/// Rows of a row at most.
+const MOST_IN_ROW: usize = 8;
+/// A file is named if this part of the time in a call is on it.
+const MOSTLY: f64 = 0.8;
+/// Level of the intervals of the wall time, and of all rows' together.
+const LEVEL: f64 = 0.95;
+/// What is below this part of the longer median is not asked for: each question costs all others a
+/// part of their level.
+const SMALLEST: f64 = 0.0005;
+
+/// One of the two commands, observed once or several times. All have the same timed runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// At least one.
+    pub observations: &'a [Observation],
+}
+
+impl Side<'_> {
+    fn runs(&self) -> &[Run] {
+        self.observations
+            .first()
+            .map_or(&[], |observation| &observation.timed)
+    }
+}
+
+/// What B takes more, and the mean accounts of both.
+///
+/// Pure: the same observations have the same difference.
+///
+/// `None` without an observation of each.
+pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount; 2])> {
+    let sides =
+        [a, b].map(|side| -> Vec<Parts> { side.observations.iter().map(Parts::of).collect() });
+    let accounts = [mean_account(&sides[0])?, mean_account(&sides[1])?];
+    let wall = wall(a.runs(), b.runs(), &accounts);
+    let table = Table::of(&sides);
+    let longer = accounts.iter().map(|account| account.wall_ns).max()? as f64;
+    let tops = table.tops();
+    let asked = tops.iter().filter(|top| top.size() >= SMALLEST * longer);
+    let asked = asked.count().max(1);
+    let level = 1.0 - (1.0 - LEVEL) / asked as f64;
+    let spread = Spread::of(a.runs(), b.runs(), level);
+    let mut rows = Vec::new();
+    let mut explained = 0;
+    for top in &tops {
+        let half = spread.half(&top.series);
+        if top.size() < SMALLEST * longer || !half.leaves_out_nothing(top.value()) {
+            continue;
+        }
+        let ns = top.value().round() as i64;
+        explained += ns;
+        rows.push(row(&table, top, OF_WALL, ns as f64, half, a, b));
+        rows.extend(inner_rows(&table, top, &spread, a, b));
+    }
+    let whole = accounts[1].wall_ns as i64 - accounts[0].wall_ns as i64;
+    let left = whole - explained;
+    Some((
+        Difference {
+            wall,
+            rows,
+            not_explained: left as f64 / 1e6,
+            not_explained_share: left.unsigned_abs() as f64 / longer.max(1.0),
+            intervals: in_words(a, b, asked),
+        },
+        accounts,
+    ))
+}
+
+/// The mean of the accounts of one command's observed runs, which all have the same whole.
+fn mean_account(parts: &[Parts]) -> Option<TimeAccount> {
+    let wall_ns = parts.first()?.account.wall_ns;
+    let mean = |spent| {
+        let all: u64 = parts.iter().map(|one| one.account.ns(spent)).sum();
+        all / parts.len() as u64
+    };
+    let mut rows: Vec<AccountPart> = TimeCategory::ALL
+        .into_iter()
+        .map(|spent| AccountPart {
+            spent,
+            ns: mean(spent),
+        })
+        .filter(|part| part.ns > 0)
+        .collect();
+    rows.sort_by_key(|part| (std::cmp::Reverse(part.ns), part.spent));
+    let sum: u64 = rows.iter().map(|part| part.ns).sum();
+    if let Some(first) = rows.first_mut() {
+        first.ns += wall_ns.saturating_sub(sum);
+    }
+    Some(TimeAccount {
+        wall_ns,
+        parts: rows,
+    })
+}
+
+fn wall(a: &[Run], b: &[Run], accounts: &[TimeAccount; 2]) -> WallDifference {
+    let (of_a, of_b) = spread::paired(a, b, |run| run.wall_ns as f64);
+    let ratio = fathom_stats::paired_ratio(&of_a, &of_b, LEVEL).map(|paired| paired.ratio);
+    let by_rounds = fathom_stats::paired_difference(&of_a, &of_b, LEVEL);
+    let value = accounts[1].wall_ns as f64 - accounts[0].wall_ns as f64;
+    let known = by_rounds.unwrap_or(without_interval(value));
+    WallDifference {
+        milliseconds: value / 1e6,
+        // The middle of the differences is not the difference of the middles where the runs are
+        // skewed: the interval has both.
+        low: known.low.min(value) / 1e6,
+        high: known.high.max(value) / 1e6,
+        level: known.level,
+        ratio: ratio.unwrap_or({
+            let value = accounts[1].wall_ns as f64 / (accounts[0].wall_ns as f64).max(1.0);
+            without_interval(value)
+        }),
+        rounds: of_a.len(),
+    }
+}
+
+fn without_interval(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: value,
+        high: value,
+        level: 0.0,
+    }
+}
+
+/// How the rows' intervals came about.
+fn in_words(a: Side<'_>, b: Side<'_>, asked: usize) -> String {
+    let observed = match (a.observations.len(), b.observations.len()) {
+        (1, _) | (_, 1) => {
+            "the run-to-run spread of CPU time and waits in the timed runs".to_owned()
+        }
+        (a, b) => format!("the spread of each part over {a} and {b} observed runs (Welch)"),
+    };
+    format!(
+        "95 % for all {asked} parts that were asked for together: the interval of the difference of \
+         the medians by rounds, shared out by kind (CPU time, waits for a CPU, other waits), and {observed}"
+    )
+}
+
+/// The values of a part in each observed run of A and of B, by what it is a part of the timed runs'
+/// spread with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Series {
+    /// ns, of A and of B.
+    pub ns: [Vec<f64>; 2],
+    /// Of the mean: ns by category, of A and of B.
+    pub by: BTreeMap<TimeCategory, [f64; 2]>,
+    /// Samples that it was known by, of A and of B; `None` where it was timed.
+    pub samples: Option<[u64; 2]>,
+}
+
+impl Series {
+    fn means(&self) -> [f64; 2] {
+        [0, 1].map(|side| {
+            let all = &self.ns[side];
+            all.iter().sum::<f64>() / all.len().max(1) as f64
+        })
+    }
+
+    fn value(&self) -> f64 {
+        let [a, b] = self.means();
+        b - a
+    }
+}
+
+/// What may become a row.
+struct Candidate {
+    who: Who,
+    /// All categories of a child if it is `None`.
+    spent: Option<TimeCategory>,
+    series: Series,
+}
+
+impl Candidate {
+    fn value(&self) -> f64 {
+        self.series.value()
+    }
+
+    fn size(&self) -> f64 {
+        self.value().abs()
+    }
+
+    fn has(&self, key: &Key, table: &Table<'_>) -> bool {
+        match self.spent {
+            None => key.who == self.who,
+            Some(spent) => key.spent == spent && !table.stands_alone(&key.who),
+        }
+    }
+}
+
+/// The parts of all observed runs.
+struct Table<'a> {
+    sides: &'a [Vec<Parts>; 2],
+    /// Programs that the two start so many times.
+    alone: BTreeSet<String>,
+}
+
+impl<'a> Table<'a> {
+    fn of(sides: &'a [Vec<Parts>; 2]) -> Table<'a> {
+        let names = sides
+            .iter()
+            .flatten()
+            .flat_map(|parts| parts.children.keys());
+        let names: BTreeSet<&String> = names.collect();
+        let differs = |name: &&String| {
+            let [a, b] = [0, 1].map(|side| children(&sides[side], name));
+            a != b
+        };
+        Table {
+            alone: names.into_iter().filter(differs).cloned().collect(),
+            sides,
+        }
+    }
+
+    fn stands_alone(&self, who: &Who) -> bool {
+        matches!(who, Who::Child(program) if self.alone.contains(program))
+    }
+
+    /// The rows that the wall time can have, the largest first. Together they are the accounts.
+    fn tops(&self) -> Vec<Candidate> {
+        let children = self
+            .alone
+            .iter()
+            .map(|program| (Who::Child(program.clone()), None));
+        let named = TimeCategory::ALL.into_iter();
+        let named = named.filter(|spent| *spent != TimeCategory::Unaccounted);
+        let categories = named.map(|spent| (Who::Command, Some(spent)));
+        let all = children.chain(categories).map(|(who, spent)| {
+            let mut candidate = Candidate {
+                who,
+                spent,
+                series: Series::default(),
+            };
+            candidate.series = self.series(|key| candidate.has(key, self));
+            candidate
+        });
+        let mut all: Vec<Candidate> = all.collect();
+        all.sort_by(|one, other| other.size().total_cmp(&one.size()));
+        all
+    }
+
+    /// What fits, in each observed run.
+    fn series(&self, fits: impl Fn(&Key) -> bool) -> Series {
+        let mut series = Series::default();
+        for (side, runs) in self.sides.iter().enumerate() {
+            for parts in runs {
+                let mut sum = 0.0;
+                for (key, ns) in parts.ns.iter().filter(|(key, _)| fits(key)) {
+                    sum += ns;
+                    series.by.entry(key.spent).or_default()[side] += ns / runs.len() as f64;
+                }
+                series.ns[side].push(sum);
+            }
+        }
+        series
+    }
+
+    /// Samples in what fits, of all observed runs.
+    fn samples(&self, fits: impl Fn(&Key) -> bool) -> [u64; 2] {
+        [0, 1].map(|side| {
+            let all = self.sides[side].iter().flat_map(|parts| &parts.samples);
+            all.filter(|(key, _)| fits(key))
+                .map(|(_, samples)| samples)
+                .sum()
+        })
+    }
+
+    /// Calls of a name by whom a candidate is about, of a middling run; `None` where not all are
+    /// counted.
+    fn calls(&self, top: &Candidate, call: &str) -> Option<[u64; 2]> {
+        let of = |side: usize| {
+            let counts = self.sides[side].iter().map(|parts| {
+                let rows = parts.calls.iter().filter(|((who, name), _)| {
+                    let is_whose = match top.spent {
+                        None => *who == top.who,
+                        Some(_) => !self.stands_alone(who),
+                    };
+                    name == call && is_whose
+                });
+                rows.map(|(_, count)| count).sum()
+            });
+            middle(counts.collect())
+        };
+        let counted = self
+            .sides
+            .iter()
+            .flatten()
+            .all(|parts| !parts.calls.is_empty());
+        counted.then(|| [of(0), of(1)])
+    }
+
+    /// The one file that most of a call's time is on, in the command that has more of it.
+    fn file(&self, fits: impl Fn(&Key) -> bool, more: usize) -> Option<String> {
+        let mut by_file: BTreeMap<&String, f64> = BTreeMap::new();
+        let mut all = 0.0;
+        for parts in &self.sides[more] {
+            let own = parts.ns.iter().filter(|(key, _)| fits(key));
+            all += own.map(|(_, ns)| ns).sum::<f64>();
+            for ((key, file), ns) in &parts.files {
+                if fits(key) {
+                    *by_file.entry(file).or_default() += ns;
+                }
+            }
+        }
+        let most = by_file.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.filter(|(_, ns)| *ns >= MOSTLY * all)
+            .map(|(file, _)| file.clone())
+    }
+}
+
+fn children(runs: &[Parts], program: &str) -> u64 {
+    let counts = runs.iter();
+    let counts = counts.map(|parts| parts.children.get(program).copied().unwrap_or(0));
+    middle(counts.collect())
+}
+
+fn middle(mut counts: Vec<u64>) -> u64 {
+    counts.sort_unstable();
+    counts.get(counts.len() / 2).copied().unwrap_or(0)
+}
+
+fn row(
+    table: &Table<'_>,
+    top: &Candidate,
+    of: &str,
+    ns: f64,
+    half: Half,
+    a: Side<'_>,
+    b: Side<'_>,
+) -> DifferenceRow {
+    let (part, by, count) = match (&top.who, top.spent) {
+        (Who::Child(program), None) => {
+            let [a, b] = [0, 1].map(|side| children(&table.sides[side], program));
+            (
+                program.clone(),
+                DifferenceBy::Child,
+                count("processes", a, b),
+            )
+        }
+        (_, spent) => {
+            let spent = spent.unwrap_or(TimeCategory::Unaccounted);
+            let count = match spent {
+                TimeCategory::PageFaults => count("page faults", faults(a), faults(b)),
+                _ => None,
+            };
+            (spent.key().to_owned(), DifferenceBy::Category, count)
+        }
+    };
+    DifferenceRow {
+        part,
+        of: of.to_owned(),
+        by,
+        category: top.spent,
+        file: None,
+        milliseconds: ns / 1e6,
+        low: (ns - half.ns()) / 1e6,
+        high: (ns + half.ns()) / 1e6,
+        count,
+    }
+}
+
+fn count(what: &str, a: u64, b: u64) -> Option<DifferenceCount> {
+    (a != b).then(|| DifferenceCount {
+        what: what.to_owned(),
+        a,
+        b,
+    })
+}
+
+/// Page faults of a middling timed run.
+fn faults(side: Side<'_>) -> u64 {
+    let of = |run: &Run| run.minor_faults + run.major_faults;
+    middle(side.runs().iter().map(of).collect())
+}
+
+/// What a row is made of, as far as it is beyond its own interval: calls or functions, of a child
+/// its categories.
+fn inner_rows(
+    table: &Table<'_>,
+    top: &Candidate,
+    spread: &Spread,
+    a: Side<'_>,
+    b: Side<'_>,
+) -> Vec<DifferenceRow> {
+    let name = match (&top.who, top.spent) {
+        (Who::Child(program), None) => program.clone(),
+        (_, spent) => spent.unwrap_or(TimeCategory::Unaccounted).key().to_owned(),
+    };
+    let mut rows: Vec<DifferenceRow> = match top.spent {
+        None => TimeCategory::ALL
+            .into_iter()
+            .filter(|spent| *spent != TimeCategory::Unaccounted)
+            .filter_map(|spent| {
+                let series = table.series(|key| key.who == top.who && key.spent == spent);
+                let inner = Candidate {
+                    who: Who::Command,
+                    spent: Some(spent),
+                    series,
+                };
+                let half = spread.half(&inner.series);
+                let mut row = row(table, &inner, &name, inner.value(), half, a, b);
+                row.count = None;
+                half.leaves_out_nothing(inner.value()).then_some(row)
+            })
+            .collect(),
+        Some(_) => named_rows(table, top, spread, &name),
+    };
+    rows.retain(|row| row.milliseconds.abs() * 1e6 >= OF_ROW * top.size());
+    rows.sort_by(|one, other| other.milliseconds.abs().total_cmp(&one.milliseconds.abs()));
+    rows.truncate(MOST_IN_ROW);
+    rows
+}
+
+/// The calls or functions of a category.
+fn named_rows(table: &Table<'_>, top: &Candidate, spread: &Spread, of: &str) -> Vec<DifferenceRow> {
+    let keys = table
+        .sides
+        .iter()
+        .flatten()
+        .flat_map(|parts| parts.ns.keys());
+    let keys = keys.filter(|key| top.has(key, table));
+    let names: BTreeSet<_> = keys.filter_map(|key| key.what.as_ref()).collect();
+    let row = |what: &parts::What| {
+        let fits = |key: &Key| top.has(key, table) && key.what.as_ref() == Some(what);
+        let mut series = table.series(fits);
+        if what.by == DifferenceBy::Function {
+            series.samples = Some(table.samples(fits));
+        }
+        let value = series.value();
+        let half = spread.half(&series);
+        let count = match what.by {
+            DifferenceBy::Call => {
+                let calls = table.calls(top, &what.name);
+                calls.and_then(|[a, b]| count("calls", a, b))
+            }
+            _ => None,
+        };
+        half.leaves_out_nothing(value).then(|| DifferenceRow {
+            part: what.name.clone(),
+            of: of.to_owned(),
+            by: what.by,
+            category: top.spent,
+            file: match what.by {
+                DifferenceBy::Call => table.file(fits, usize::from(value > 0.0)),
+                _ => what.file.clone(),
+            },
+            milliseconds: value / 1e6,
+            low: (value - half.ns()) / 1e6,
+            high: (value + half.ns()) / 1e6,
+            count,
+        })
+    };
+    names.into_iter().filter_map(row).collect()
+}

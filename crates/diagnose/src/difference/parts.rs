@@ -1,0 +1,213 @@
+//! One observed run in parts that two commands may have both.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{DifferenceBy, TimeAccount, TimeCategory};
+
+use crate::analysis::{Analysis, OnPath};
+use crate::observation::Observation;
+
+/// Who spent it: the command's own process, or all children that run one program.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Who {
+    Command,
+    Child(String),
+}
+
+/// In what: a call or a function, as far as that is known.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct What {
+    pub by: DifferenceBy,
+    pub name: String,
+    /// Of a function: where it is from.
+    pub file: Option<String>,
+}
+
+/// What two runs can both have.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub who: Who,
+    pub spent: TimeCategory,
+    pub what: Option<What>,
+}
+
+/// The parts of an observed run.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// Nanoseconds of an untraced run. Together they are the account.
+    pub ns: BTreeMap<Key, f64>,
+    /// Of what is in a call: on which files.
+    pub files: BTreeMap<(Key, String), f64>,
+    /// Samples in each function.
+    pub samples: BTreeMap<Key, u64>,
+    /// Children by program.
+    pub children: BTreeMap<String, u64>,
+    /// Calls of all threads by who made them; empty where not all are counted.
+    pub calls: BTreeMap<(Who, String), u64>,
+    pub account: TimeAccount,
+}
+
+impl Parts {
+    pub(super) fn of(observation: &Observation) -> Parts {
+        let analysis = Analysis::new(observation);
+        let mut parts = Parts::default();
+        let root = analysis.trace.processes.first().map(|root| root.pid);
+        let who: BTreeMap<u32, Who> = analysis
+            .trace
+            .processes
+            .iter()
+            .map(|process| (process.pid, name(&analysis, process.pid, root)))
+            .collect();
+        for who in who.values() {
+            if let Who::Child(program) = who {
+                *parts.children.entry(program.clone()).or_default() += 1;
+            }
+        }
+        let of = |pid: u32| who.get(&pid).cloned().unwrap_or(Who::Command);
+        if !analysis.by_stops() {
+            for row in &analysis.trace.syscalls {
+                let calls = parts.calls.entry((of(row.pid), row.name.clone()));
+                *calls.or_default() += row.calls + row.unfinished;
+            }
+        }
+        let functions = Functions::of(observation, &analysis, of);
+        for part in analysis.on_path() {
+            let who = of(part.pid);
+            match part.spent {
+                TimeCategory::UserCode => functions.divide(&mut parts, who, part.ns),
+                _ => parts.add_call(&analysis, who, part),
+            }
+        }
+        parts.samples = functions.samples;
+        parts.fit_to(&analysis.account);
+        parts.account = analysis.account;
+        parts
+    }
+
+    fn add(&mut self, key: Key, ns: f64) {
+        *self.ns.entry(key).or_default() += ns;
+    }
+
+    fn add_call(&mut self, analysis: &Analysis<'_>, who: Who, part: OnPath<'_>) {
+        let what = part.call.map(|call| What {
+            by: DifferenceBy::Call,
+            name: call.to_owned(),
+            file: None,
+        });
+        let key = Key {
+            who,
+            spent: part.spent,
+            what,
+        };
+        if let (Some(fd), Some(_)) = (part.fd, &key.what)
+            && let Some(file) = analysis.name_of(part.pid, fd)
+        {
+            *self.files.entry((key.clone(), file)).or_default() += part.ns;
+        }
+        self.add(key, part.ns);
+    }
+
+    /// Makes the parts of each category what the account has of it. What the account has more, as
+    /// the path follows no single thread there, is the command's own, in nothing that is named.
+    fn fit_to(&mut self, account: &TimeAccount) {
+        for spent in TimeCategory::ALL {
+            let whole = account.ns(spent) as f64;
+            let own = self.ns.iter_mut().filter(|(key, _)| key.spent == spent);
+            let mut own: Vec<&mut f64> = own.map(|(_, ns)| ns).collect();
+            let total: f64 = own.iter().map(|ns| **ns).sum();
+            let fit = (whole / total.max(1.0)).min(1.0);
+            own.iter_mut().for_each(|ns| **ns *= fit);
+            let files = self.files.iter_mut();
+            let files = files.filter(|((key, _), _)| key.spent == spent);
+            files.for_each(|(_, ns)| *ns *= fit);
+            let rest = Key {
+                who: Who::Command,
+                spent,
+                what: None,
+            };
+            let missing = whole - total * fit;
+            if missing > 0.0 {
+                self.add(rest, missing);
+            }
+        }
+    }
+}
+
+/// Who a process is to one who compares: numbers differ from run to run.
+fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
+    if Some(pid) == root {
+        return Who::Command;
+    }
+    let program = analysis.program_of(pid).unwrap_or("?");
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let is_copy = analysis
+        .process(pid)
+        .is_none_or(|process| process.execs.is_empty());
+    Who::Child(match is_copy {
+        true => format!("{program} (forked)"),
+        false => program.to_owned(),
+    })
+}
+
+/// Code without symbols, of the file that it is from.
+const NO_NAME: &str = "code without a name";
+
+/// How own code is divided by samples.
+struct Functions {
+    /// Parts of the own code of each, 0 to 1.
+    shares: BTreeMap<Who, Vec<(What, f64)>>,
+    samples: BTreeMap<Key, u64>,
+}
+
+impl Functions {
+    fn of(observation: &Observation, analysis: &Analysis<'_>, of: impl Fn(u32) -> Who) -> Self {
+        let mut weights: BTreeMap<Who, BTreeMap<What, f64>> = BTreeMap::new();
+        let mut samples: BTreeMap<Key, u64> = BTreeMap::new();
+        // Those of another run know no thread of this one: they are the command's.
+        let more = observation.more_samples.as_ref();
+        let profile = more.or(observation.trace.profile.as_ref());
+        for row in profile.iter().flat_map(|profile| &profile.functions) {
+            let (who, weight) = match more {
+                Some(_) => (Who::Command, 1.0),
+                None => (of(row.pid), analysis.weight(row.tid)),
+            };
+            let name = row.function.clone();
+            let what = What {
+                by: DifferenceBy::Function,
+                name: name.unwrap_or_else(|| NO_NAME.to_owned()),
+                file: Some(row.file.clone()),
+            };
+            let key = Key {
+                who: who.clone(),
+                spent: TimeCategory::UserCode,
+                what: Some(what.clone()),
+            };
+            *samples.entry(key).or_default() += row.samples;
+            let of_who = weights.entry(who).or_default();
+            *of_who.entry(what).or_default() += weight * row.samples as f64;
+        }
+        let shares = weights.into_iter().map(|(who, functions)| {
+            let all: f64 = functions.values().sum();
+            let share = |(what, weight): (What, f64)| (what, weight / all.max(f64::MIN_POSITIVE));
+            (who, functions.into_iter().map(share).collect())
+        });
+        Functions {
+            shares: shares.collect(),
+            samples,
+        }
+    }
+
+    fn divide(&self, parts: &mut Parts, who: Who, ns: f64) {
+        let key = |what: Option<What>| Key {
+            who: who.clone(),
+            spent: TimeCategory::UserCode,
+            what,
+        };
+        match self.shares.get(&who) {
+            Some(shares) => shares
+                .iter()
+                .for_each(|(what, share)| parts.add(key(Some(what.clone())), ns * share)),
+            None => parts.add(key(None), ns),
+        }
+    }
+}

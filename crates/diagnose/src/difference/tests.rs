@@ -1,0 +1,210 @@
+//! Made-up runs whose difference is known.
+
+use fathom_model::{Difference, DifferenceBy, DifferenceRow, OF_WALL, Run, TimeAccount};
+use fathom_trace::Cause;
+
+use super::{Side, difference};
+use crate::fake::{Fake, MS, ROOT, run};
+use crate::observation::Observation;
+
+/// Ten timed runs around the trace's length, of which each differs by `jitter` from the next.
+fn timed(fake: &Fake, jitter: u64) -> Vec<Run> {
+    let middle = fake.run();
+    let cpu = middle.cpu_ns;
+    let of = |round: u32| Run {
+        round,
+        ..run(
+            middle.wall_ns + (u64::from(round * 7 % 10)) * jitter,
+            cpu + (u64::from(round * 7 % 10)) * jitter,
+        )
+    };
+    (0..10).map(of).collect()
+}
+
+fn observed(mut fake: Fake, jitter: u64) -> Observation {
+    fake.trace.accounts.user_ns = fake.run().cpu_ns;
+    fake.observation(&timed(&fake, jitter))
+}
+
+fn between(a: &[Observation], b: &[Observation]) -> (Difference, [TimeAccount; 2]) {
+    let side = |observations| Side { observations };
+    let (difference, accounts) = difference(side(a), side(b)).unwrap();
+    let ns = |milliseconds: f64| (milliseconds * 1e6).round() as i64;
+    let rows: i64 = difference.parts().map(|row| ns(row.milliseconds)).sum();
+    let whole = accounts[1].wall_ns as i64 - accounts[0].wall_ns as i64;
+    assert_eq!(
+        rows + ns(difference.not_explained),
+        whole,
+        "the rows add up"
+    );
+    (difference, accounts)
+}
+
+fn find<'d>(difference: &'d Difference, of: &str, part: &str) -> &'d DifferenceRow {
+    let found = difference
+        .rows
+        .iter()
+        .find(|row| row.of == of && row.part == part);
+    found.unwrap_or_else(|| panic!("no {part} of {of}: {:?}", difference.rows))
+}
+
+fn sleeps(ms: u64) -> Fake {
+    let mut fake = Fake::new(200 + ms);
+    if ms > 0 {
+        fake.wait_for(ROOT, "clock_nanosleep", None, (10, 10 + ms, 10 + ms), None);
+        fake.calls("clock_nanosleep", None, 1, 0, 0);
+    }
+    fake
+}
+
+#[test]
+fn an_added_sleep_is_a_row_with_its_call() {
+    let (difference, _) = between(&[observed(sleeps(0), 0)], &[observed(sleeps(60), 0)]);
+    let sleeping = find(&difference, OF_WALL, "sleeping");
+    assert!((sleeping.milliseconds - 60.0).abs() < 0.01, "{sleeping:?}");
+    let call = find(&difference, "sleeping", "clock_nanosleep");
+    assert_eq!(call.by, DifferenceBy::Call);
+    let count = call.count.as_ref().expect("calls are counted");
+    assert_eq!((count.what.as_str(), count.a, count.b), ("calls", 0, 1));
+    assert_eq!(difference.parts().count(), 1, "{:?}", difference.rows);
+    assert!(difference.not_explained_share < 0.001);
+    assert!(difference.wall.is_clear());
+}
+
+#[test]
+fn what_is_smaller_than_its_interval_is_left_out() {
+    let computes = |ms| observed(Fake::new(ms), MS / 2);
+    // The runs of each differ by up to 4.5 ms.
+    let (difference, _) = between(&[computes(200)], &[computes(201)]);
+    assert_eq!(difference.rows, []);
+    assert_eq!(difference.not_explained, 1.0);
+    let (difference, _) = between(&[computes(200)], &[computes(230)]);
+    assert_eq!(find(&difference, OF_WALL, "user_code").milliseconds, 30.0);
+}
+
+#[test]
+fn a_part_that_differs_from_run_to_run_is_known_by_several() {
+    let several = |all: [u64; 4]| {
+        all.map(|ms| {
+            let mut fake = Fake::new(300);
+            fake.waits(Some("fsync"), Some(3), Cause::Disk, 1, ms * 1000);
+            // All have the same timed runs: how these are divided is what differs.
+            let mut timed = timed(&Fake::new(300), 0);
+            timed.iter_mut().for_each(|run| run.cpu_ns = 200 * MS);
+            fake.trace.accounts.user_ns = fake.run().cpu_ns;
+            fake.observation(&timed)
+        })
+    };
+    let disk = |a, b| {
+        let (difference, _) = between(&several(a), &several(b));
+        let mut rows = difference.parts().cloned();
+        rows.find(|row| row.part == "waiting_for_disk")
+    };
+    // 20 ms more in the mean, and 30 from one to the next.
+    assert_eq!(disk([50, 80, 50, 80], [70, 100, 70, 100]), None);
+    let steady = disk([50, 51, 50, 51], [70, 71, 70, 71]).expect("it is known");
+    assert!((15.0..25.0).contains(&steady.milliseconds), "{steady:?}");
+}
+
+#[test]
+fn a_child_that_only_one_starts_is_a_row_of_its_own() {
+    let mut fake = Fake::new(300);
+    fake.child(200, 100, 190, 50);
+    fake.wait_for(200, "clock_nanosleep", None, (110, 150, 150), None);
+    fake.wait_for(ROOT, "wait4", None, (100, 190, 190), Some(200));
+    let (difference, _) = between(&[observed(Fake::new(210), 0)], &[observed(fake, 0)]);
+    let child = find(&difference, OF_WALL, "child");
+    assert_eq!(child.by, DifferenceBy::Child);
+    assert!((child.milliseconds - 90.0).abs() < 1.0, "{child:?}");
+    let count = child.count.as_ref().expect("processes are counted");
+    assert_eq!((count.what.as_str(), count.a, count.b), ("processes", 0, 1));
+    let slept = find(&difference, "child", "sleeping");
+    assert!((slept.milliseconds - 40.0).abs() < 1.0, "{slept:?}");
+    let twice = difference.parts().find(|row| row.part == "sleeping");
+    assert_eq!(twice, None, "it is counted once");
+}
+
+#[test]
+fn the_function_that_got_slower_is_named() {
+    let computes = |slow: u64| {
+        let mut fake = Fake::new(200 + slow);
+        fake.in_function(ROOT, "/bin/program", "parse", 1_000);
+        fake.in_function(ROOT, "/bin/program", "check", 1_000 + 10 * slow);
+        observed(fake, 0)
+    };
+    let (difference, _) = between(&[computes(0)], &[computes(100)]);
+    let function = find(&difference, "user_code", "check");
+    assert_eq!(function.by, DifferenceBy::Function);
+    assert_eq!(function.file.as_deref(), Some("/bin/program"));
+    assert!((function.milliseconds - 100.0).abs() < 1.0, "{function:?}");
+    let parse = difference.rows.iter().find(|row| row.part == "parse");
+    assert_eq!(parse, None, "it takes as long as before");
+}
+
+#[test]
+fn page_faults_and_calls_are_counted() {
+    let faulting = |faults: u64| {
+        let mut fake = Fake::new(200);
+        fake.calls("read", Some(3), faults, 1, 1_000).fd = Some(3);
+        fake.descriptor(3, "/data/words");
+        observed(fake, 0)
+    };
+    let (difference, _) = between(&[faulting(1_000)], &[faulting(51_000)]);
+    let reads = find(&difference, "kernel_io", "read");
+    let count = reads.count.as_ref().expect("calls are counted");
+    assert_eq!((count.a, count.b), (1_000, 51_000));
+    assert_eq!(reads.file.as_deref(), Some("/data/words"));
+    // The command takes as long as before: what it reads more it computes less.
+    assert!(!difference.wall.is_clear());
+    let own = find(&difference, OF_WALL, "user_code").milliseconds;
+    assert!((own + find(&difference, OF_WALL, "kernel_io").milliseconds).abs() < 0.001);
+}
+
+/// Numbers that look random, the same each time.
+fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
+    move |below| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    }
+}
+
+#[test]
+fn rows_add_up_whatever_the_runs_are_made_of() {
+    const CALLS: [&str; 5] = ["read", "clock_nanosleep", "futex", "fsync", "poll"];
+    for seed in 0..300 {
+        let mut number = numbers(seed);
+        let mut side = || -> Vec<Observation> {
+            let observed_runs = 1 + number(4);
+            let length = 50 + number(500);
+            let timed = timed(&Fake::new(length), number(MS));
+            let mut one = || {
+                let mut fake = Fake::new(length + number(20));
+                for _ in 0..number(6) {
+                    let call = CALLS[number(5) as usize];
+                    let fd = Some(number(5) as i32);
+                    fake.waits(Some(call), fd, Cause::Asleep, number(20), number(3_000));
+                    fake.calls(call, fd, number(9_000), number(5_000), number(2_000));
+                }
+                for pid in 0..number(4) as u32 {
+                    let from = number(length);
+                    fake.child(200 + pid, from, from + number(50), number(20));
+                }
+                fake.in_function(ROOT, "/bin/program", "parse", number(90));
+                fake.trace.accounts.user_ns = fake.run().cpu_ns + number(20 * MS);
+                fake.observation(&timed)
+            };
+            (0..observed_runs).map(|_| one()).collect()
+        };
+        let (a, b) = (side(), side());
+        let (there, accounts) = between(&a, &b);
+        for account in &accounts {
+            let parts: u64 = account.parts.iter().map(|part| part.ns).sum();
+            assert_eq!(parts, account.wall_ns, "{seed}");
+        }
+        let (back, _) = between(&b, &a);
+        let opposite = |one: &Difference| -one.not_explained;
+        assert_eq!(there.not_explained, opposite(&back), "{seed}");
+    }
+}

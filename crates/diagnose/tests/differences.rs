@@ -1,0 +1,111 @@
+//! What differs between the recorded pairs of the corpus: a program with one known cause, `slow`, and
+//! its repaired twin, `fast`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use fathom_diagnose::Observation;
+use fathom_diagnose::difference::{Side, difference};
+use fathom_model::{Difference, OF_WALL, TimeAccount};
+use flate2::read::GzDecoder;
+
+fn read(path: &Path) -> Observation {
+    let file = File::open(path).expect("a recorded trace can be opened");
+    serde_json::from_reader(GzDecoder::new(file)).expect("a recorded trace is an observation")
+}
+
+/// The paths of `fast` and `slow` by what they have in common.
+fn pairs(kind: &str) -> BTreeMap<String, [PathBuf; 2]> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let entries = fs::read_dir(&folder).expect("traces are recorded");
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let ending = format!(".slow.{kind}.json.gz");
+    let names = names.filter_map(|name| name.strip_suffix(&ending).map(str::to_owned));
+    let path = |name: &str, side: &str| folder.join(format!("{name}.{side}.{kind}.json.gz"));
+    names
+        .map(|name| {
+            let both = ["fast", "slow"].map(|side| path(&name, side));
+            (name, both)
+        })
+        .collect()
+}
+
+fn between(a: &Observation, b: &Observation) -> (Difference, [TimeAccount; 2]) {
+    let side = |one| Side {
+        observations: std::slice::from_ref(one),
+    };
+    difference(side(a), side(b)).expect("an observation of each")
+}
+
+fn ns(milliseconds: f64) -> i64 {
+    (milliseconds * 1e6).round() as i64
+}
+
+/// Rows of the wall time and what is not explained are the difference of the medians, exactly.
+fn assert_adds_up(name: &str, difference: &Difference, accounts: &[TimeAccount; 2]) {
+    let rows: i64 = difference.parts().map(|row| ns(row.milliseconds)).sum();
+    let whole = accounts[1].wall_ns as i64 - accounts[0].wall_ns as i64;
+    assert_eq!(ns(difference.wall.milliseconds), whole, "{name}");
+    assert_eq!(rows + ns(difference.not_explained), whole, "{name}");
+    for account in accounts {
+        let parts: u64 = account.parts.iter().map(|part| part.ns).sum();
+        assert_eq!(parts, account.wall_ns, "{name}");
+    }
+}
+
+/// No row is smaller than its interval allows, and what a row is divided into is not more than it.
+fn assert_rows_are_known(name: &str, difference: &Difference) {
+    for row in &difference.rows {
+        let is_clear = row.low > 0.0 || row.high < 0.0;
+        assert!(is_clear, "{name}: {row:?}");
+        assert!(
+            row.of == OF_WALL || difference.parts().any(|part| part.part == row.of),
+            "{name}: {row:?}"
+        );
+    }
+}
+
+/// Every so many pairs: a debug build takes a minute for all.
+fn check(kind: &str, every: usize) {
+    for (name, paths) in pairs(kind).into_iter().step_by(every) {
+        let [fast, slow] = paths.map(|path| read(&path));
+        let (there, accounts) = between(&fast, &slow);
+        assert_adds_up(&name, &there, &accounts);
+        assert_rows_are_known(&name, &there);
+        // The other way round all is the opposite, to the nanosecond.
+        let (back, _) = between(&slow, &fast);
+        let values = |difference: &Difference| {
+            let rows = difference.rows.iter();
+            let mut rows: Vec<_> = rows
+                .map(|row| (row.of.clone(), row.part.clone(), ns(row.milliseconds)))
+                .collect();
+            rows.sort();
+            rows
+        };
+        let opposite: Vec<_> = values(&back)
+            .into_iter()
+            .map(|(of, part, ns)| (of, part, -ns))
+            .collect();
+        assert_eq!(values(&there), opposite, "{name}");
+    }
+}
+
+#[test]
+fn the_rows_of_recorded_pairs_add_up() {
+    check("kernel", 3);
+    check("sample", 5);
+    check("unprivileged", 5);
+}
+
+#[test]
+fn a_command_differs_in_nothing_from_itself() {
+    for (name, [fast, _]) in pairs("kernel").into_iter().step_by(40) {
+        let fast = read(&fast);
+        let (difference, accounts) = between(&fast, &fast);
+        assert_adds_up(&name, &difference, &accounts);
+        assert_eq!(difference.rows, [], "{name}");
+        assert_eq!(difference.not_explained, 0.0, "{name}");
+        assert!(!difference.wall.is_clear(), "{name}");
+    }
+}

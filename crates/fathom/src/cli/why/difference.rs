@@ -1,0 +1,83 @@
+//! `fathom why 'A' 'B'`: what the second takes more than the first.
+
+use fathom_conduct::{DifferencePlan, Event, Target, fingerprint, fresh_seed};
+use fathom_measure::interrupt;
+use fathom_model::DifferenceRecord;
+use fathom_report as report;
+
+use super::{Arguments, show_event};
+use crate::cli::bench::ignored;
+use crate::cli::failure::Failure;
+use crate::cli::{path_conflicts, screen, write};
+
+/// Times and observes both, prints what differs. Returns the exit code.
+///
+/// # Errors
+/// Everything that keeps it from being printed.
+pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Failure> {
+    only_for_one(arguments)?;
+    let plan = DifferencePlan {
+        targets,
+        timed: Vec::new(),
+        runs: arguments.runs,
+        seed: fresh_seed(),
+        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+        tier: arguments.tier.map(Into::into),
+        terms: arguments.run_options.terms(),
+    };
+    let commands = plan.targets.iter().map(|target| &target.command);
+    path_conflicts::check(commands, arguments.json.as_deref())?;
+    interrupt::catch();
+    let draws = screen::can_draw() && !arguments.run_options.show_output;
+    let mut observer = |event: Event<'_>| show_event(draws, event);
+    fingerprint::take(&mut observer);
+    let record = fathom_conduct::difference(&plan, &mut observer);
+    screen::redraw(draws, "");
+    show(arguments, &record?)?;
+    Ok(match interrupt::received() {
+        Some(_) => 130,
+        None => 0,
+    })
+}
+
+/// Refuses what shows one command only.
+fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
+    let given = [
+        (arguments.html.is_some(), "--html"),
+        (arguments.export_markdown.is_some(), "--export-markdown"),
+        (arguments.save_observation.is_some(), "--save-observation"),
+        (arguments.limits, "--limits"),
+        (arguments.syscalls, "--syscalls"),
+        (arguments.functions, "--functions"),
+        (arguments.threads, "--threads"),
+        (arguments.processes, "--processes"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(Failure::Usage(format!(
+            "{option} is for one command; of two, why shows what differs: leave it away, use -v or --json FILE, \
+             or explain each by itself"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn show(arguments: &Arguments, record: &DifferenceRecord) -> Result<(), Failure> {
+    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
+        let options = report::DifferenceOptions {
+            width: screen::stdout_width(),
+            color: screen::stdout_has_colour(),
+            unicode: screen::speaks_unicode(),
+            verbose: arguments.verbose,
+        };
+        write::print(report::difference_terminal(record, &options).as_bytes())?;
+    }
+    let Some(path) = &arguments.json else {
+        return Ok(());
+    };
+    let mut bytes = Vec::new();
+    report::difference_json(record, &mut bytes).map_err(|error| Failure::Write {
+        path: path.clone(),
+        error,
+    })?;
+    write::export(path, bytes)
+}

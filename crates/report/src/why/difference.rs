@@ -1,0 +1,413 @@
+//! What one command takes more than another: the difference first, then its parts.
+
+use std::io::{self, Write};
+
+use fathom_model::{
+    Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord, DifferenceRow,
+    OF_WALL, OnlyFinding, TimeCategory,
+};
+
+use super::columns::{self, Column};
+use super::quote::{share_text, time};
+use super::summary::{estimate, explained_by};
+use super::words;
+use crate::TimeUnit;
+use crate::line::{Line, Page, Tone};
+use crate::quantity::{counted, decimals_for, fixed, format_count, format_level};
+use crate::text::{JOIN, columns as width_of, wrap};
+
+/// How the difference is to look on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DifferenceOptions {
+    /// Columns of the terminal; at least 32 are used.
+    pub width: usize,
+    /// Whether colour may be used: false when piped and under `NO_COLOR`.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// All rows with their intervals, both accounts side by side, and all that must be known.
+    pub verbose: bool,
+}
+
+impl Default for DifferenceOptions {
+    /// A pipe: 80 columns, no colour.
+    fn default() -> Self {
+        DifferenceOptions {
+            width: 80,
+            color: false,
+            unicode: true,
+            verbose: false,
+        }
+    }
+}
+
+/// Lines for rows, those that rows are divided into included.
+const ROWS: usize = 8;
+/// Rows that a row is divided into.
+const ROWS_OF_ROW: usize = 2;
+/// Findings that are shown.
+const FINDINGS: usize = 2;
+/// Lines of what must be known.
+const WARNINGS: usize = 1;
+/// Columns of a time.
+const TIME: usize = 11;
+
+/// The record as text: by how much B takes more, the parts of that, what is not explained, what only
+/// one of them has, and how it was observed. At 80 columns at most 20 lines. No text from outside
+/// can act on the terminal. Ends with a line end.
+pub fn difference_terminal(record: &DifferenceRecord, options: &DifferenceOptions) -> String {
+    let mut page = Page::new(options.width, options.color, options.unicode);
+    let difference = &record.difference;
+    let scale = Scale::of(difference);
+    let (tone, answer) = answer(difference, scale);
+    page.prose(0, tone, &answer);
+    for (name, command) in ["A", "B"].into_iter().zip(&record.commands) {
+        write_command(&mut page, name, command);
+    }
+    page.gap();
+    rows(&mut page, record, scale, options.verbose);
+    if options.verbose {
+        accounts(&mut page, record);
+    }
+    page.gap();
+    findings(&mut page, record, options.verbose);
+    observed(&mut page, record, options.verbose);
+    page.finish()
+}
+
+/// The first rows in words, for verbs that say in a line or two what a difference is made of:
+/// `+100 ms sleeping (clock_nanosleep, 1 call more)`. At most `most` of them. Texts from outside are
+/// as they are: escape them.
+pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
+    let scale = Scale::of(difference);
+    let parts = difference.parts().take(most);
+    let line = |row: &DifferenceRow| {
+        let inner = difference.rows.iter().find(|inner| inner.of == row.part);
+        let inner = inner.map(|inner| format!(" ({})", what(inner)));
+        format!(
+            "{} {}{}",
+            scale.signed(row.milliseconds),
+            what(row),
+            inner.unwrap_or_default()
+        )
+    };
+    parts.map(line).collect()
+}
+
+/// One unit and one number of decimals for all times: so they add up as they are read.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    unit: TimeUnit,
+    decimals: usize,
+}
+
+impl Scale {
+    fn of(difference: &Difference) -> Scale {
+        let all = difference.parts().map(|row| row.milliseconds.abs());
+        let largest = all.fold(difference.wall.milliseconds.abs(), f64::max) / 1e3;
+        let unit = TimeUnit::fitting(largest);
+        Scale {
+            unit,
+            decimals: decimals_for(largest / unit.seconds(), 3),
+        }
+    }
+
+    fn number(self, milliseconds: f64) -> String {
+        fixed(milliseconds / 1e3 / self.unit.seconds(), self.decimals)
+    }
+
+    /// Whether all of its digits are 0.
+    fn is_nothing(self, milliseconds: f64) -> bool {
+        let number = self.number(milliseconds.abs());
+        number.chars().all(|c| c == '0' || c == '.')
+    }
+
+    /// `+100 ms`.
+    fn signed(self, milliseconds: f64) -> String {
+        let number = self.number(milliseconds.abs());
+        let sign = match milliseconds < 0.0 {
+            _ if self.is_nothing(milliseconds) => "",
+            true => "-",
+            false => "+",
+        };
+        format!("{sign}{number} {}", self.unit.symbol())
+    }
+}
+
+/// `B takes 128 ms more than A (2.30x; 95 % interval 126 to 130 ms)`.
+fn answer(difference: &Difference, scale: Scale) -> (Tone, String) {
+    let wall = &difference.wall;
+    let ratio = &wall.ratio;
+    let level = format_level(wall.level).replace(JOIN, " ");
+    let unit = scale.unit.symbol();
+    let interval = |low: f64, high: f64| {
+        let (low, high) = (scale.number(low), scale.number(high));
+        match wall.level > 0.0 {
+            true => format!("{level} interval {low} to {high} {unit}"),
+            false => "one round has no interval".to_owned(),
+        }
+    };
+    if !wall.is_clear() {
+        let within = share_text((1.0 - ratio.low).max(ratio.high - 1.0).max(0.0));
+        let text = match wall.level > 0.0 {
+            true => format!(
+                "no difference: within {within}, {}",
+                interval(wall.low, wall.high)
+            ),
+            false => "no difference".to_owned(),
+        };
+        return (Tone::Strong, text);
+    }
+    let is_more = wall.milliseconds > 0.0;
+    let (word, tone) = if is_more {
+        ("more", Tone::Bad)
+    } else {
+        ("less", Tone::Good)
+    };
+    let interval = match is_more {
+        true => interval(wall.low, wall.high),
+        false => interval(-wall.high, -wall.low),
+    };
+    let text = format!(
+        "B takes {} {unit} {word} than A ({}x; {interval})",
+        scale.number(wall.milliseconds.abs()),
+        fixed(ratio.value, 2),
+    );
+    (tone, text)
+}
+
+/// `  A  gzip -1 f   412 ms`.
+fn write_command(page: &mut Page, name: &str, command: &DifferenceCommand) {
+    let runs = command.timed.runs;
+    let mut fact = match runs {
+        0 => "no run was timed".to_owned(),
+        _ => time(command.timed.wall.value),
+    };
+    if !command.end.is_empty() {
+        fact.push_str(&format!(", {}", page.clean(&command.end)));
+    }
+    let fact = page.begin(&fact, page.width() / 2);
+    let room = page.width().saturating_sub(5 + 3 + width_of(&fact));
+    let line = Line::new()
+        .add(Tone::Plain, "  ")
+        .add(Tone::Quiet, format!("{name}  "))
+        .add(Tone::Strong, page.fit(&command.command, room))
+        .add(Tone::Plain, "   ")
+        .add(Tone::Plain, fact);
+    page.push(line);
+}
+
+/// The rows of the wall time, each with those that it is divided into, and what is not explained.
+fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
+    let difference = &record.difference;
+    let mut left = if all { usize::MAX } else { ROWS };
+    let (mut more, mut of_more) = (0, 0.0);
+    let parts = difference.parts().count();
+    for (index, row) in difference.parts().enumerate() {
+        // The last line is for what has none.
+        if left == 0 || (left == 1 && index + 1 < parts) {
+            more += 1;
+            of_more += row.milliseconds;
+            continue;
+        }
+        left -= 1;
+        write_row(page, row, scale, all);
+        let inner = difference.rows.iter().filter(|inner| inner.of == row.part);
+        // As many lines as the parts after this one leave.
+        let free = left.saturating_sub(parts - index - 1);
+        let inner = inner.filter(|inner| all || !scale.is_nothing(inner.milliseconds));
+        let inner = inner.take(if all {
+            usize::MAX
+        } else {
+            free.min(ROWS_OF_ROW)
+        });
+        for inner in inner {
+            left -= 1;
+            write_row(page, inner, scale, all);
+        }
+    }
+    if more > 0 {
+        let text = counted(more, "smaller part", "smaller parts");
+        page.push(at(scale.signed(of_more)).add(Tone::Quiet, text));
+    }
+    let share = share_text(difference.not_explained_share);
+    let walls = record
+        .commands
+        .iter()
+        .map(|command| command.account.wall_ns);
+    let longer = match walls.collect::<Vec<_>>()[..] {
+        [a, b] if a > b => "A",
+        _ => "B",
+    };
+    let line = at(scale.signed(difference.not_explained));
+    page.push(line.add(Tone::Quiet, format!("not explained: {share} of {longer}")));
+}
+
+/// A line that begins with a time.
+fn at(time: String) -> Line {
+    Line::new().add(Tone::Plain, format!("{time:>TIME$}  "))
+}
+
+fn write_row(page: &mut Page, row: &DifferenceRow, scale: Scale, interval: bool) {
+    let is_inner = row.of != OF_WALL;
+    let indent = if is_inner { "    " } else { "" };
+    let mut text = what(row);
+    if interval {
+        let (low, high) = (scale.number(row.low), scale.number(row.high));
+        text.push_str(&format!("; {low} to {high}"));
+    }
+    let room = page.width().saturating_sub(TIME + 2 + indent.len());
+    let text = page.fit(&text, room);
+    let tone = match (is_inner, row.category) {
+        (true, _) => Tone::Quiet,
+        (false, Some(spent)) => words::kind(spent).tone(),
+        (false, None) => Tone::Strong,
+    };
+    let time = scale.signed(row.milliseconds);
+    let line = Line::new().add(Tone::Plain, format!("{indent}{time:>TIME$}  "));
+    page.push(line.add(tone, text));
+}
+
+/// `clock_nanosleep, 1 call more`. Not escaped.
+fn what(row: &DifferenceRow) -> String {
+    let name = match (row.by, row.category) {
+        (DifferenceBy::Category, Some(spent)) => words::name(spent).to_owned(),
+        (DifferenceBy::Child, _) => format!("child {}", row.part),
+        _ => row.part.clone(),
+    };
+    let file = match (row.by, &row.file) {
+        (DifferenceBy::Function, Some(file)) => {
+            format!(" in {}", file.rsplit('/').next().unwrap_or(file))
+        }
+        (_, Some(file)) => format!(" on {file}"),
+        _ => String::new(),
+    };
+    let count = row.count.as_ref().map(count).unwrap_or_default();
+    format!("{name}{count}{file}")
+}
+
+/// `, 1 call more`.
+fn count(count: &DifferenceCount) -> String {
+    let difference = count.a.abs_diff(count.b);
+    let what = match (difference, count.what.as_str()) {
+        (1, "calls") => "call",
+        (1, "page faults") => "page fault",
+        (1, "processes") => "process",
+        (_, many) => many,
+    };
+    let word = if count.b > count.a { "more" } else { "fewer" };
+    format!(", {} {what} {word}", format_count(difference as f64))
+}
+
+/// Both accounts side by side.
+fn accounts(page: &mut Page, record: &DifferenceRecord) {
+    let [a, b] = &record.commands[..] else {
+        return;
+    };
+    let parts: Vec<TimeCategory> = TimeCategory::ALL
+        .into_iter()
+        .filter(|spent| a.account.ns(*spent) + b.account.ns(*spent) > 0)
+        .collect();
+    let names: Vec<String> = parts
+        .iter()
+        .map(|spent| words::name(*spent).to_owned())
+        .collect();
+    let cells = |command: &DifferenceCommand| {
+        let of = |spent: &TimeCategory| time(command.account.ns(*spent) as f64 / 1e9);
+        parts.iter().map(of).collect()
+    };
+    page.gap();
+    let numbers = vec![Column::new("A", 0, cells(a)), Column::new("B", 0, cells(b))];
+    columns::write(page, "where the median wall time goes", &names, numbers);
+}
+
+/// What only one of them has.
+fn findings(page: &mut Page, record: &DifferenceRecord, all: bool) {
+    let shown = if all { usize::MAX } else { FINDINGS };
+    for OnlyFinding { command, finding } in record.findings.iter().take(shown) {
+        let who = if *command == 0 { "only A" } else { "only B" };
+        let statement = page.clean(&finding.statement);
+        let text = format!("{}: {statement}", finding.id);
+        let start = Line::new().add(Tone::Notice, format!("{who}  "));
+        let room = page.width().saturating_sub(width_of(who) + 2);
+        match all {
+            true => {
+                for (index, line) in wrap(&text, room).into_iter().enumerate() {
+                    let start = if index == 0 {
+                        start.clone()
+                    } else {
+                        Line::new().pad_to(8)
+                    };
+                    page.push(start.add(Tone::Plain, line));
+                }
+            }
+            false => {
+                let text = page.begin(&text, room);
+                page.push(start.add(Tone::Plain, text));
+            }
+        }
+    }
+    let more = record.findings.len().saturating_sub(shown);
+    if more > 0 {
+        let text = counted(more as u64, "more finding", "more findings");
+        page.push(Line::new().add(Tone::Quiet, format!("and {text} that only one has")));
+    }
+}
+
+/// How it was timed and observed, and what must be known to trust it.
+fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
+    let rounds = record.difference.wall.rounds as u64;
+    let tier = record
+        .commands
+        .first()
+        .map_or("", |command| &command.observation.tier);
+    let runs = record.commands.iter().map(|command| command.observed_runs);
+    let runs = runs.min().unwrap_or(0) as u64;
+    let text = format!(
+        "{} in random order; observed {}, {} each",
+        counted(rounds, "round", "rounds"),
+        explained_by(&page.clean(tier)),
+        counted(runs, "run", "runs"),
+    );
+    match all {
+        true => page.prose(0, Tone::Quiet, &text),
+        false => {
+            let line = page.begin(&format!("{text}   details: -v"), page.width());
+            page.push(Line::new().add(Tone::Quiet, line));
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for warning in &record.warnings {
+        let warning = format!("! {}", page.clean(warning));
+        lines.extend(wrap(&warning, page.width()));
+    }
+    let shown = if all { lines.len() } else { WARNINGS };
+    let is_cut = lines.len() > shown;
+    for (index, line) in lines.into_iter().take(shown).enumerate() {
+        let line = match is_cut && index + 1 == shown {
+            true => page.begin(&line, page.width() - 5) + " (-v)",
+            false => line,
+        };
+        page.push(Line::new().add(Tone::Notice, line));
+    }
+    if !all {
+        return;
+    }
+    for (name, command) in ["A", "B"].into_iter().zip(&record.commands) {
+        let median = estimate(&command.timed.wall).replace(JOIN, " ");
+        let text = format!("{name}: median {median}; {} timed", command.timed.runs);
+        page.prose(0, Tone::Quiet, &text);
+    }
+    let intervals = page.clean(&record.difference.intervals);
+    page.prose(0, Tone::Quiet, &format!("intervals: {intervals}"));
+}
+
+/// Writes `record` as indented JSON with a line end, in the form of
+/// `docs/json-schema/difference.schema.json`. Nothing in it is escaped for terminals or for HTML.
+///
+/// # Errors
+/// When `out` can't be written. Wrap files in a `BufWriter`: many small pieces are written.
+pub fn difference_json(record: &DifferenceRecord, mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, record)?;
+    out.write_all(b"\n")
+}

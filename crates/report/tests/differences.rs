@@ -1,0 +1,300 @@
+//! What `fathom why 'A' 'B'` prints and writes. Every snapshot was read as a user reads it.
+
+mod explained;
+mod walker;
+
+use explained::{MS, environment, findings};
+use fathom_model::{
+    AccountPart, Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord,
+    DifferenceRow, Estimate, Explaining, OF_WALL, OnlyFinding, SCHEMA_VERSION, TimeAccount,
+    TimeCategory, TimedRuns, WallDifference,
+};
+use fathom_report::{
+    DifferenceOptions, columns, difference_json, difference_parts, difference_terminal,
+};
+use serde_json::Value;
+use walker::{Walker, assert_covered, undescribed};
+
+fn known(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: value * 0.99,
+        high: value * 1.01,
+        level: 0.95,
+    }
+}
+
+fn command(text: &str, parts: &[(TimeCategory, u64)]) -> DifferenceCommand {
+    let wall_ns = parts.iter().map(|(_, ms)| ms * MS).sum();
+    DifferenceCommand {
+        command: text.to_owned(),
+        arguments: text.split(' ').map(str::to_owned).collect(),
+        end: String::new(),
+        timed: TimedRuns {
+            runs: 30,
+            wall: known(wall_ns as f64 / 1e9),
+            cpu: known(0.09),
+            peak_memory: known(2e6),
+            floor: None,
+        },
+        observed_runs: 5,
+        observation: Explaining {
+            tier: "kernel".to_owned(),
+            wall_ns,
+            slowdown: 1.02,
+            times_are_quoted: true,
+            not_visible: Vec::new(),
+            lost: Vec::new(),
+        },
+        account: TimeAccount {
+            wall_ns,
+            parts: parts
+                .iter()
+                .map(|(spent, ms)| AccountPart {
+                    spent: *spent,
+                    ns: ms * MS,
+                })
+                .collect(),
+        },
+    }
+}
+
+fn row(of: &str, by: DifferenceBy, part: &str, milliseconds: f64) -> DifferenceRow {
+    DifferenceRow {
+        part: part.to_owned(),
+        of: of.to_owned(),
+        by,
+        category: None,
+        file: None,
+        milliseconds,
+        low: milliseconds - 0.4,
+        high: milliseconds + 0.4,
+        count: None,
+    }
+}
+
+fn category(spent: TimeCategory, milliseconds: f64) -> DifferenceRow {
+    DifferenceRow {
+        category: Some(spent),
+        ..row(OF_WALL, DifferenceBy::Category, spent.key(), milliseconds)
+    }
+}
+
+fn counted(what: &str, a: u64, b: u64) -> Option<DifferenceCount> {
+    let what = what.to_owned();
+    Some(DifferenceCount { what, a, b })
+}
+
+/// B sleeps, reads byte by byte, starts a child and is slower in a function.
+fn record() -> DifferenceRecord {
+    let a = command(
+        "./count words.txt",
+        &[(TimeCategory::UserCode, 90), (TimeCategory::KernelIo, 10)],
+    );
+    let b = command(
+        "./count --check words.txt",
+        &[
+            (TimeCategory::UserCode, 105),
+            (TimeCategory::Sleeping, 60),
+            (TimeCategory::KernelIo, 50),
+            (TimeCategory::PageFaults, 13),
+        ],
+    );
+    let mut reads = row("kernel_io", DifferenceBy::Call, "read", 40.1);
+    reads.category = Some(TimeCategory::KernelIo);
+    reads.file = Some("/data/words.txt".to_owned());
+    reads.count = counted("calls", 12, 100_012);
+    let mut naps = row("sleeping", DifferenceBy::Call, "clock_nanosleep", 59.9);
+    naps.category = Some(TimeCategory::Sleeping);
+    naps.count = counted("calls", 0, 1);
+    let mut function = row("user_code", DifferenceBy::Function, "check_words", 14.0);
+    function.category = Some(TimeCategory::UserCode);
+    function.file = Some("/opt/bin/count".to_owned());
+    let mut child = row(OF_WALL, DifferenceBy::Child, "sort", 11.2);
+    child.count = counted("processes", 0, 1);
+    let mut faults = category(TimeCategory::PageFaults, -2.1);
+    faults.count = counted("page faults", 5_000, 3_976);
+    let rows = vec![
+        category(TimeCategory::Sleeping, 59.9),
+        naps,
+        category(TimeCategory::KernelIo, 40.2),
+        reads,
+        category(TimeCategory::UserCode, 17.7),
+        function,
+        child,
+        faults,
+    ];
+    let finding = findings().findings[0].clone();
+    DifferenceRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "difference".to_owned(),
+        fathom_version: "0.1.0".to_owned(),
+        started_at: "2026-11-26T00:00:00Z".to_owned(),
+        environment: environment(),
+        commands: vec![a, b],
+        difference: Difference {
+            wall: WallDifference {
+                milliseconds: 128.0,
+                low: 126.4,
+                high: 129.9,
+                level: 0.95,
+                ratio: known(2.28),
+                rounds: 30,
+            },
+            rows,
+            not_explained: 1.1,
+            not_explained_share: 0.0048,
+            intervals: "95 % for all 6 parts".to_owned(),
+        },
+        findings: vec![OnlyFinding {
+            command: 1,
+            finding,
+        }],
+        warnings: vec!["the machine was busy: A waited for a CPU in 4 of 30 runs".to_owned()],
+    }
+}
+
+fn same() -> DifferenceRecord {
+    let mut record = record();
+    record.difference.wall.milliseconds = 0.2;
+    (record.difference.wall.low, record.difference.wall.high) = (-0.4, 0.6);
+    record.difference.wall.ratio = Estimate {
+        value: 1.002,
+        low: 0.996,
+        high: 1.006,
+        level: 0.95,
+    };
+    record.difference.rows.clear();
+    record.difference.not_explained = 0.2;
+    record.difference.not_explained_share = 0.002;
+    record.findings.clear();
+    record.warnings.clear();
+    record.commands[0].end = "exit code 1 in 30 of 30 runs".to_owned();
+    record
+}
+
+fn print(record: &DifferenceRecord) -> String {
+    difference_terminal(record, &DifferenceOptions::default())
+}
+
+#[test]
+fn what_b_takes_more() {
+    insta::assert_snapshot!(print(&record()));
+}
+
+#[test]
+fn no_difference() {
+    insta::assert_snapshot!(print(&same()));
+}
+
+#[test]
+fn everything_that_is_known() {
+    let verbose = DifferenceOptions {
+        verbose: true,
+        ..DifferenceOptions::default()
+    };
+    insta::assert_snapshot!(difference_terminal(&record(), &verbose));
+}
+
+#[test]
+fn the_other_way_round_b_takes_less() {
+    let mut record = record();
+    record.commands.reverse();
+    let wall = &mut record.difference.wall;
+    wall.milliseconds = -wall.milliseconds;
+    (wall.low, wall.high) = (-wall.high, -wall.low);
+    wall.ratio = known(0.44);
+    let text = print(&record);
+    let first = text.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "B takes 128 ms less than A (0.44x; 95 % interval 126 to 130 ms)"
+    );
+}
+
+#[test]
+fn other_verbs_say_the_first_parts_in_a_line_each() {
+    let parts = difference_parts(&record().difference, 2);
+    let expected = [
+        "+60 ms sleeping (clock_nanosleep, 1 call more)",
+        "+40 ms kernel: reading and writing (read, 100,000 calls more on /data/words.txt)",
+    ];
+    assert_eq!(parts, expected);
+}
+
+/// Every text from outside tries to act on the terminal, and there is more of everything.
+fn hostile() -> DifferenceRecord {
+    let evil = "a\u{1b}[31m\n<script>\u{202e}".repeat(9);
+    let mut record = record();
+    for row in &mut record.difference.rows {
+        if row.by != DifferenceBy::Category {
+            row.part.clone_from(&evil);
+        }
+        row.file = Some(evil.clone());
+    }
+    let more = TimeCategory::ALL.into_iter().skip(8).take(12);
+    record
+        .difference
+        .rows
+        .extend(more.map(|spent| category(spent, 1.0)));
+    for command in &mut record.commands {
+        command.command.clone_from(&evil);
+        command.end.clone_from(&evil);
+        command.observation.tier.clone_from(&evil);
+    }
+    let mut finding = record.findings[0].clone();
+    finding.finding.statement.clone_from(&evil);
+    finding.command = 0;
+    record.findings = vec![finding; 5];
+    record.warnings = vec![evil; 5];
+    record
+}
+
+#[test]
+fn it_fits_a_screen_and_no_text_acts_on_the_terminal() {
+    for record in [record(), same(), hostile()] {
+        for width in [32, 60, 80, 200] {
+            let options = DifferenceOptions {
+                width,
+                ..DifferenceOptions::default()
+            };
+            let text = difference_terminal(&record, &options);
+            assert!(text.lines().all(|line| columns(line) <= width), "{text}");
+            let acts = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
+            assert!(!text.contains(acts), "{text:?}");
+            if width >= 80 {
+                assert!(text.lines().count() <= 20, "{text}");
+            }
+        }
+    }
+}
+
+fn schema() -> Value {
+    let text = include_str!("../../../docs/json-schema/difference.schema.json");
+    serde_json::from_str(text).expect("the schema is JSON")
+}
+
+fn written(record: &DifferenceRecord) -> Value {
+    let mut out = Vec::new();
+    difference_json(record, &mut out).expect("a vector takes everything");
+    serde_json::from_slice(&out).expect("what was written is JSON")
+}
+
+#[test]
+fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
+    let schema = schema();
+    assert_eq!(undescribed(&schema), Vec::<String>::new());
+    let values = [record(), same(), hostile()].map(|record| written(&record));
+    assert_covered(&schema, "difference", values, |_| true);
+    let spoil: [&dyn Fn(&mut Value); 3] = [
+        &|value| value["extra"] = Value::Bool(true),
+        &|value| value["difference"]["rows"][0]["by"] = Value::from("luck"),
+        &|value| value["findings"][0]["command"] = Value::from(2),
+    ];
+    for spoil in spoil {
+        let mut value = written(&record());
+        spoil(&mut value);
+        let checked = Walker::new(&schema).check(&value, &schema, "difference");
+        assert!(checked.is_err(), "{value}");
+    }
+}
