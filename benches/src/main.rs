@@ -30,6 +30,7 @@ mod power;
 mod ppbert;
 mod random;
 mod recorded;
+mod report;
 mod sample_tests;
 mod serve;
 mod share;
@@ -126,6 +127,7 @@ fn everything(options: &Options) -> Result<()> {
             "machine" => vec![machine::measure(&tools, options, share)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
             "import" => vec![import::measure(&tools, options)?],
+            "report" => vec![report::measure(&tools, options)?],
             "store" => store::measure(options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],

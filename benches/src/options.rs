@@ -20,7 +20,7 @@ const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
 
 /// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] less 20 s for
 /// builds. Those whose share is the whole have no rounds to leave out.
-pub(crate) const FIGURES: [Figure; 20] = [
+pub(crate) const FIGURES: [Figure; 21] = [
     figure("floor", 30, 45),
     figure("own-cost", 30, 45),
     figure("growth", 90, 240),
@@ -41,6 +41,7 @@ pub(crate) const FIGURES: [Figure; 20] = [
     figure("changes", 30, 30),
     figure("gates", 300, 300),
     figure("import", 30, 30),
+    figure("report", 10, 10),
 ];
 
 /// What all figures together may take.
@@ -53,7 +54,7 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account differences tracing startup
-pipe serve ppbert power aa machine machine-stability store changes gates import
+pipe serve ppbert power aa machine machine-stability store changes gates import report
 
 Options:
   --minutes N             at most this long (default 31), parted among the figures: fewer figures get more

@@ -40,6 +40,7 @@ mod template;
 mod terms;
 mod throttling;
 pub mod tiers;
+pub mod ui;
 pub mod versions;
 pub mod why;
 pub mod worktrees;

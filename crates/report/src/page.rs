@@ -46,17 +46,17 @@ pub(crate) enum Reach {
     Own,
 }
 
-/// A page whose pictures are drawn by `script` from the block `data`, below `parts`, which can be read
-/// without it.
+/// A page whose pictures are drawn by `script` from the block `data`, between `above` and `below`, which
+/// can be read without it.
 pub(crate) fn with_data(
     head: &Head,
-    parts: &str,
+    (above, below): (&str, &str),
     script: &str,
     data: &str,
     reach: Reach,
 ) -> String {
     let body = format!(
-        "<main>\n{}{parts}<div id=\"part\"></div>\n</main>\n\
+        "<main>\n{}{above}<div id=\"part\"></div>\n{below}</main>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{script}</script>",
         head.html()
     );

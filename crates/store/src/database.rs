@@ -16,8 +16,8 @@ pub(crate) enum Cell {
     Bytes(Vec<u8>),
 }
 
-/// One connection.
-pub(crate) trait Database {
+/// One connection; it may move to another thread.
+pub(crate) trait Database: Send {
     /// Begins a transaction: one writer at a time, who waits for the one before, or one view of
     /// everything for reading.
     fn begin(&mut self, access: Access) -> Result<(), Error>;

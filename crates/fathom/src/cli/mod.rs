@@ -31,6 +31,7 @@ mod serve;
 mod startup;
 mod store;
 mod target;
+mod ui;
 mod unused_input;
 mod versions;
 mod why;
@@ -101,6 +102,8 @@ enum Verb {
     Changes(changes::Arguments),
     /// Show what was measured as a page or a site: values, changes, pictures
     Report(report::Arguments),
+    /// Show the store in a browser, live
+    Ui(ui::Arguments),
     /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
     Import(import::Arguments),
     /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
@@ -174,6 +177,7 @@ pub(crate) fn run() -> i32 {
         Verb::Gate(arguments) => gate::run(*arguments),
         Verb::Changes(arguments) => changes::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        Verb::Ui(arguments) => ui::run(arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),

@@ -5,5 +5,6 @@ mod compared;
 mod project;
 mod read;
 mod saved;
+mod shown;
 mod troubles;
 mod world;

@@ -37,11 +37,11 @@ const ALL: Extent = Extent {
 pub fn report_html(report: &Report) -> String {
     let links = keys(report);
     let table = overview::table(report, |index, _| anchor(&links[index]));
-    let parts = section_of_overview(&table) + &rest(report);
+    let (above, below) = (section_of_overview(&table), rest(report));
     fitting(LARGEST, report, |extent| {
         let data = inert(&with_links(data(report, extent), &links));
         with_head(report, |head| {
-            with_data(head, &parts, SCRIPT, &data, Reach::Nothing)
+            with_data(head, (&above, &below), SCRIPT, &data, Reach::Nothing)
         })
     })
 }
@@ -68,7 +68,7 @@ pub fn report_site(report: &Report) -> Vec<(String, String)> {
         let text = fitting(LARGEST_OF_SITE, &one, |extent| {
             let data = inert(&with_links(data(&one, extent), link));
             with_head(&one, |head| {
-                with_data(head, back, SCRIPT, &data, Reach::Nothing)
+                with_data(head, (back, ""), SCRIPT, &data, Reach::Nothing)
             })
         });
         site.push((files[index].clone(), text));
@@ -91,7 +91,7 @@ pub fn report_live(report: &Report, mark: &str) -> String {
     block["live"] = json!({ "mark": mark, "names": names });
     let parts = section_of_overview(&table);
     with_head(report, |head| {
-        with_data(head, &parts, SCRIPT, &inert(&block), Reach::Own)
+        with_data(head, (&parts, ""), SCRIPT, &inert(&block), Reach::Own)
     })
 }
 

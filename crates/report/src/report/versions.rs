@@ -41,7 +41,14 @@ pub(super) fn of_labels(report: &Report) -> String {
             main.points.iter().rev().find(has)
         };
         let found: Vec<_> = labels.iter().map(value).collect();
-        let Some(first) = found.iter().flatten().next() else {
+        // Of the environments that of the newest version: an older one has other figures.
+        let newest = found
+            .iter()
+            .flatten()
+            .next_back()
+            .map(|one| one.environment);
+        let here = |one: &&&fathom_model::ReportPoint| Some(one.environment) == newest;
+        let Some(first) = found.iter().flatten().find(here) else {
             continue;
         };
         let same = |one: &&fathom_model::ReportPoint| {

@@ -62,7 +62,7 @@ fn every_page_is_whole_at_each_width_in_light_and_dark() {
 
 /// Marks, by their order, what a person can act on, and remembers where the focus goes.
 const MARK: &str = "
-    window.order = [...document.querySelectorAll('a[href], button, summary, [tabindex=\"0\"]')]
+    window.order = [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]
       .filter((node) => node.checkVisibility() && !node.disabled);
     document.activeElement.blur();
     window.scrollTo(0, 0);
@@ -218,6 +218,8 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
     );
     assert_eq!(said[2], "4 KiB: 1.20 ns");
 
+    report(&mut browser);
+
     let startup = every_page::startup();
     browser.open("startup", page("startup"));
     let first = startup
@@ -239,4 +241,60 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
             .zip(values)
             .for_each(|(cell, value)| assert_written(&cell.0, value));
     }
+}
+
+/// The table of points holds the points, the overview the last one, and an address opens a benchmark at
+/// a revision.
+fn report(browser: &mut Chromium) {
+    let report = every_page::reported::ordinary();
+    browser.open("report", &fathom_report::report_html(&report));
+    let last = |index: usize| report.benchmarks[index].series[0].points[59];
+    for (index, row) in rows(browser, "Benchmarks").iter().enumerate() {
+        let point = last(index);
+        assert_eq!(row[1].1, Some(point.value), "{row:?}");
+        assert_written(&row[1].0, point.value);
+        let before = report.benchmarks[index].before.as_ref();
+        assert_eq!(row[3].1, before.map(|before| before.ratio.value));
+    }
+    for index in [0, 7] {
+        let name = report.benchmarks[index].shown();
+        let open = format!(
+            "location.hash = '#' + encodeURIComponent({name:?}) + '/' + {:?};
+             new Promise((done) => setTimeout(() => {{
+               const details = document.querySelector('#part details');
+               details.open = true;
+               setTimeout(() => done(document.querySelector('#part [role=slider]').getAttribute('aria-valuetext')), 50);
+             }}, 50))",
+            &report.measurements[20].revision.as_deref().expect("it has one")[..12]
+        );
+        let marked = browser.run(&open);
+        let text = marked.as_str().expect("a text");
+        assert!(
+            text.starts_with(
+                &report.measurements[20]
+                    .revision
+                    .as_deref()
+                    .expect("it has one")[..9]
+            ),
+            "{text}"
+        );
+        let shown = rows(browser, "Points");
+        let points = &report.benchmarks[index].series[0].points;
+        assert_eq!(shown.len(), points.len());
+        for (row, point) in shown.iter().zip(points.iter().rev()) {
+            let value = row[3].1.expect("it is sorted by its value");
+            assert!((value / point.value - 1.0).abs() < 1e-5, "{row:?}");
+            assert_written(&row[3].0, point.value);
+            assert_eq!(row[5].1, Some(f64::from(point.runs)));
+            assert_eq!(row[6].0, report.measurements[point.measurement].id[..12]);
+        }
+        let metrics = rows(browser, "All metrics");
+        for (row, series) in metrics.iter().zip(&report.benchmarks[index].series) {
+            assert_written(&row[1].0, series.points[59].value);
+        }
+        assert_eq!(metrics.len(), report.benchmarks[index].series.len());
+    }
+    let filtered = "const input = document.getElementById('filter'); input.value = 'large-7'; input.dispatchEvent(new Event('input'));
+        [...document.querySelectorAll('#overview tbody tr')].filter((row) => !row.hidden).length";
+    assert_eq!(browser.run(filtered), 1);
 }

@@ -12,6 +12,8 @@ mod fingerprinted;
 mod piped;
 #[path = "../probed/mod.rs"]
 mod probed;
+#[path = "../reported/mod.rs"]
+pub(crate) mod reported;
 #[path = "../started/mod.rs"]
 mod started;
 #[path = "../support/mod.rs"]
@@ -21,7 +23,8 @@ use fathom_model::{
     BenchRecord, Environment, Exit, Explanation, ProbeResult, StartupRecord, StopReason,
 };
 use fathom_report::{
-    Origin, bench_html, experiment_html, explain_html, machine_html, pipe_html, startup_html,
+    Origin, bench_html, experiment_html, explain_html, machine_html, pipe_html, report_html,
+    report_site, startup_html,
 };
 use support::program::Program;
 use support::{outcome_of, session, warning};
@@ -48,7 +51,18 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
             "run",
             experiment_html(&[experimented::record(), experimented::record()]),
         ),
+        ("report", report_html(&reported::ordinary())),
+        ("report-large", report_html(&reported::suite(100, 200))),
+        ("report-index", site(&reported::ordinary(), 0)),
+        ("report-one", site(&reported::ordinary(), 1)),
+        ("report-hostile", report_html(&reported::hostile())),
+        ("report-one-hostile", site(&reported::hostile(), 1)),
     ]
+}
+
+/// A page of a site.
+fn site(report: &fathom_model::Report, place: usize) -> String {
+    report_site(report).swap_remove(place).1
 }
 
 /// A comparison with slow runs, runs to warm up, and something to know.

@@ -31,7 +31,7 @@ function samples(data, series, all) {
     const x = (value) => 8 + clamp((value - low) / (high - low), 0, 1) * (wide - 16);
     const row = 96;
     const svg = shape('svg', { class: 'plot', width: wide, height: row * all.length + 22, role: 'img', 'aria-label': `Runs of ${all.length} measurements` });
-    const across = ticks(low, high, false, clamp(Math.floor(wide / 110), 2, 7));
+    const across = ticks(low, high, false, clamp(Math.floor(wide / 80), 3, 7));
     const texts = tickTexts(across, series.unit);
     let free = -Infinity;
     across.forEach((tick, at) => {

@@ -1,0 +1,194 @@
+//! How long do `fathom report` and `fathom ui` take, and how large is a page?
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use fathom_store::{Draft, Location, NewPoint, Revision, Store, date};
+use serde_json::json;
+
+use crate::Result;
+use crate::options::Options;
+use crate::table::{Table, result};
+use crate::tools::{Tools, median};
+
+const BENCHMARKS: usize = 100;
+const REVISIONS: usize = 200;
+/// Points of the long series.
+const LONG: usize = 10_000;
+const ASKED_PAGE: f64 = 0.5;
+const ASKED_BYTES: u64 = 1_000_000;
+const ASKED_ANSWER: f64 = 0.05;
+const TIMES: usize = 9;
+
+/// Makes two stores, writes the page, asks the live one.
+///
+/// # Errors
+/// When a store can't be made, or Fathom doesn't start.
+pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+    let headers = ["what", "time", "size", "asked", "result"];
+    let mut table = Table::new(
+        "Report: a page of a suite, and a long series live",
+        &headers,
+    );
+    let folder = tools.scratch_folder();
+    let suite = folder.join("report-suite.sqlite");
+    fill(&suite, BENCHMARKS, REVISIONS)?;
+    let page = folder.join("report.html");
+    let mut walls = Vec::new();
+    for _ in 0..TIMES {
+        let begun = Instant::now();
+        let mut command = Command::new(&tools.fathom);
+        command
+            .args(["report", "--html"])
+            .arg(&page)
+            .arg("--store")
+            .arg(&suite);
+        let status = command
+            .stdin(Stdio::null())
+            .status()
+            .map_err(|e| e.to_string())?;
+        walls.push(begun.elapsed().as_secs_f64());
+        if !status.success() {
+            return Err(format!("fathom report: {status}"));
+        }
+    }
+    let size = std::fs::metadata(&page).map_err(|e| e.to_string())?.len();
+    let wall = median(&walls);
+    table.row([
+        format!("page of {BENCHMARKS} benchmarks x {REVISIONS} revisions"),
+        format!("{wall:.3} s"),
+        format!("{:.0} kB", size as f64 / 1000.0),
+        format!("{ASKED_PAGE} s, {:.0} kB", ASKED_BYTES as f64 / 1000.0),
+        result(wall <= ASKED_PAGE && size < ASKED_BYTES),
+    ]);
+    let long = folder.join("report-long.sqlite");
+    let points = options.scaled(LONG);
+    fill(&long, 1, points)?;
+    let mut live = Live::start(&tools.fathom, &long)?;
+    let mut walls = Vec::new();
+    let mut bytes = 0;
+    for _ in 0..TIMES {
+        let begun = Instant::now();
+        bytes = live.get("part?of=parse-0&from=0&to=1e9&most=1000")?;
+        walls.push(begun.elapsed().as_secs_f64());
+    }
+    let first = walls[0];
+    let wall = median(&walls);
+    table.row([
+        format!(
+            "answer of ui: {points} points (the first one {:.0} ms)",
+            first * 1e3
+        ),
+        format!("{:.1} ms", wall * 1e3),
+        format!("{:.0} kB", bytes as f64 / 1000.0),
+        format!("{:.0} ms", ASKED_ANSWER * 1e3),
+        result(first <= ASKED_ANSWER && wall <= ASKED_ANSWER),
+    ]);
+    for path in [&suite, &long, &page] {
+        std::fs::remove_file(path).map_err(|e| e.to_string())?;
+    }
+    Ok(table)
+}
+
+/// A store in which every benchmark was measured at each revision, in one record.
+fn fill(path: &Path, benchmarks: usize, revisions: usize) -> Result<()> {
+    let mut store = Store::open(&Location::File(path.to_path_buf())).map_err(|e| e.to_string())?;
+    let drafts: Vec<Draft> = (0..revisions).map(|at| draft(benchmarks, at)).collect();
+    for some in drafts.chunks(500) {
+        store.save_all(some).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+fn draft(benchmarks: usize, at: usize) -> Draft {
+    let text = json!({"schema_version": 2, "kind": "bench", "fathom_version": "0.1.0",
+        "started_at": date::text(1_700_000_000_000 + at as i64 * 3_600_000),
+        "environment": {"kernel": "Linux 1", "architecture": "x86_64", "cpus": 2},
+        "conditions": {"seed": at}, "benchmarks": [], "runs": [], "complete": true});
+    let mut draft = Draft::of(text.to_string()).expect("it is a record");
+    draft.revision = Some(Revision {
+        id: format!("{at:040x}"),
+        branch: Some("main".to_owned()),
+        dirty: false,
+    });
+    for number in 0..benchmarks {
+        for (metric, level) in [
+            ("wall", 0.0123),
+            ("cpu", 0.0119),
+            ("user", 0.01),
+            ("system", 0.002),
+        ] {
+            let mixed = (at * 31 + number * 17).wrapping_mul(2_654_435_761) >> 7;
+            let value = level * (1.0 + (mixed % 1000) as f64 / 40_000.0);
+            draft.points.push(NewPoint {
+                benchmark: format!("parse-{number}"),
+                parameters: Vec::new(),
+                metric: metric.to_owned(),
+                unit: "seconds".to_owned(),
+                direction: Some("lower_is_better".to_owned()),
+                meaning: "of a run".to_owned(),
+                value,
+                low: value * 0.996,
+                high: value * 1.005,
+                runs: 20,
+            });
+        }
+    }
+    draft
+}
+
+/// `fathom ui`; it ends with this value.
+struct Live {
+    child: Child,
+    address: String,
+}
+
+impl Live {
+    fn start(fathom: &Path, store: &Path) -> Result<Live> {
+        let mut command = Command::new(fathom);
+        command.args(["ui", "--no-open", "--store"]).arg(store);
+        let command = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|e| e.to_string())?;
+        let mut address = String::new();
+        let out = child.stdout.take().ok_or("its output is piped")?;
+        BufReader::new(out)
+            .read_line(&mut address)
+            .map_err(|e| e.to_string())?;
+        let address = address.trim().trim_start_matches("http://").to_owned();
+        Ok(Live { child, address })
+    }
+
+    /// Bytes of an answer.
+    fn get(&mut self, what: &str) -> Result<usize> {
+        let (host, path) = self
+            .address
+            .split_once('/')
+            .ok_or("an address has a path")?;
+        let mut connection = TcpStream::connect(host).map_err(|e| e.to_string())?;
+        let request = format!("GET /{path}{what} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        connection
+            .write_all(request.as_bytes())
+            .map_err(|e| e.to_string())?;
+        let mut answer = Vec::new();
+        connection
+            .read_to_end(&mut answer)
+            .map_err(|e| e.to_string())?;
+        match answer.starts_with(b"HTTP/1.1 200") {
+            true => Ok(answer.len()),
+            false => Err(String::from_utf8_lossy(&answer).into_owned()),
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

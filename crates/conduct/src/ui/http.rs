@@ -1,0 +1,275 @@
+//! As much HTTP/1.1 as one page of our own on this machine needs: GET, one answer for each connection.
+//! `tiny_http` would bring a pool of threads and chunked bodies that nothing here has; the heads are
+//! read by `httparse`, which is here for `serve`.
+
+use std::io::{self, Read, Write};
+
+/// Longest head that a browser sends for a page of ours: 2 kB as a rule.
+const LONGEST_HEAD: usize = 16 << 10;
+const MOST_HEADERS: usize = 64;
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// Behind the token, without a slash at its beginning.
+    pub path: String,
+    /// Names and values, decoded.
+    pub query: Vec<(String, String)>,
+}
+
+impl Asked {
+    /// The value of a name.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// What is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// 200, 404 and so on.
+    pub status: u16,
+    /// Media type.
+    pub kind: &'static str,
+    /// The content.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// A sentence.
+    pub fn text(status: u16, text: &str) -> Answer {
+        Answer {
+            status,
+            kind: "text/plain; charset=utf-8",
+            body: format!("{text}\n").into_bytes(),
+        }
+    }
+}
+
+/// A request whose head has come whole.
+struct Head {
+    method: String,
+    target: String,
+    host: Option<String>,
+    origin: Option<String>,
+}
+
+/// Reads a request and says what it asks for, or which answer refuses it.
+///
+/// # Errors
+/// Those of the connection.
+pub(super) fn read(
+    connection: &mut impl Read,
+    port: u16,
+    token: &str,
+) -> io::Result<Result<Asked, Answer>> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 2048];
+    loop {
+        let count = connection.read(&mut buffer)?;
+        bytes.extend_from_slice(&buffer[..count]);
+        match head(&bytes) {
+            Ok(Some(head)) => return Ok(admitted(&head, port, token)),
+            Ok(None) if count > 0 && bytes.len() < LONGEST_HEAD => {}
+            _ => {
+                return Ok(Err(Answer::text(
+                    400,
+                    "that is no request that Fathom answers",
+                )));
+            }
+        }
+    }
+}
+
+fn head(bytes: &[u8]) -> Result<Option<Head>, httparse::Error> {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    if request.parse(bytes)?.is_partial() {
+        return Ok(None);
+    }
+    let value = |name: &str| {
+        let mut found = request
+            .headers
+            .iter()
+            .filter(|one| one.name.eq_ignore_ascii_case(name));
+        let first = found.next()?;
+        // Two of them can't both be right.
+        let text = match found.next() {
+            Some(_) => String::new(),
+            None => String::from_utf8_lossy(first.value).into_owned(),
+        };
+        Some(text)
+    };
+    Ok(Some(Head {
+        method: request.method.unwrap_or_default().to_owned(),
+        target: request.path.unwrap_or_default().to_owned(),
+        host: value("host"),
+        origin: value("origin"),
+    }))
+}
+
+/// Names that lead to this machine may be anybody's (DNS rebinding), and any page may send requests here:
+/// only our own address passes, with the token that only its user has.
+fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
+    let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    let is_own = |host: &str| own.iter().any(|known| known == host);
+    if !head.host.as_deref().is_some_and(is_own) {
+        return Err(Answer::text(
+            403,
+            "this address is not Fathom's; open the one that it printed",
+        ));
+    }
+    let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(is_own);
+    if head
+        .origin
+        .as_deref()
+        .is_some_and(|origin| !is_ours(origin))
+    {
+        return Err(Answer::text(403, "another page may not ask Fathom"));
+    }
+    if head.method != "GET" {
+        return Err(Answer::text(405, "Fathom's page is only read"));
+    }
+    let (path, query) = head.target.split_once('?').unwrap_or((&head.target, ""));
+    let mut parts = path.trim_start_matches('/').splitn(2, '/');
+    let given = parts.next().unwrap_or("");
+    let Some(path) = parts.next().filter(|_| is_same(given, token)) else {
+        let text = "the token is missing or another one; open the address that `fathom ui` printed, with its slash at the end";
+        return Err(Answer::text(404, text));
+    };
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(name), decoded(value))
+    };
+    Ok(Asked {
+        path: path.to_owned(),
+        query: query
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(pair)
+            .collect(),
+    })
+}
+
+/// Takes as long whichever letter differs.
+fn is_same(given: &str, token: &str) -> bool {
+    let differences = given
+        .bytes()
+        .zip(token.bytes())
+        .fold(0, |all, (a, b)| all | (a ^ b));
+    given.len() == token.len() && differences == 0
+}
+
+/// `a b` of `a+b` and `a%20b`.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let hex = (*byte == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(value) => {
+                out.push(value);
+                at += 2;
+            }
+            None => out.push(if *byte == b'+' { b' ' } else { *byte }),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Writes an answer; the connection is closed after it.
+///
+/// # Errors
+/// Those of the connection.
+pub(super) fn write(connection: &mut impl Write, answer: &Answer) -> io::Result<()> {
+    let head = format!(
+        "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n\
+         Content-Security-Policy: frame-ancestors 'none'\r\n\r\n",
+        answer.status,
+        if answer.status == 200 {
+            "OK"
+        } else {
+            "Refused"
+        },
+        answer.kind,
+        answer.body.len()
+    );
+    connection.write_all(head.as_bytes())?;
+    connection.write_all(&answer.body)?;
+    connection.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(request: &str) -> Result<Asked, u16> {
+        let answer = read(&mut request.as_bytes(), 4000, "secret").expect("memory can be read");
+        answer.map_err(|refusal| refusal.status)
+    }
+
+    #[test]
+    fn its_own_page_is_answered() {
+        let request = "GET /secret/part?of=a%2Bb+c&most=%C3%A9 HTTP/1.1\r\nHost: 127.0.0.1:4000\r\nOrigin: http://127.0.0.1:4000\r\n\r\n";
+        let asked = asked(request).expect("it is right");
+        assert_eq!(
+            (asked.path.as_str(), asked.value("of")),
+            ("part", Some("a+b c"))
+        );
+        assert_eq!(
+            (asked.value("most"), asked.value("from")),
+            (Some("é"), None)
+        );
+    }
+
+    #[test]
+    fn other_hosts_origins_methods_and_tokens_are_refused() {
+        for (status, request) in [
+            (
+                403,
+                "GET /secret/ HTTP/1.1\r\nHost: evil.example:4000\r\n\r\n",
+            ),
+            (403, "GET /secret/ HTTP/1.1\r\nHost: 127.0.0.1:4001\r\n\r\n"),
+            (403, "GET /secret/ HTTP/1.1\r\n\r\n"),
+            (
+                403,
+                "GET /secret/ HTTP/1.1\r\nHost: 127.0.0.1:4000\r\nHost: evil\r\n\r\n",
+            ),
+            (
+                403,
+                "GET /secret/ HTTP/1.1\r\nHost: localhost:4000\r\nOrigin: https://evil.example\r\n\r\n",
+            ),
+            (
+                403,
+                "GET /secret/ HTTP/1.1\r\nHost: localhost:4000\r\nOrigin: null\r\n\r\n",
+            ),
+            (
+                405,
+                "POST /secret/ HTTP/1.1\r\nHost: localhost:4000\r\n\r\n",
+            ),
+            (404, "GET / HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
+            (404, "GET /secret HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
+            (404, "GET /secreT/ HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
+            (
+                404,
+                "GET /secrets/ HTTP/1.1\r\nHost: localhost:4000\r\n\r\n",
+            ),
+            (400, "nonsense\u{0}\r\n\r\n"),
+            (400, "GET /secret/ HTTP/1.1\r\nHost: loc"),
+        ] {
+            assert_eq!(asked(request), Err(status), "{request}");
+        }
+        let long = format!("GET /secret/ HTTP/1.1\r\nA: {}", "x".repeat(LONGEST_HEAD));
+        assert_eq!(asked(&long), Err(400));
+    }
+
+    #[test]
+    fn what_is_no_code_stays() {
+        assert_eq!(decoded("%zz%4"), "%zz%4");
+        assert_eq!(decoded("%e9%"), "\u{fffd}%");
+    }
+}

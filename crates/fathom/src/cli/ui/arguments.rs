@@ -1,0 +1,35 @@
+//! The options of `fathom ui`.
+
+use clap::Args;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom ui                               opens a browser, if this is a terminal
+  fathom ui 'parse*'
+  fathom ui --port 8080 --no-open         prints the address
+  fathom ui --store postgres://perf@db.example/perf
+
+The page shows what `fathom report` writes, and is brought up to date while others measure. It is answered on this \
+machine only, to who has the whole address: the token in it is new each time. Nothing can be changed by it. \
+Ctrl-C ends it.
+
+Exit codes: 0 ended by Ctrl-C, 2 wrong arguments, or the store can't be read.")]
+pub(crate) struct Arguments {
+    /// Benchmarks: names, or parts of names; * stands for any letters. All if none
+    #[arg(value_name = "SERIES")]
+    pub series: Vec<String>,
+
+    /// Listen on this port (default: a free one)
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+
+    /// Open no browser
+    #[arg(long)]
+    pub no_open: bool,
+
+    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
+    /// project's .fathom/, else your own)
+    #[arg(long, value_name = "PATH|URL")]
+    pub store: Option<String>,
+}

@@ -1,0 +1,150 @@
+//! `fathom ui`: the store in a browser, live.
+
+mod arguments;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(super) use arguments::Arguments;
+use fathom_conduct::ConductError;
+use fathom_conduct::report::{Live, Window};
+use fathom_conduct::ui::{Answer, Asked, Ui};
+use fathom_report as pages;
+
+use crate::cli::failure::Failure;
+use crate::cli::write;
+
+/// How long a page waits for a change before it asks again: less than browsers and proxies do.
+const WAIT: Duration = Duration::from_secs(20);
+/// How often the store is asked meanwhile.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// Answers until Ctrl-C. Returns the exit code.
+///
+/// # Errors
+/// A store that can't be read, a name that nothing has, a port that can't be had.
+pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let stored = Stored {
+        store: arguments.store,
+        names: arguments.series,
+        here,
+        live: Mutex::new(None),
+    };
+    // What is wrong is said here, not in the browser.
+    let name = stored.with(|live| {
+        live.overview(&stored.names)?;
+        Ok(live.name().to_owned())
+    })?;
+    let ui = Ui::bind(arguments.port)?;
+    let address = ui.address();
+    fathom_measure::interrupt::catch();
+    write::print(format!("{address}\n").as_bytes())?;
+    anstream::eprintln!("{} until Ctrl-C", pages::escape(&name));
+    if !arguments.no_open && std::io::stdout().is_terminal() {
+        open(&address);
+    }
+    ui.run(move |asked| stored.answer(asked));
+    Ok(0)
+}
+
+/// Asks the desktop for a browser; the address was printed, so that it doesn't matter if there is none.
+fn open(address: &str) {
+    let mut command = Command::new("xdg-open");
+    command.arg(address).stdin(Stdio::null());
+    let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Ok(mut child) = started {
+        std::thread::spawn(move || child.wait());
+    }
+}
+
+/// A store that is opened again once it failed, as a server does that was restarted.
+struct Stored {
+    store: Option<String>,
+    names: Vec<String>,
+    here: PathBuf,
+    live: Mutex<Option<Live>>,
+}
+
+impl Stored {
+    fn with<T>(
+        &self,
+        ask: impl FnOnce(&mut Live) -> Result<T, ConductError>,
+    ) -> Result<T, ConductError> {
+        let mut held = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut live = match held.take() {
+            Some(live) => live,
+            None => Live::open(self.store.as_deref(), &self.here)?,
+        };
+        let answer = ask(&mut live);
+        if answer.is_ok() {
+            *held = Some(live);
+        }
+        answer
+    }
+
+    fn answer(&self, asked: &Asked) -> Answer {
+        let answer = match asked.path.as_str() {
+            "" => self.page(),
+            "part" => self.part(asked),
+            "changes" => self.changes(asked.value("since").unwrap_or("")),
+            _ => return Answer::text(404, "there is no such page"),
+        };
+        answer.unwrap_or_else(|error| Answer::text(503, &error.to_string()))
+    }
+
+    fn page(&self) -> Result<Answer, ConductError> {
+        self.with(|live| {
+            // The mark first: what is saved meanwhile is shown by the next change.
+            let mark = live.mark()?;
+            let report = live.overview(&self.names)?;
+            Ok(Answer {
+                status: 200,
+                kind: "text/html; charset=utf-8",
+                body: pages::report_live(&report, &mark).into_bytes(),
+            })
+        })
+    }
+
+    fn part(&self, asked: &Asked) -> Result<Answer, ConductError> {
+        let number = |name: &str, default: usize| {
+            let value = asked.value(name).and_then(|text| text.parse::<f64>().ok());
+            value.map_or(default, |value| value as usize)
+        };
+        let window = Window {
+            benchmark: asked.value("of").unwrap_or("").to_owned(),
+            metric: asked.value("metric").map(str::to_owned),
+            from: number("from", 0),
+            to: number("to", usize::MAX),
+            most: number("most", 1000).clamp(10, 4000),
+        };
+        let report = self.with(|live| live.part(&window))?;
+        Ok(match report {
+            Some(report) => json(pages::report_part(&report)),
+            None => Answer::text(404, "the store has no such benchmark or metric"),
+        })
+    }
+
+    /// Answers once the mark of the store is another one.
+    fn changes(&self, since: &str) -> Result<Answer, ConductError> {
+        let begin = Instant::now();
+        loop {
+            let mark = self.with(Live::mark)?;
+            if mark != since || begin.elapsed() > WAIT {
+                return Ok(json(format!("{{\"mark\":\"{mark}\"}}")));
+            }
+            std::thread::sleep(EVERY);
+        }
+    }
+}
+
+fn json(text: String) -> Answer {
+    Answer {
+        status: 200,
+        kind: "application/json",
+        body: text.into_bytes(),
+    }
+}

@@ -1,0 +1,221 @@
+//! Reports of stores that are made up: what changed is known.
+
+use fathom_model::{
+    Drift, DriftSource, Estimate, HistoryEnvironment, Measurement, Report, ReportBenchmark,
+    ReportComparison, ReportPoint, ReportSamples, ReportSeries, Verdict,
+};
+
+const START: i64 = 1_790_000_000;
+
+/// Twelve benchmarks over sixty revisions of two environments; the first became slower at the fortieth.
+pub(crate) fn ordinary() -> Report {
+    let mut report = suite(12, 60);
+    let mut other = report.environments[0].clone();
+    other.key = "b".to_owned();
+    other.kernel = Some("Linux 6.19.2".to_owned());
+    report.environments.push(other);
+    for benchmark in &mut report.benchmarks {
+        for series in &mut benchmark.series {
+            for point in series.points.iter_mut().filter(|point| point.index < 12) {
+                point.environment = 1;
+            }
+        }
+    }
+    for (place, label) in [(10, "v1.0"), (25, "v1.1"), (45, "v1.2"), (59, "v1.3")] {
+        report.measurements[place].labels = vec![label.to_owned()];
+    }
+    report.measurements[30].dirty = true;
+    let first = &mut report.benchmarks[0];
+    first.parameters = vec![("threads".to_owned(), "2".to_owned())];
+    for point in first.series[0]
+        .points
+        .iter_mut()
+        .filter(|point| point.index >= 40)
+    {
+        point.value *= 1.12;
+        point.low *= 1.12;
+        point.high *= 1.12;
+    }
+    for series in report.benchmarks.iter_mut().map(|one| &mut one.series[0]) {
+        let inside: Vec<f64> = series.points[12..]
+            .iter()
+            .map(|point| point.value)
+            .collect();
+        series.changes = fathom_stats::change_points(&inside).change_points;
+        for change in &mut series.changes {
+            change.index += 12;
+            change.until += 12;
+        }
+    }
+    report
+}
+
+/// So many benchmarks over so many revisions, each measured with fifteen metrics.
+pub(crate) fn suite(benchmarks: usize, revisions: usize) -> Report {
+    let measurements = (0..revisions).map(|at| Measurement {
+        id: format!(
+            "{:016x}",
+            0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(at as u64 + 1)
+        )
+        .repeat(4),
+        time: (START + at as i64 * 86_400) * 1000,
+        started_at: "2026-11-25T20:00:00Z".to_owned(),
+        revision: Some(format!(
+            "{:040x}",
+            0xc2b2_ae3d_27d4_eb4f_u128 * (at as u128 + 7)
+        )),
+        dirty: false,
+        labels: Vec::new(),
+    });
+    Report {
+        source: ".fathom/store.sqlite".to_owned(),
+        fathom_version: "0.1.0".to_owned(),
+        margin: 0.01,
+        baseline: "the label before, or the first measurement".to_owned(),
+        measurements: measurements.collect(),
+        environments: vec![HistoryEnvironment {
+            key: "a".to_owned(),
+            kernel: Some("Linux 6.18.44".to_owned()),
+            architecture: Some("x86_64".to_owned()),
+            cpu_model: Some("AMD EPYC 9R14".to_owned()),
+            cpus: Some(2),
+            memory_bytes: Some(24 << 30),
+            ..HistoryEnvironment::default()
+        }],
+        benchmarks: (0..benchmarks).map(|at| benchmark(at, revisions)).collect(),
+        ..Report::default()
+    }
+}
+
+fn benchmark(number: usize, revisions: usize) -> ReportBenchmark {
+    let all = ["wall", "cpu", "user", "system", "peak_memory", "read_calls"];
+    let series: Vec<ReportSeries> = all
+        .iter()
+        .enumerate()
+        .map(|(place, metric)| series(number, place, metric, revisions))
+        .collect();
+    let values = |from: f64| {
+        (0..40)
+            .map(|run| from * (1.0 + noise(run, 3) * 0.02))
+            .collect()
+    };
+    let last = revisions - 1;
+    let samples = [last - 1, last].map(|index| ReportSamples {
+        index,
+        values: sorted(values(series[0].points[index].value)),
+    });
+    let compared = |base: usize, ratio: f64, verdict| {
+        Some(ReportComparison {
+            base,
+            ratio: Estimate {
+                value: ratio,
+                low: ratio * 0.97,
+                high: ratio * 1.03,
+                level: 0.95,
+            },
+            drift: Drift {
+                share: 0.03,
+                source: DriftSource::Successive,
+                measurements: revisions - 1,
+            },
+            verdict,
+        })
+    };
+    let (before, baseline) = match number {
+        0 => (
+            compared(last - 1, 1.006, Verdict::Same),
+            compared(0, 1.12, Verdict::Slower),
+        ),
+        1 => (
+            compared(last - 1, 0.86, Verdict::Faster),
+            compared(0, 0.85, Verdict::Faster),
+        ),
+        _ => (
+            compared(last - 1, 1.01, Verdict::Undecided),
+            compared(0, 0.99, Verdict::Undecided),
+        ),
+    };
+    ReportBenchmark {
+        name: format!("parse-{number} --input corpus/large-{number}.bin"),
+        parameters: Vec::new(),
+        series,
+        before,
+        baseline,
+        samples: samples.to_vec(),
+    }
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// From -1 to 1, always the same.
+fn noise(at: usize, salt: usize) -> f64 {
+    let mixed = ((at + 1) * (salt + 3) * 2_654_435_761) ^ (at * 40_503);
+    (mixed >> 7) as f64 % 10_007.0 / 5003.5 - 1.0
+}
+
+fn series(number: usize, place: usize, metric: &str, revisions: usize) -> ReportSeries {
+    let (unit, level) = match metric {
+        "peak_memory" => ("bytes", 12e6),
+        "read_calls" => ("count", 1200.0),
+        _ => ("seconds", 0.0123 * 1.4f64.powi((number % 20) as i32)),
+    };
+    let points = (0..revisions).map(|index| {
+        let value = level * (1.0 + 0.01 * noise(index, number * 7 + place));
+        let value = if unit == "seconds" {
+            value
+        } else {
+            value.round()
+        };
+        ReportPoint {
+            index,
+            measurement: index,
+            environment: 0,
+            runs: 20 + (index % 3) as u32,
+            value,
+            low: value * 0.995,
+            high: value * 1.006,
+        }
+    });
+    ReportSeries {
+        metric: metric.to_owned(),
+        unit: unit.to_owned(),
+        direction: Some("lower_is_better".to_owned()),
+        meaning: "from the start of the program to its end".to_owned(),
+        total: revisions,
+        points: points.collect(),
+        changes: Vec::new(),
+    }
+}
+
+/// Names that would be markup, turn the line around, or break the layout.
+pub(crate) fn hostile() -> Report {
+    let evil = "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
+    let mut report = suite(4, 12);
+    let names = [
+        format!("{evil}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}"),
+        "a\u{202e}gnp.exe\u{2066}\u{200b}\u{ad}\u{a0}--\u{301}\u{301}\u{301}".to_owned(),
+        "x".repeat(100_000),
+        "x".repeat(100_001),
+    ];
+    for (benchmark, name) in report.benchmarks.iter_mut().zip(names) {
+        benchmark.name = name;
+        benchmark.parameters = vec![(evil.to_owned(), evil.repeat(900))];
+        benchmark.series[0].meaning = evil.repeat(50);
+        benchmark.series[1].unit = evil.to_owned();
+        benchmark.series[2].metric = evil.repeat(5);
+    }
+    for measurement in &mut report.measurements {
+        measurement.labels = vec![evil.repeat(100), "\u{202e}v1".to_owned()];
+        measurement.revision = Some(evil.to_owned());
+        measurement.id = evil.to_owned();
+        measurement.started_at = evil.to_owned();
+    }
+    report.environments[0].cpu_model = Some(evil.repeat(90));
+    report.environments[0].kernel = Some(evil.repeat(90));
+    report.source = evil.repeat(50);
+    report.baseline = evil.to_owned();
+    report
+}
