@@ -33,7 +33,7 @@ pub(crate) const FIGURES: [Figure; 21] = [
     figure("pipe", 40, 80),
     figure("serve", 240, 240),
     figure("ppbert", 15, 15),
-    figure("power", 60, 100),
+    figure("power", 80, 100),
     figure("aa", 140, 350),
     figure("machine", 65, 240),
     figure("machine-stability", 50, 100),
