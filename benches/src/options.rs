@@ -41,7 +41,7 @@ pub(crate) const FIGURES: [Figure; 21] = [
     figure("changes", 30, 30),
     figure("gates", 300, 300),
     figure("import", 30, 30),
-    figure("report", 10, 10),
+    figure("report", 30, 30),
 ];
 
 /// What all figures together may take.

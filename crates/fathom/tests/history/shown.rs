@@ -28,7 +28,7 @@ fn one_page_holds_the_store_and_names_are_only_text() {
         page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"),
         "{page}"
     );
-    assert!(page.contains("zip &lt;/script&gt;") && !page.contains("zip </script>"));
+    assert!(page.contains("zip &lt;/<wbr>script&gt;") && !page.contains("zip </script>"));
     assert!(
         page.contains("1.200 s") || page.contains("1.20 s"),
         "the last value"
@@ -91,7 +91,10 @@ fn wrong_words_are_answered() {
         ),
         ("--html <FILE>", vec!["report"]),
         ("no benchmark is called \"nope\"", vec!["ui", "nope"]),
-        ("there is no store", vec!["ui", "--store", "nowhere.sqlite"]),
+        (
+            "does not exist yet",
+            vec!["ui", "--store", "nowhere.sqlite"],
+        ),
         ("invalid value '99999'", vec!["ui", "--port", "99999"]),
     ] {
         let answer = world.refused(2, &arguments);

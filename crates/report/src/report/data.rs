@@ -10,8 +10,8 @@ use crate::text::{bounded, escape};
 
 /// Longest name of a benchmark, in columns.
 const LONGEST_NAME: usize = 160;
-/// Digits of the least value of a series.
-const DIGITS: i32 = 6;
+/// Digits of the least value of a series: at most six are ever printed.
+const DIGITS: i32 = 8;
 /// Digits of a revision and of a record's id, as people type them.
 const ID: usize = 12;
 
@@ -175,7 +175,7 @@ fn series(of: &ReportSeries, newest: usize, tables: &mut Tables) -> Value {
     Value::Object(out)
 }
 
-/// The power of ten in which values are written: six digits of the least of them.
+/// The power of ten in which values are written: eight digits of the least of them.
 fn exponent(values: impl Iterator<Item = f64>) -> i32 {
     let sizes = values
         .map(f64::abs)

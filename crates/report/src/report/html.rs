@@ -219,16 +219,41 @@ fn file_name(shown: &str) -> String {
     format!("{short}{hash}.html")
 }
 
-/// The report of one benchmark alone.
+/// The report of one benchmark alone, with its own measurements only: its page stays the same when
+/// others are measured.
 fn of_one(report: &Report, benchmark: &ReportBenchmark) -> Report {
+    let mut benchmark = benchmark.clone();
+    let points = || benchmark.series.iter().flat_map(|series| &series.points);
+    let measurements = numbers(points().map(|point| point.measurement));
+    let environments = numbers(points().map(|point| point.environment));
+    for series in &mut benchmark.series {
+        for point in &mut series.points {
+            point.measurement = measurements.partition_point(|one| *one < point.measurement);
+            point.environment = environments.partition_point(|one| *one < point.environment);
+        }
+    }
+    let measurements = measurements
+        .iter()
+        .map(|one| report.measurements[*one].clone());
+    let environments = environments
+        .iter()
+        .map(|one| report.environments[*one].clone());
     Report {
         source: report.source.clone(),
         fathom_version: report.fathom_version.clone(),
         margin: report.margin,
         baseline: report.baseline.clone(),
-        measurements: report.measurements.clone(),
-        environments: report.environments.clone(),
-        benchmarks: vec![benchmark.clone()],
+        measurements: measurements.collect(),
+        environments: environments.collect(),
+        benchmarks: vec![benchmark],
         ..Report::default()
     }
+}
+
+/// Each once, in ascending order.
+fn numbers(all: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut found: Vec<usize> = all.collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
