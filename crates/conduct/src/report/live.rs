@@ -118,9 +118,10 @@ impl Live {
             .map(|place| (from + place, points[from + place]))
             .collect();
         // The last two are compared, whatever part is shown.
-        for place in points.len().saturating_sub(2)..points.len() {
+        let last = points.len().saturating_sub(2);
+        for (place, point) in points.iter().enumerate().skip(last) {
             if !shown_points.iter().any(|(index, _)| *index == place) {
-                shown_points.push((place, points[place]));
+                shown_points.push((place, *point));
             }
         }
         shown_points.sort_by_key(|(index, _)| *index);

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 /// A server in Python's socket calls, one thread for each connection. `sys.argv`: port, kind.
-const SERVER: &str = r#"
+const SERVER: &str = r"
 import base64, hashlib, os, socket, sys, threading, time
 port, kind = int(os.environ['PORT'] if sys.argv[1] == 'env' else sys.argv[1]), sys.argv[2]
 if kind == 'dies': sys.stderr.write('no such table: users\n'); sys.exit(3)
@@ -68,7 +68,7 @@ def guarded(c):
 while True:
     c, _ = s.accept()
     threading.Thread(target=guarded, args=(c,), daemon=True).start()
-"#;
+";
 
 /// The words of such a server.
 pub(crate) fn server(kind: &str) -> Vec<String> {

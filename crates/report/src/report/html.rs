@@ -194,7 +194,7 @@ fn anchor(link: &str) -> String {
     for byte in link.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                out.push(char::from(byte))
+                out.push(char::from(byte));
             }
             byte => out.push_str(&format!("%{byte:02X}")),
         }

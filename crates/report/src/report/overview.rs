@@ -69,9 +69,9 @@ pub(super) fn table(report: &Report, link: impl Fn(usize, &ReportBenchmark) -> S
                 Cell::markup(shown),
                 Cell::number(&value, last.value),
                 interval,
-                change(&benchmark.before),
+                change(benchmark.before.as_ref()),
                 verdict,
-                change(&benchmark.baseline),
+                change(benchmark.baseline.as_ref()),
                 Cell::markup(spark(main)),
             ],
         );
@@ -91,7 +91,7 @@ fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-fn change(comparison: &Option<ReportComparison>) -> Cell {
+fn change(comparison: Option<&ReportComparison>) -> Cell {
     let Some(one) = comparison else {
         return Cell::none("nothing was measured before in this environment");
     };
