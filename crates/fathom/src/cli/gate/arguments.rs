@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub action: Option<Action>,
 
-    /// Compare with where head left this branch or revision (default: base of [gate], else main)
+    /// Compare with where head left this branch or revision (default: gate.base of fathom.toml, else main)
     #[arg(long, value_name = "REV", help_heading = COMPARED)]
     pub base: Option<String>,
 
@@ -57,11 +57,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = COMPARED)]
     pub only: Vec<String>,
 
-    /// Smallest change that counts, for all benchmarks (default: margin of [gate] at base, else 3%)
+    /// Smallest change that counts, for all benchmarks (default: gate.margin at base, else 3%)
     #[arg(long, value_name = "SHARE", value_parser = quantities::share, allow_hyphen_values = true, help_heading = RULE)]
     pub margin: Option<f64>,
 
-    /// Whether a suite passes that can't be decided (default: undecided of [gate] at base, else pass)
+    /// Whether a suite passes that can't be decided (default: gate.undecided at base, else pass)
     #[arg(long, value_name = "pass|fail", help_heading = RULE)]
     pub undecided: Option<Undecided>,
 
