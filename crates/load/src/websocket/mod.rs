@@ -36,7 +36,7 @@ pub fn accept(key: &str) -> String {
     STANDARD.encode(hash)
 }
 
-/// Checks the head of the answer to [`offer`]; returns the extensions that both speak.
+/// Checks the head of the answer to `offer`; returns the extensions that both speak.
 ///
 /// # Errors
 /// A sentence that says why it is no answer.
