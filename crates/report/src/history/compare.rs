@@ -3,7 +3,7 @@
 use fathom_model::{CompareRecord, DriftSource, StoredComparison, Verdict};
 
 use super::scale::Scale;
-use super::{HistoryOptions, named};
+use super::{HistoryOptions, named, named_in, say_shared, shared};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::format_level;
 
@@ -78,6 +78,8 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
 fn table(page: &mut Page, comparisons: &[StoredComparison]) {
     // The columns beside it take 66.
     let room = page.width().saturating_sub(66).max(12);
+    let shared = shared(comparisons.iter().map(|one| &one.parameters));
+    let name = |one: &StoredComparison| name(one, &shared);
     let width = comparisons
         .iter()
         .map(|one| crate::columns(&page.clean(&name(one))))
@@ -107,11 +109,12 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
             .add(tone(one.verdict), one.verdict.word());
         page.push(line);
     }
+    say_shared(page, &shared);
 }
 
 /// The name, with the metric where it isn't the usual one.
-fn name(one: &StoredComparison) -> String {
-    let name = named(&one.benchmark, &one.parameters);
+fn name(one: &StoredComparison, shared: &[(String, String)]) -> String {
+    let name = named_in(&one.benchmark, &one.parameters, shared);
     match one.metric.as_str() {
         "wall" => name,
         metric => format!("{name} {metric}"),

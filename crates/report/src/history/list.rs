@@ -4,7 +4,7 @@ use fathom_model::quantity::counted;
 use fathom_model::{HistoryRecord, HistorySeries};
 
 use super::scale::Scale;
-use super::{HistoryOptions, last_change, named, plot, signed, tone};
+use super::{HistoryOptions, last_change, named_in, plot, say_shared, shared, signed, tone};
 use crate::line::{Line, Tone};
 
 /// Series that are shown without `-v`: a screen.
@@ -44,9 +44,11 @@ pub fn history_list(record: &HistoryRecord, others: usize, options: &HistoryOpti
     // Two blanks between columns: metric, value, change, sparkline.
     let fixed = metric_width + 11 + 8 + SPARK + 8;
     let room = page.width().saturating_sub(fixed).max(12);
+    let shared = shared(record.series.iter().map(|series| &series.parameters));
+    let name = |series: &HistorySeries| named_in(&series.benchmark, &series.parameters, &shared);
     let width = record.series[..shown]
         .iter()
-        .map(|series| crate::columns(&page.clean(&named(&series.benchmark, &series.parameters))))
+        .map(|series| crate::columns(&page.clean(&name(series))))
         .max()
         .unwrap_or(0)
         .clamp("benchmark".len(), room);
@@ -56,7 +58,7 @@ pub fn history_list(record: &HistoryRecord, others: usize, options: &HistoryOpti
     );
     page.push(Line::new().add(Tone::Quiet, head));
     for series in &record.series[..shown] {
-        let name = page.fit(&named(&series.benchmark, &series.parameters), width);
+        let name = page.fit(&name(series), width);
         let metric = page.fit(&series.metric, metric_width);
         let last = series.points.last();
         let value = last.map_or("-".to_owned(), |last| {
@@ -81,6 +83,7 @@ pub fn history_list(record: &HistoryRecord, others: usize, options: &HistoryOpti
             .add(Tone::Plain, plot::spark(&values, page.unicode()));
         page.push(line);
     }
+    say_shared(&mut page, &shared);
     page.gap();
     let mut notes = Vec::new();
     let hidden = record.series.len() - shown;

@@ -51,7 +51,7 @@ impl HistoryOptions {
 }
 
 /// A benchmark with its parameters: `seq 10 [threads=2]`.
-fn named(benchmark: &str, parameters: &[(String, String)]) -> String {
+fn named(benchmark: &str, parameters: &[Parameter]) -> String {
     if parameters.is_empty() {
         return benchmark.to_owned();
     }
@@ -60,6 +60,37 @@ fn named(benchmark: &str, parameters: &[(String, String)]) -> String {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     format!("{benchmark} [{}]", pairs.join(", "))
+}
+
+/// A parameter and its value.
+type Parameter = (String, String);
+
+/// The parameters that all rows of a table have, with the same values.
+fn shared<'r>(rows: impl IntoIterator<Item = &'r Vec<Parameter>>) -> Vec<Parameter> {
+    let mut rows = rows.into_iter();
+    let (Some(first), Some(second)) = (rows.next(), rows.next()) else {
+        return Vec::new();
+    };
+    let mut all = first.clone();
+    all.retain(|one| second.contains(one));
+    for row in rows {
+        all.retain(|one| row.contains(one));
+    }
+    all
+}
+
+/// As [`named`], without what the whole table shares.
+fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Parameter]) -> String {
+    let own = parameters.iter().filter(|one| !shared.contains(one));
+    named(benchmark, &own.cloned().collect::<Vec<_>>())
+}
+
+/// Says below a table what its rows share.
+fn say_shared(page: &mut Page, shared: &[Parameter]) {
+    if !shared.is_empty() {
+        let text = named("all:", shared).replacen(" [", " ", 1);
+        page.prose(0, Tone::Quiet, text.trim_end_matches(']'));
+    }
 }
 
 /// The last point against the one before, as a signed share; `None` for a first point, and where
