@@ -89,7 +89,8 @@ fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Parameter]) -> 
 fn say_shared(page: &mut Page, shared: &[Parameter]) {
     if !shared.is_empty() {
         let text = named("all:", shared).replacen(" [", " ", 1);
-        page.prose(0, Tone::Quiet, text.trim_end_matches(']'));
+        let text = page.clean(text.trim_end_matches(']'));
+        page.prose(0, Tone::Quiet, &text);
     }
 }
 
