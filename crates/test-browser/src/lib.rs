@@ -23,7 +23,10 @@ const INTERACTIVE: &str = "new Promise((done) => requestAnimationFrame(() => set
 const MARK: &str = "
     window.order = [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]
       .filter((node) => node.checkVisibility() && !node.disabled);
-    document.activeElement.blur();
+    // Keys begin where the pointer or the focus was last: at the top.
+    document.body.tabIndex = -1;
+    document.body.focus({ preventScroll: true });
+    document.body.removeAttribute('tabindex');
     window.scrollTo(0, 0);
     window.order.length";
 /// Longer than anything takes: only a browser that has died is met by it.
