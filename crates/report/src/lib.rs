@@ -58,7 +58,9 @@ pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use report::{report_html, report_live, report_part, report_site};
-pub use serve::{ServeOptions, ServeProgress, serve_json, serve_progress, serve_terminal};
+pub use serve::{
+    ServeOptions, ServeProgress, serve_html, serve_json, serve_progress, serve_terminal,
+};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
