@@ -2,10 +2,10 @@
 
 use fathom_model::{Report, ReportBenchmark};
 
-use super::data::{Extent, data, inert};
+use super::data::{Extent, data};
 use super::links::{anchor, keys, with_links};
 use super::{answer, overview, records, versions};
-use crate::page::{Head, Origin, Reach, section, with_data};
+use crate::page::{Head, Origin, Reach, inert, section, with_data};
 
 pub(super) const SCRIPT: &str = concat!(
     include_str!("../page/page.js"),

@@ -3,11 +3,11 @@
 use fathom_model::{Report, ReportBenchmark, Verdict};
 use serde_json::json;
 
-use super::data::{Extent, data, inert, key};
+use super::data::{Extent, data, key};
 use super::html::{SCRIPT, benchmarks, with_head};
 use super::links::{anchor, keys};
 use super::{overview, versions};
-use crate::page::{Reach, section, with_data};
+use crate::page::{Reach, inert, section, with_data};
 
 /// Rows of the overview at a time: a screen shows 20.
 const ROWS: usize = 100;

@@ -2,11 +2,11 @@
 
 use fathom_model::Report;
 
-use super::data::{data, inert};
+use super::data::data;
 use super::html::{SCRIPT, benchmarks, fitting, rest, with_head};
 use super::links::{file_name, keys, with_links};
 use super::overview;
-use crate::page::{Reach, page, with_data};
+use crate::page::{Reach, inert, page, with_data};
 
 /// A page of a site stays below this, in bytes.
 const LARGEST: usize = 200_000;
