@@ -5,4 +5,5 @@ mod failed;
 mod hostile;
 mod measured;
 mod refused;
+mod secured;
 mod world;
