@@ -14,7 +14,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = Address::Tcp(address.parse()?);
     let plan = RequestPlan::default();
     let task = Arc::new(Task {
-        requests: plan.bytes(&address.host()),
+        requests: plan.requests(&address.host(), false)?,
+        streams: 1,
+        tls: None,
         address,
         expected: Vec::new(),
         checks: Checks::default(),
@@ -29,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let step = Step {
         open: None,
+        offset: 0,
         length: seconds.parse::<u64>()? * 1_000_000_000,
         drain: 1_000_000_000,
     };

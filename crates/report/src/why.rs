@@ -29,4 +29,4 @@ pub use markdown::explain_markdown;
 pub(crate) use quote::{share_text, time};
 pub use terminal::{WhyOptions, explain_terminal};
 
-pub(crate) use markdown::plain as markdown_text;
+pub(crate) use markdown::{plain as markdown_text, with_code as markdown_with_code};

@@ -1,7 +1,9 @@
 //! What is measured is kept: saving, `init`, `history`, `store`, `compare`.
 #![cfg(target_os = "linux")]
 
+mod browsed;
 mod compared;
+mod live;
 mod project;
 mod read;
 mod saved;

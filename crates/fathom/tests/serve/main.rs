@@ -6,4 +6,5 @@ mod hostile;
 mod kept;
 mod measured;
 mod refused;
+mod secured;
 mod world;

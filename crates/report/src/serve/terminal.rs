@@ -3,7 +3,7 @@
 use fathom_model::{HighestRate, ServeBudget, ServeConditions, ServeRecord};
 
 use super::answer::{answer, budget_value};
-use super::{cold, compared, loads, websocket, words};
+use super::{calls, cold, compared, loads, websocket, words};
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count};
 
@@ -49,6 +49,9 @@ pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
     }
     cold::write(&mut page, record, options.verbose);
     loads::write(&mut page, record, options.verbose);
+    if options.verbose {
+        calls::write(&mut page, record);
+    }
     websocket::write(&mut page, record);
     for (index, server) in record.servers.iter().enumerate() {
         if let Some(highest) = &server.highest_rate {
@@ -157,4 +160,14 @@ pub(super) fn cpus(conditions: &ServeConditions) -> String {
             format!("Servers on CPU {}, the generator too", list.join(","))
         }
     }
+    };
+    let more = match verbose {
+        true => String::new(),
+        false => "; lag, memory, intervals: -v".to_string(),
+    };
+    format!(
+        "{cpus}{}; seed {}{more}",
+        words::spoken(conditions),
+        conditions.seed
+    )
 }
