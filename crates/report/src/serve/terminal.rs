@@ -141,7 +141,12 @@ fn made(record: &ServeRecord, verbose: bool) -> String {
         true => String::new(),
         false => "; lag, memory, intervals: -v".to_string(),
     };
-    format!("{}; seed {}{more}", cpus(conditions), conditions.seed)
+    format!(
+        "{}{}; seed {}{more}",
+        cpus(conditions),
+        words::spoken(conditions),
+        conditions.seed
+    )
 }
 
 /// Who ran where.
@@ -160,14 +165,3 @@ pub(super) fn cpus(conditions: &ServeConditions) -> String {
             format!("Servers on CPU {}, the generator too", list.join(","))
         }
     }
-    };
-    let more = match verbose {
-        true => String::new(),
-        false => "; lag, memory, intervals: -v".to_string(),
-    };
-    format!(
-        "{cpus}{}; seed {}{more}",
-        words::spoken(conditions),
-        conditions.seed
-    )
-}
