@@ -165,3 +165,4 @@ pub(super) fn cpus(conditions: &ServeConditions) -> String {
             format!("Servers on CPU {}, the generator too", list.join(","))
         }
     }
+}
