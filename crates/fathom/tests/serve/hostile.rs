@@ -6,7 +6,7 @@ use crate::world::{fathom, run, server, stderr, stdout};
 
 /// Launches fail, in bounded time.
 fn launch_fails(kind: &str, wanted: &str) {
-    let output = run(&["--timeout", "700ms", "--stop-timeout", "100ms"], kind);
+    let output = run(&["--timeout", "3s", "--stop-timeout", "100ms"], kind);
     assert_eq!(output.status.code(), Some(3), "{kind}: {}", stderr(&output));
     assert!(
         stderr(&output).contains(wanted),

@@ -3,6 +3,7 @@
 
 mod failed;
 mod hostile;
+mod kept;
 mod measured;
 mod refused;
 mod secured;

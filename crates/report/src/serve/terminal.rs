@@ -92,19 +92,31 @@ fn budget(page: &mut Page, record: &ServeRecord) {
     for budget in &record.budget {
         let limit = page.clean(&budget.limit);
         let found = found(budget);
-        let (tone, held) = match budget.met {
-            true => (Tone::Good, "holds"),
-            false => (Tone::Bad, "is OVER"),
+        let tone = match budget.met {
+            true => Tone::Good,
+            false => Tone::Bad,
         };
         let number = words::number(record, budget.server);
-        page.field("budget", tone, &format!("{number}{limit} {held}: {found}"));
+        page.field(
+            "budget",
+            tone,
+            &format!("{number}{limit} {}: {found}", held(budget)),
+        );
+    }
+}
+
+pub(super) fn held(budget: &ServeBudget) -> &'static str {
+    match (budget.met, budget.value) {
+        (true, _) => "holds",
+        (false, Some(_)) => "is OVER",
+        (false, None) => "can't be judged",
     }
 }
 
 /// What was found where a limit was asked for.
 pub(super) fn found(budget: &ServeBudget) -> String {
     match budget.value {
-        None => "it is not known: too few values".to_string(),
+        None => "too few values".to_string(),
         Some(value) => format!("it is {}", budget_value(&budget.limit, value)),
     }
 }
