@@ -147,8 +147,6 @@ fn made(record: &ServeRecord, verbose: bool) -> String {
         words::spoken(conditions),
         conditions.seed
     )
-    let (cpus, spoken) = (cpus(conditions), words::spoken(conditions));
-    format!("{cpus}{spoken}; seed {}{more}", conditions.seed)
 }
 
 /// Who ran where.
