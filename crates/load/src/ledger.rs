@@ -132,7 +132,8 @@ pub struct Totals {
     pub length: u64,
     /// Until the last request had its end, nanoseconds.
     pub lasted: u64,
-    /// Sent less intended, or less the moment at which a connection became free if that is later.
+    /// Sent less intended, or less the moment at which a connection became free if that is later; in
+    /// a closed loop always the latter.
     pub lag: Latencies,
     /// By the second of the intended moment.
     pub seconds: Vec<Second>,
@@ -298,11 +299,15 @@ impl Ledger {
 
     /// A request was sent at `sent`, on a connection that was free since `free_since`.
     pub fn sent(&mut self, intended: u64, sent: u64, free_since: u64) -> Ticket {
-        let waited = free_since > intended;
-        self.totals.waited += u64::from(waited && matches!(self.pace, Pace::Open(_)));
-        self.totals
-            .lag
-            .record(sent.saturating_sub(intended.max(free_since)));
+        let due = match self.pace {
+            // When its connection had the answer before.
+            Pace::Closed => free_since,
+            Pace::Open(_) => {
+                self.totals.waited += u64::from(free_since > intended);
+                intended.max(free_since)
+            }
+        };
+        self.totals.lag.record(sent.saturating_sub(due));
         Ticket { intended, sent }
     }
 

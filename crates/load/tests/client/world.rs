@@ -53,6 +53,14 @@ pub(crate) fn open(rate: f64, length: u64) -> Step {
     }
 }
 
+/// Little's law of a closed loop on so many places: what they were busy, and what the client left them
+/// idle because it had no CPU itself. 1 but for what it had left idle when the step ended.
+pub(crate) fn busy_and_idle(outcome: &Outcome, places: u64) -> f64 {
+    let totals = &outcome.totals;
+    let idle = totals.lag.mean() * totals.lag.count() as f64;
+    totals.little(Some(places)).unwrap() + idle / (places as f64 * totals.length as f64)
+}
+
 /// One step on connections that were made before.
 pub(crate) fn run(task: Task, connections: usize, step: &Step) -> Outcome {
     let stop = AtomicBool::new(false);
