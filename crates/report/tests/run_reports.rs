@@ -166,10 +166,7 @@ fn the_picture_of_a_page_stands_alone() {
     let asked = record();
     let mut beside = record();
     beside.pictures.clear();
-    for (record, expected) in [
-        (&asked, "sink=null"),
-        (&beside, "as published"),
-    ] {
+    for (record, expected) in [(&asked, "sink=null"), (&beside, "as published")] {
         let picture = fathom_report::experiment_picture(record).expect("something to draw");
         assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
         assert!(picture.contains(expected), "{picture}");

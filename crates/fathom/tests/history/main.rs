@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod compared;
+mod judged;
 mod project;
 mod read;
 mod saved;

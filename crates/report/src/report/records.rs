@@ -76,6 +76,7 @@ fn gate(record: &GateRecord) -> String {
         let why: Vec<String> = row
             .why
             .iter()
+            .chain(&row.difference)
             .take(4)
             .map(|why| html(&bounded(why, 200)))
             .collect();
