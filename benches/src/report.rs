@@ -1,4 +1,4 @@
-//! How long do `fathom report` and `fathom ui` take, and how large is a page?
+//! How long do `fathom report` and `fathom ui` take, how large is a page, and how soon can it be used?
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use fathom_store::{Draft, Location, NewPoint, Revision, Store, date};
+use fathom_test_browser::{Chromium, installed};
 use serde_json::json;
 
 use crate::Result;
@@ -21,6 +22,7 @@ const LONG: usize = 10_000;
 const ASKED_PAGE: f64 = 0.5;
 const ASKED_BYTES: u64 = 1_000_000;
 const ASKED_ANSWER: f64 = 0.05;
+const ASKED_INTERACTIVE: f64 = 0.5;
 const TIMES: usize = 9;
 
 /// Makes two stores, writes the page, asks the live one.
@@ -64,6 +66,19 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         format!("{ASKED_PAGE} s, {:.0} kB", ASKED_BYTES as f64 / 1000.0),
         result(wall <= ASKED_PAGE && size < ASKED_BYTES),
     ]);
+    match installed() {
+        Some(browser) => {
+            let wall = interactive(&browser, folder, &page)?;
+            table.row([
+                "that page in headless Chromium, until it can be used".to_owned(),
+                format!("{wall:.3} s"),
+                String::new(),
+                format!("{ASKED_INTERACTIVE} s"),
+                result(wall <= ASKED_INTERACTIVE),
+            ]);
+        }
+        None => table.note("Chromium is not installed: nothing is known of the page in a browser."),
+    }
     let long = folder.join("report-long.sqlite");
     let points = options.scaled(LONG);
     fill(&long, 1, points)?;
@@ -91,6 +106,23 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         std::fs::remove_file(path).map_err(|e| e.to_string())?;
     }
     Ok(table)
+}
+
+/// Seconds from opening the page until it was drawn and no script ran.
+fn interactive(browser: &Path, folder: &Path, page: &Path) -> Result<f64> {
+    let text = std::fs::read_to_string(page).map_err(|e| e.to_string())?;
+    let profile = folder.join("report-browser");
+    std::fs::create_dir_all(&profile).map_err(|e| e.to_string())?;
+    let mut browser = Chromium::start(browser, &profile);
+    browser.show(1280, false);
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        browser.open("page", &text);
+        times.push(browser.interactive());
+    }
+    drop(browser);
+    std::fs::remove_dir_all(&profile).map_err(|e| e.to_string())?;
+    Ok(median(&times))
 }
 
 /// A store in which every benchmark was measured at each revision, in one record.

@@ -9,15 +9,13 @@
     reason = "an example prints"
 )]
 
-#[path = "../tests/browser/chromium.rs"]
-mod chromium;
 #[path = "../tests/every_page/mod.rs"]
 mod every_page;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use chromium::Chromium;
+use fathom_test_browser::{Chromium, installed};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -52,7 +50,7 @@ fn pages(folder: &Path) -> Result<(), String> {
 }
 
 fn screenshots(folder: &Path, only: &str) -> Result<(), String> {
-    let program = chromium::installed();
+    let program = installed();
     let program = program.ok_or("no Chromium is installed (Debian: apt-get install chromium)")?;
     let work = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut browser = Chromium::start(&program, work.path());

@@ -57,7 +57,9 @@ pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
-pub use report::{report_html, report_live, report_part, report_site};
+pub use report::{
+    ReportRows, report_html, report_live, report_part, report_place, report_site, report_versions,
+};
 pub use serve::{
     ServeOptions, ServeProgress, serve_html, serve_json, serve_progress, serve_terminal,
 };

@@ -3,8 +3,13 @@
 mod answer;
 mod data;
 mod html;
+mod links;
+mod live;
 mod overview;
 mod records;
+mod site;
 mod versions;
 
-pub use html::{report_html, report_live, report_part, report_site};
+pub use html::report_html;
+pub use live::{ReportRows, report_live, report_part, report_place, report_versions};
+pub use site::report_site;

@@ -49,6 +49,8 @@ pub enum Selector {
     Revision(String),
     /// A label.
     Label(String),
+    /// Any label: so many of the newest.
+    Labelled(u32),
 }
 
 const COLUMNS: &str =
@@ -170,6 +172,10 @@ fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Er
         Selector::Label(name) => (
             "WHERE id IN (SELECT record FROM label WHERE name = $1)",
             vec![name.as_str().into()],
+        ),
+        Selector::Labelled(most) => (
+            "WHERE id IN (SELECT record FROM label) ORDER BY time DESC, id DESC LIMIT $1",
+            vec![i64::from(*most).into()],
         ),
     };
     let rows = database.query(&format!("{COLUMNS} {condition}"), &cells)?;

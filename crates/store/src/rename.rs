@@ -16,6 +16,14 @@ impl Store {
     pub fn rename(&mut self, old: &str, new: &str) -> Result<usize, Error> {
         self.writing(|database| rename(database, old, new))
     }
+
+    /// Old names with the names of today.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn renamed(&mut self) -> Result<HashMap<String, String>, Error> {
+        self.reading(aliases)
+    }
 }
 
 /// Old names with the names of today; none of those is an old one itself.

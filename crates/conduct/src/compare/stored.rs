@@ -41,7 +41,7 @@ pub(super) fn read(
     let named = matching(store, &all, &plan.benchmarks)?;
     let series = chosen(&all, &named, plan.metric.as_deref(), plan.metric.is_none());
     let keys = environments(store)?;
-    let renamed: HashMap<String, String> = store.info()?.renamed.into_iter().collect();
+    let renamed = store.renamed()?;
     let bodies: HashMap<i64, Body> = heads
         .iter()
         .map(|head| Ok((head.number, body(store, head, &renamed)?)))

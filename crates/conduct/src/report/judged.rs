@@ -150,7 +150,7 @@ fn compare(
     judged.collect()
 }
 
-/// The last point against the one at `base`, by the rule of `compare`.
+/// The last point against the one at `base`, by the rule of `compare` without single runs.
 fn one(
     report: &Report,
     benchmark: &ReportBenchmark,
@@ -178,15 +178,11 @@ fn one(
     let apart = 1 + earlier[base + 1..].iter().filter(usable).count();
     let floor = floors.get(last.environment).copied().flatten();
     let (between, drift) = drift::between(&measured, apart, floor);
-    let of = |point: &ReportPoint| {
-        let samples = benchmark
-            .samples
-            .iter()
-            .find(|one| one.index == point.index);
-        Measured {
-            samples: samples.map(|one| one.values.clone()).unwrap_or_default(),
-            estimate: side::estimate(point.value, point.low, point.high, point.runs),
-        }
+    // The medians of the records and their intervals: every row rests on the same, whether its runs are
+    // at hand or not, and a page is the same live and as a file.
+    let of = |point: &ReportPoint| Measured {
+        samples: Vec::new(),
+        estimate: side::estimate(point.value, point.low, point.high, point.runs),
     };
     let ratio = unpaired_ratio(&[of(&points[base])], &[of(last)], between)?;
     let comparison = ReportComparison {

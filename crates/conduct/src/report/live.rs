@@ -1,30 +1,40 @@
 //! A store that stays open: an overview of it, and one series at a time as far as a screen shows it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use fathom_model::{ChangePoint, Report, ReportBenchmark, ReportSeries};
-use fathom_store::{Point, Series, SeriesFilter, Since, Store};
+use fathom_model::{ChangePoint, Report, ReportBenchmark, ReportSamples, ReportSeries};
+use fathom_store::{Point, Selector, Series, SeriesFilter, Since, Store};
 
 use super::{MARGIN, judged, stored, thin};
+use crate::history::{matching, rank, shown};
 use crate::{ConductError, stores};
 
 /// Newest points of each benchmark that the overview rests on.
 const NEWEST: usize = 60;
 /// Series that are kept in memory with all their points: 10,000 take 0.6 MB.
 const KEPT: usize = 8;
+/// Newest records with a label, among which versions are sought.
+const LABELLED: u32 = 200;
 
-/// An open store. It is only read.
+/// An open store. It is only read, and again only once it has changed.
 pub struct Live {
     store: Store,
+    names: Vec<String>,
+    mark: String,
+    /// All series of the store.
+    series: Vec<Series>,
+    overview: Option<Report>,
     kept: Vec<Kept>,
 }
 
-/// A series as it was when the store had this mark.
+/// A series with what a picture of it needs.
 struct Kept {
-    mark: String,
     number: i64,
     points: Vec<Point>,
     changes: Vec<ChangePoint>,
+    /// Runs of the newest points.
+    samples: Option<Vec<ReportSamples>>,
 }
 
 /// Which part of which series.
@@ -40,16 +50,22 @@ pub struct Window {
     pub to: usize,
     /// Points that the screen has room for.
     pub most: usize,
+    /// A revision, record or label whose point is there in any case.
+    pub at: Option<String>,
 }
 
 impl Live {
-    /// Opens the store that is meant in `here`.
+    /// Opens the store that is meant in `here`, to show benchmarks with these names, or all.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn open(asked: Option<&str>, here: &Path) -> Result<Live, ConductError> {
+    pub fn open(asked: Option<&str>, here: &Path, names: &[String]) -> Result<Live, ConductError> {
         Ok(Live {
             store: stores::open(asked, here)?,
+            names: names.to_vec(),
+            mark: String::new(),
+            series: Vec::new(),
+            overview: None,
             kept: Vec::new(),
         })
     }
@@ -67,20 +83,76 @@ impl Live {
         Ok(self.store.mark()?)
     }
 
-    /// All benchmarks by their newest points.
+    /// Forgets what was read if the store has changed. The mark is taken first: what is saved meanwhile
+    /// is read by the next call.
+    fn renew(&mut self) -> Result<(), ConductError> {
+        let mark = self.store.mark()?;
+        if mark != self.mark {
+            self.kept.clear();
+            self.overview = None;
+            self.series = self.store.series(&SeriesFilter::default(), 0)?;
+            self.mark = mark;
+        }
+        Ok(())
+    }
+
+    /// All benchmarks by their newest points, and the mark of the store that this is of.
     ///
     /// # Errors
-    /// Those of the store.
-    pub fn overview(&mut self, names: &[String]) -> Result<Report, ConductError> {
+    /// A name that nothing has; those of the store.
+    pub fn overview(&mut self) -> Result<(&Report, &str), ConductError> {
+        self.renew()?;
+        let report = match self.overview.take() {
+            Some(report) => report,
+            None => self.read_overview()?,
+        };
+        Ok((self.overview.insert(report), &self.mark))
+    }
+
+    fn read_overview(&mut self) -> Result<Report, ConductError> {
         let mut report = self.empty();
         let chosen = stored::Chosen {
-            names,
+            names: &self.names,
             metric: None,
             newest: Some(NEWEST),
             others: 0,
         };
         let floors = stored::read(&mut self.store, &chosen, &mut report)?;
         judged::judge(&mut report, None, &floors)?;
+        report.baseline =
+            format!("the label before, or the first of the last {NEWEST} measurements");
+        Ok(report)
+    }
+
+    /// The main metric of each benchmark where a record has a label, the newest of those.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn versions(&mut self) -> Result<Report, ConductError> {
+        self.renew()?;
+        let mut report = self.empty();
+        let heads = self.store.records(&Selector::Labelled(LABELLED))?;
+        let Some(oldest) = heads.iter().map(|head| head.time).min() else {
+            return Ok(report);
+        };
+        let named = matching(&mut self.store, &self.series, &self.names)?;
+        let groups = stored::grouped(named, None)?;
+        let numbers: Vec<i64> = groups.iter().map(|group| group[0].number).collect();
+        let mut points = self.store.points_of(&numbers, &Since::Time(oldest))?;
+        let wanted: HashSet<i64> = heads.iter().map(|head| head.number).collect();
+        let places = stored::Places::new(&mut self.store, heads, &mut report)?;
+        for one in groups
+            .into_iter()
+            .filter_map(|group| group.into_iter().next())
+        {
+            let mut points = points.remove(&one.number).unwrap_or_default();
+            points.retain(|point| wanted.contains(&point.record));
+            if !points.is_empty() {
+                let mut benchmark = blank(&one);
+                benchmark.series.push(places.series(one, &points));
+                report.benchmarks.push(benchmark);
+            }
+        }
         Ok(report)
     }
 
@@ -90,80 +162,57 @@ impl Live {
     /// # Errors
     /// Those of the store.
     pub fn part(&mut self, window: &Window) -> Result<Option<Report>, ConductError> {
-        let all = self.store.series(&SeriesFilter::default(), 0)?;
+        self.renew()?;
         let of_name = |one: &&Series| shown(one) == window.benchmark;
-        let mut own: Vec<Series> = all.iter().filter(of_name).cloned().collect();
-        own.sort_by_key(|one| match &window.metric {
-            Some(metric) => usize::from(one.metric != *metric),
-            None => crate::history::rank(&one.metric),
-        });
+        let mut own: Vec<Series> = self.series.iter().filter(of_name).cloned().collect();
+        own.sort_by_key(|one| rank(&one.metric));
         let wanted = |one: &Series| {
-            window
-                .metric
-                .as_ref()
-                .is_none_or(|metric| one.metric == *metric)
+            let metric = window.metric.as_ref();
+            metric.is_none_or(|metric| one.metric == *metric)
         };
-        if !own.first().is_some_and(wanted) {
+        let Some(chosen) = own.iter().position(wanted) else {
             return Ok(None);
-        }
-        let numbers: Vec<i64> = own[1..].iter().map(|one| one.number).collect();
+        };
+        let asked = own.remove(chosen);
+        let numbers: Vec<i64> = own.iter().map(|one| one.number).collect();
         let mut newest = self.store.newest(&numbers, 2)?;
-        let kept = self.keep(own[0].number)?;
-        let (points, changes) = (&kept.points, kept.changes.clone());
-        let to = window.to.min(points.len());
-        let from = window.from.min(to);
-        let values: Vec<f64> = points[from..to].iter().map(|point| point.value).collect();
-        let mut shown_points: Vec<(usize, Point)> = thin::thin(&values, window.most)
-            .into_iter()
-            .map(|place| (from + place, points[from + place]))
-            .collect();
-        // The last two are compared, whatever part is shown.
-        let last = points.len().saturating_sub(2);
-        for (place, point) in points.iter().enumerate().skip(last) {
-            if !shown_points.iter().any(|(index, _)| *index == place) {
-                shown_points.push((place, *point));
-            }
-        }
-        shown_points.sort_by_key(|(index, _)| *index);
+        let place = self.keep(asked.number)?;
+        let found = match &window.at {
+            Some(at) => self.store.find(at).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let Kept {
+            points, changes, ..
+        } = &self.kept[place];
+        let is_found = |point: &Point| found.iter().any(|head| head.number == point.record);
+        let numbered = in_window(points, window, points.iter().position(is_found));
         let total = points.len();
-        let records = shown_points.iter().map(|(_, point)| point.record);
+        let changes = changes.clone();
+        let records = numbered.iter().map(|(_, point)| point.record);
         let of_others = newest.values().flatten().map(|point| point.record);
         let heads = self.store.heads(records.chain(of_others))?;
         let mut report = self.empty();
-        let places =
-            stored::Places::new(&mut self.store, heads.into_values().collect(), &mut report)?;
-        let mut benchmark = ReportBenchmark {
-            name: own[0].benchmark.clone(),
-            parameters: own[0].parameters.clone(),
-            series: Vec::new(),
-            before: None,
-            baseline: None,
-            samples: Vec::new(),
-        };
-        for (place, one) in own.into_iter().enumerate() {
-            let numbered: Vec<(usize, Point)> = match place {
-                0 => shown_points.clone(),
-                _ => {
-                    let found = newest.remove(&one.number).unwrap_or_default();
-                    found.into_iter().enumerate().collect()
-                }
-            };
-            benchmark.series.push(ReportSeries {
-                metric: one.metric,
-                unit: one.unit,
-                direction: one.direction,
-                meaning: one.meaning,
-                total: if place == 0 { total } else { numbered.len() },
-                points: places.points(&numbered),
-                changes: if place == 0 {
-                    changes.clone()
-                } else {
-                    Vec::new()
-                },
-            });
-        }
+        let heads = heads.into_values().collect();
+        let places = stored::Places::new(&mut self.store, heads, &mut report)?;
+        let mut benchmark = blank(&asked);
+        benchmark.series.push(ReportSeries {
+            total,
+            points: places.points(&numbered),
+            changes,
+            ..places.series(asked, &[])
+        });
+        benchmark.series.extend(own.into_iter().map(|one| {
+            let points = newest.remove(&one.number).unwrap_or_default();
+            places.series(one, &points)
+        }));
         report.benchmarks.push(benchmark);
-        stored::samples(&mut self.store, &mut report)?;
+        match self.kept[place].samples.take() {
+            Some(samples) => report.benchmarks[0].samples = samples,
+            None => stored::samples(&mut self.store, &mut report)?,
+        }
+        self.kept[place].samples = Some(report.benchmarks[0].samples.clone());
+        // Whichever is asked for, metrics keep their order.
+        report.benchmarks[0].series[..=chosen].rotate_left(1);
         Ok(Some(report))
     }
 
@@ -176,33 +225,56 @@ impl Live {
         }
     }
 
-    /// All points of a series and its changes, read again only if the store changed.
-    fn keep(&mut self, number: i64) -> Result<&Kept, ConductError> {
-        let mark = self.store.mark()?;
-        self.kept.retain(|kept| kept.mark == mark);
-        let place = match self.kept.iter().position(|kept| kept.number == number) {
-            Some(place) => place,
-            None => {
-                let points = self.store.points(number, &Since::Start)?;
-                let changes = changes(&points);
-                if self.kept.len() == KEPT {
-                    self.kept.remove(0);
-                }
-                self.kept.push(Kept {
-                    mark,
-                    number,
-                    points,
-                    changes,
-                });
-                self.kept.len() - 1
-            }
-        };
-        Ok(&self.kept[place])
+    /// The place of a series among those that are kept.
+    fn keep(&mut self, number: i64) -> Result<usize, ConductError> {
+        if let Some(place) = self.kept.iter().position(|kept| kept.number == number) {
+            return Ok(place);
+        }
+        let points = self.store.points(number, &Since::Start)?;
+        let changes = changes(&points);
+        if self.kept.len() == KEPT {
+            self.kept.remove(0);
+        }
+        self.kept.push(Kept {
+            number,
+            points,
+            changes,
+            samples: None,
+        });
+        Ok(self.kept.len() - 1)
     }
 }
 
-fn shown(one: &Series) -> String {
-    crate::history::shown(one)
+/// A benchmark of which nothing is known yet.
+fn blank(one: &Series) -> ReportBenchmark {
+    ReportBenchmark {
+        name: one.benchmark.clone(),
+        parameters: one.parameters.clone(),
+        series: Vec::new(),
+        before: None,
+        baseline: None,
+        samples: Vec::new(),
+    }
+}
+
+/// Points that a screen shows, with their positions; and whatever part that is, the one that was asked
+/// for and the last two, which are compared.
+fn in_window(points: &[Point], window: &Window, asked: Option<usize>) -> Vec<(usize, Point)> {
+    let to = window.to.min(points.len());
+    let from = window.from.min(to);
+    let values: Vec<f64> = points[from..to].iter().map(|point| point.value).collect();
+    let mut places: Vec<usize> = thin::thin(&values, window.most)
+        .into_iter()
+        .map(|place| from + place)
+        .collect();
+    places.extend(points.len().saturating_sub(2)..points.len());
+    places.extend(asked);
+    places.sort_unstable();
+    places.dedup();
+    places
+        .into_iter()
+        .map(|place| (place, points[place]))
+        .collect()
 }
 
 fn changes(points: &[Point]) -> Vec<ChangePoint> {

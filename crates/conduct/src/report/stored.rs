@@ -81,11 +81,14 @@ pub(super) fn read(
             });
         }
     }
-    Ok(places.floors(&floors))
+    Ok(places.floors(&floors, report.environments.len()))
 }
 
 /// The series of each benchmark, the one that stands for it first.
-fn grouped(named: Vec<Series>, metric: Option<&str>) -> Result<Vec<Vec<Series>>, ConductError> {
+pub(super) fn grouped(
+    named: Vec<Series>,
+    metric: Option<&str>,
+) -> Result<Vec<Vec<Series>>, ConductError> {
     let mut places: HashMap<(String, Vec<(String, String)>), usize> = HashMap::new();
     let mut groups: Vec<Vec<Series>> = Vec::new();
     let mut metrics: Vec<String> = Vec::new();
@@ -181,7 +184,7 @@ impl Places {
         Ok(places)
     }
 
-    fn series(&self, one: Series, points: &[Point]) -> ReportSeries {
+    pub(super) fn series(&self, one: Series, points: &[Point]) -> ReportSeries {
         let numbered: Vec<(usize, Point)> = points.iter().copied().enumerate().collect();
         ReportSeries {
             metric: one.metric,
@@ -210,11 +213,13 @@ impl Places {
         numbered.iter().filter_map(of).collect()
     }
 
-    fn floors(&self, by_number: &HashMap<i64, f64>) -> Floors {
-        let mut floors = vec![None; self.environments.len()];
+    /// By the place of an environment in a report that has so many of them.
+    fn floors(&self, by_number: &HashMap<i64, f64>, count: usize) -> Floors {
+        let mut floors = vec![None; count];
         for (number, place) in &self.environments {
-            if let Some(floor) = floors.get_mut(*place) {
-                *floor = by_number.get(number).copied().or(*floor);
+            if let Some(floor) = by_number.get(number) {
+                let known = floors[*place].get_or_insert(*floor);
+                *known = known.max(*floor);
             }
         }
         floors
@@ -226,7 +231,7 @@ impl Places {
 /// # Errors
 /// Those of the store, a record that is damaged.
 pub(super) fn samples(store: &mut Store, report: &mut Report) -> Result<(), ConductError> {
-    let renamed: HashMap<String, String> = store.info()?.renamed.into_iter().collect();
+    let renamed = store.renamed()?;
     let mut bodies = HashMap::new();
     for benchmark in &mut report.benchmarks {
         let Some(main) = benchmark.series.first() else {

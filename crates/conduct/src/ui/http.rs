@@ -136,7 +136,7 @@ fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
     let given = parts.next().unwrap_or("");
     let Some(path) = parts.next().filter(|_| is_same(given, token)) else {
         let text = "the token is missing or another one; open the address that `fathom ui` printed, with its slash at the end";
-        return Err(Answer::text(404, text));
+        return Err(Answer::text(403, text));
     };
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -251,11 +251,11 @@ mod tests {
                 405,
                 "POST /secret/ HTTP/1.1\r\nHost: localhost:4000\r\n\r\n",
             ),
-            (404, "GET / HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
-            (404, "GET /secret HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
-            (404, "GET /secreT/ HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
+            (403, "GET / HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
+            (403, "GET /secret HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
+            (403, "GET /secreT/ HTTP/1.1\r\nHost: localhost:4000\r\n\r\n"),
             (
-                404,
+                403,
                 "GET /secrets/ HTTP/1.1\r\nHost: localhost:4000\r\n\r\n",
             ),
             (400, "nonsense\u{0}\r\n\r\n"),

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_measure::interrupt;
 pub use http::{Answer, Asked};
@@ -17,6 +17,9 @@ use crate::ConductError;
 const MOST_CONNECTIONS: usize = 64;
 /// Who sends no request in this time is no browser.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// What is being answered at the end gets this long: the store is closed properly then, and leaves no
+/// file beside it.
+const LAST: Duration = Duration::from_secs(2);
 
 /// A server that listens.
 #[derive(Debug)]
@@ -58,7 +61,8 @@ impl Ui {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// Answers until a signal comes ([`interrupt::catch`] first). What is being answered then is cut off.
+    /// Answers until a signal comes ([`interrupt::catch`] first). An answer that waits for something should
+    /// end then, too.
     pub fn run(&self, answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) {
         let answer = Arc::new(answer);
         let open = Arc::new(AtomicUsize::new(0));
@@ -86,8 +90,13 @@ impl Ui {
             std::thread::spawn(move || {
                 // Who went away needs no answer.
                 let _ = one(connection, port, &token, &*answer);
-                open.fetch_sub(1, Ordering::Relaxed);
+                drop(answer);
+                open.fetch_sub(1, Ordering::Release);
             });
+        }
+        let end = Instant::now() + LAST;
+        while open.load(Ordering::Acquire) > 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }

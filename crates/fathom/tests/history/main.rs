@@ -1,8 +1,10 @@
 //! What is measured is kept: saving, `init`, `history`, `store`, `compare`.
 #![cfg(target_os = "linux")]
 
+mod browsed;
 mod compared;
 mod judged;
+mod live;
 mod project;
 mod read;
 mod saved;

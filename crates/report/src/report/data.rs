@@ -26,6 +26,14 @@ pub(super) struct Extent {
     pub(super) samples: bool,
 }
 
+impl Extent {
+    pub(super) const ALL: Extent = Extent {
+        every_metric: true,
+        newest: usize::MAX,
+        samples: true,
+    };
+}
+
 /// The name by which the page links to a benchmark: escaped, and short.
 pub(super) fn key(benchmark: &ReportBenchmark) -> String {
     escape(&bounded(&benchmark.shown(), LONGEST_NAME))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fathom_model::{Report, ReportBenchmark, ReportComparison, ReportSeries, Verdict};
+use fathom_model::{Report, ReportComparison, ReportSeries, Verdict};
 
 use super::data::key;
 use crate::history::{scale::Scale, signed};
@@ -16,8 +16,8 @@ const SPARK: usize = 60;
 const WIDE: f64 = 120.0;
 const HIGH: f64 = 24.0;
 
-/// The table; `link` says where the part of a benchmark is.
-pub(super) fn table(report: &Report, link: impl Fn(usize, &ReportBenchmark) -> String) -> String {
+/// The rows of these benchmarks; `link` says where the part of one is.
+pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> String) -> String {
     let mut table = Table::new("Benchmarks")
         .column("benchmark", Kind::Name)
         .column("last", Kind::Number)
@@ -26,7 +26,8 @@ pub(super) fn table(report: &Report, link: impl Fn(usize, &ReportBenchmark) -> S
         .column("verdict", Kind::Words)
         .column("since the baseline", Kind::Number)
         .column("over time", Kind::Words);
-    for (index, benchmark) in report.benchmarks.iter().enumerate() {
+    for index in rows.iter().copied() {
+        let benchmark = &report.benchmarks[index];
         let (Some(main), Some(last)) = (
             benchmark.main(),
             benchmark.main().and_then(|main| main.points.last()),
@@ -41,7 +42,7 @@ pub(super) fn table(report: &Report, link: impl Fn(usize, &ReportBenchmark) -> S
         };
         let shown = format!(
             "<a href=\"{}\">{}</a>{metric}",
-            html(&link(index, benchmark)),
+            html(&link(index)),
             name(&key(benchmark))
         );
         let interval = match last.low < last.high {
@@ -80,6 +81,25 @@ pub(super) fn table(report: &Report, link: impl Fn(usize, &ReportBenchmark) -> S
         true => String::new(),
         false => table.html(),
     }
+}
+
+/// Links to the pages of an overview that has several.
+pub(super) fn pager(pages: usize, current: usize, link: impl Fn(usize) -> String) -> String {
+    if pages < 2 {
+        return String::new();
+    }
+    let one = |page: usize| {
+        let here = match page == current {
+            true => " aria-current=\"page\"",
+            false => "",
+        };
+        format!("<a href=\"{}\"{here}>{}</a>", html(&link(page)), page + 1)
+    };
+    let links: Vec<String> = (0..pages).map(one).collect();
+    format!(
+        "<nav class=\"pages\" aria-label=\"Pages\">Page {}</nav>\n",
+        links.join(" ")
+    )
 }
 
 fn class(verdict: Verdict) -> &'static str {

@@ -1,6 +1,6 @@
 //! Records of verbs that answer by themselves: gate, serve, versions.
 
-use fathom_model::{GateRecord, GateVerdict, Report, ServeRecord};
+use fathom_model::{GateBenchmark, GateRecord, GateVerdict, Report, ServeRecord};
 
 use super::versions;
 use crate::gate::gate_answer;
@@ -10,22 +10,17 @@ use crate::page::{Cell, Kind, Table, section};
 use crate::quantity::{fixed, format_count};
 use crate::text::{bounded, html, words};
 
+/// Rows of a table: more make a page of a site too large.
+const MOST_ROWS: usize = 100;
+
 /// A section for each record.
-pub(super) fn all(report: &Report) -> String {
-    let mut out = String::new();
-    for record in &report.gates {
-        out.push_str(&section("Gate", &gate(record)));
-    }
-    for record in &report.serves {
-        out.push_str(&section("Servers", &serve(record)));
-    }
-    for record in &report.versions {
-        out.push_str(&section(
-            "Versions of a program",
-            &versions::of_record(record),
-        ));
-    }
-    out
+pub(super) fn all(report: &Report) -> Vec<String> {
+    let gates = report.gates.iter().map(|one| section("Gate", &gate(one)));
+    let serves = report.serves.iter();
+    let serves = serves.map(|one| section("Servers", &serve(one)));
+    let versions = report.versions.iter();
+    let versions = versions.map(|one| section("Versions of a program", &versions::of_record(one)));
+    gates.chain(serves).chain(versions).collect()
 }
 
 fn gate(record: &GateRecord) -> String {
@@ -49,7 +44,18 @@ fn gate(record: &GateRecord) -> String {
         .column("margin", Kind::Number)
         .column("rounds", Kind::Number)
         .column("why", Kind::Words);
-    for row in &record.benchmarks {
+    let mut rows: Vec<&GateBenchmark> = record.benchmarks.iter().collect();
+    // Where not all have room, what is not worse goes first.
+    let left_out = rows.len().saturating_sub(MOST_ROWS);
+    if left_out > 0 {
+        rows.sort_by_key(|row| match row.verdict {
+            GateVerdict::Worse => 0,
+            GateVerdict::CannotTell => 1,
+            GateVerdict::NotWorse => 2,
+        });
+        rows.truncate(MOST_ROWS);
+    }
+    for row in rows {
         let (verdict, class) = match (row.verdict, &row.waived) {
             (GateVerdict::Worse, Some(_)) => ("waived", "warn"),
             (GateVerdict::Worse, None) => ("worse", "bad"),
@@ -97,6 +103,11 @@ fn gate(record: &GateRecord) -> String {
     if !table.is_empty() {
         out.push_str(&table.html());
     }
+    if left_out > 0 {
+        out.push_str(&format!(
+            "<p class=\"small soft\">{left_out} more are left out here; the record has them.</p>\n"
+        ));
+    }
     for note in record.notes.iter().take(20) {
         out.push_str(&format!(
             "<p class=\"small soft\">{}</p>\n",
@@ -123,33 +134,33 @@ fn serve(record: &ServeRecord) -> String {
         }
         None => Cell::none("too few answers"),
     };
-    for server in &record.servers {
-        for load in &server.load {
-            let what = match load.rate_per_second {
-                Some(rate) => format!("{} a second", format_count(rate)),
-                None => format!("{} connections", load.connections),
-            };
-            let cpu = match load.server_cpu_us_per_request {
-                Some(us) => Cell::number(&format!("{} µs", fixed(us, 1)), us),
-                None => Cell::none("the server is not Fathom's"),
-            };
-            let count = |count: u64| Cell::number(&format_count(count as f64), count as f64);
-            table.row(
-                "",
-                vec![
-                    Cell::name(&server.name),
-                    Cell::words(&what),
-                    Cell::number(
-                        &format_count(load.requests_per_second.round()),
-                        load.requests_per_second,
-                    ),
-                    millis(load.response_ms.p50),
-                    millis(load.response_ms.p99),
-                    count(load.errors + load.dropped),
-                    cpu,
-                ],
-            );
-        }
+    let steps = record.servers.iter();
+    let steps = steps.flat_map(|server| server.load.iter().map(move |load| (server, load)));
+    for (server, load) in steps.take(MOST_ROWS) {
+        let what = match load.rate_per_second {
+            Some(rate) => format!("{} a second", format_count(rate)),
+            None => format!("{} connections", load.connections),
+        };
+        let cpu = match load.server_cpu_us_per_request {
+            Some(us) => Cell::number(&format!("{} µs", fixed(us, 1)), us),
+            None => Cell::none("the server is not Fathom's"),
+        };
+        let count = |count: u64| Cell::number(&format_count(count as f64), count as f64);
+        table.row(
+            "",
+            vec![
+                Cell::name(&server.name),
+                Cell::words(&what),
+                Cell::number(
+                    &format_count(load.requests_per_second.round()),
+                    load.requests_per_second,
+                ),
+                millis(load.response_ms.p50),
+                millis(load.response_ms.p99),
+                count(load.errors + load.dropped),
+                cpu,
+            ],
+        );
     }
     let mut out = match table.is_empty() {
         true => String::new(),
@@ -162,7 +173,7 @@ fn serve(record: &ServeRecord) -> String {
         .column("ready", Kind::Number)
         .column("p90", Kind::Number)
         .column("max", Kind::Number);
-    for server in &record.servers {
+    for server in record.servers.iter().take(MOST_ROWS) {
         let Some(cold) = &server.cold else { continue };
         table.row(
             "",

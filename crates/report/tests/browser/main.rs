@@ -1,32 +1,19 @@
 //! Every page in a browser: nothing is cut or broken, nothing is asked of the network, everything is
 //! reached by keys, and what stands there is what was recorded.
 
-mod chromium;
 #[path = "../every_page/mod.rs"]
 mod every_page;
 
-use std::path::Path;
-
-use chromium::Chromium;
+use fathom_test_browser::Chromium;
 use serde_json::Value;
 
 const WIDTHS: [u32; 3] = [400, 800, 1280];
-const CHECKS: &str = include_str!("checks.js");
-
-/// A browser, or why there is none.
-fn browser(folder: &Path) -> Option<Chromium> {
-    let Some(program) = chromium::installed() else {
-        fathom_test_log::skipped("no Chromium is installed (Debian: apt-get install chromium)");
-        return None;
-    };
-    Some(Chromium::start(&program, folder))
-}
 
 // One test: one browser for all pages.
 #[test]
 fn every_page_is_whole_at_each_width_in_light_and_dark() {
     let folder = tempfile::tempdir().expect("a folder");
-    let Some(mut browser) = browser(folder.path()) else {
+    let Some(mut browser) = Chromium::or_skipped(folder.path()) else {
         return;
     };
     let mut wrong = Vec::new();
@@ -35,16 +22,15 @@ fn every_page_is_whole_at_each_width_in_light_and_dark() {
         for width in WIDTHS {
             for dark in [false, true] {
                 browser.show(width, dark);
-                let found = browser.run(CHECKS);
-                let found = found.as_array().expect("a list");
                 // Names of hostile programs are written out as they are.
-                let found = found.iter().filter_map(Value::as_str);
                 let hostile = name.ends_with("hostile");
+                let found = browser.defects().into_iter();
                 let found = found.filter(|text| !(hostile && text.starts_with("a joined space")));
                 wrong.extend(found.map(|text| format!("{name}, {width}: {text}")));
             }
         }
-        keys(&mut browser, name, &mut wrong);
+        let keys = browser.defects_of_keys();
+        wrong.extend(keys.into_iter().map(|text| format!("{name}: {text}")));
         if browser.run("typeof window.ran") != "undefined" {
             wrong.push(format!("{name}: a name was run"));
         }
@@ -58,35 +44,6 @@ fn every_page_is_whole_at_each_width_in_light_and_dark() {
         wrong.len(),
         wrong.join("\n")
     );
-}
-
-/// Marks, by their order, what a person can act on, and remembers where the focus goes.
-const MARK: &str = "
-    window.order = [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]
-      .filter((node) => node.checkVisibility() && !node.disabled);
-    document.activeElement.blur();
-    window.scrollTo(0, 0);
-    window.order.length";
-
-/// Each press of the tabulator goes to the next control, in the order in which they are read.
-fn keys(browser: &mut Chromium, name: &str, wrong: &mut Vec<String>) {
-    let count = browser.run(MARK).as_u64().expect("a number");
-    if count == 0 {
-        wrong.push(format!("{name}: nothing can be reached by keys"));
-    }
-    for expected in 0..count.min(50) {
-        browser.press("Tab", 9);
-        let at = browser.run("window.order.indexOf(document.activeElement)");
-        if at != expected {
-            let stands = browser.run("document.activeElement.outerHTML.slice(0, 90)");
-            wrong.push(format!("{name}: key {expected} leads to {at}: {stands}"));
-            return;
-        }
-        let seen = browser.run("getComputedStyle(document.activeElement).outlineStyle !== 'none'");
-        if seen != true {
-            wrong.push(format!("{name}: the focus at {expected} can't be seen"));
-        }
-    }
 }
 
 /// The rows of the table with this name: for each cell what is written, and by what it is sorted.
@@ -130,7 +87,7 @@ fn assert_written(text: &str, value: f64) {
 #[test]
 fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
     let folder = tempfile::tempdir().expect("a folder");
-    let Some(mut browser) = browser(folder.path()) else {
+    let Some(mut browser) = Chromium::or_skipped(folder.path()) else {
         return;
     };
     let record = every_page::two_commands();

@@ -337,6 +337,8 @@ pub(crate) fn labels_are_given_and_taken(place: &Place) {
         good.iter().map(|head| head.time).collect::<Vec<_>>(),
         [hour(3), hour(2)]
     );
+    assert_eq!(store.records(&Selector::Labelled(9)).unwrap(), good);
+    assert_eq!(store.records(&Selector::Labelled(1)).unwrap(), good[..1]);
     assert_eq!(store.tag(&good[..1], "good", true).unwrap(), 1);
     assert_eq!(store.find("good").unwrap(), good[1..]);
     assert_eq!(store.info().unwrap().labels, 1);

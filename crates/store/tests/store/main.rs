@@ -22,6 +22,7 @@ macro_rules! on_both {
 
         #[test]
         fn on_postgresql() {
+            use crate::server::Places as _;
             let Some(server) = crate::server::Server::start() else { return };
             let cases: &[(&str, fn(&support::Place))] = &[$((stringify!($case), cases::$case)),*];
             let mut failed = Vec::new();

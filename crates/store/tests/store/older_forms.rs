@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use fathom_store::{Draft, Location, Prune, Selector, Store};
 
-use crate::server::Server;
+use crate::server::{Places as _, Server};
 use crate::support::{Place, draft, values};
 
 /// What each of them holds: sealed points, a pruned record, a renamed benchmark, a label, two environments.

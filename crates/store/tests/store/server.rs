@@ -1,173 +1,28 @@
-//! A PostgreSQL server of the tests' own: on loopback and a socket, in a temporary folder, gone at the end,
-//! also after a panic or a kill.
-
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+//! Stores on the tests' own PostgreSQL server.
 
 use fathom_store::Location;
+pub(crate) use fathom_test_postgres::{PASSWORD, Server};
 
-use crate::support::{Place, is_root};
+use crate::support::Place;
 
-pub(crate) const PASSWORD: &str = "s3cret-word";
-
-pub(crate) struct Server {
-    child: Child,
-    folder: tempfile::TempDir,
-    pub port: u16,
-    /// The server has a certificate.
-    pub tls: bool,
-}
-
-impl Server {
-    /// Starts one; says so and answers `None` where PostgreSQL isn't installed.
-    pub(crate) fn start() -> Option<Server> {
-        let Some(bin) = bin() else {
-            fathom_test_log::skipped("PostgreSQL is not installed (apt install postgresql)");
-            return None;
-        };
-        let user = match is_root() {
-            true => match user_postgres() {
-                Some(user) => Some(user),
-                None => {
-                    fathom_test_log::skipped(
-                        "PostgreSQL refuses root, and there is no user postgres",
-                    );
-                    return None;
-                }
-            },
-            false => None,
-        };
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let data = folder.path().join("data");
-        std::fs::create_dir(&data).unwrap();
-        let password = folder.path().join("password");
-        std::fs::write(&password, PASSWORD).unwrap();
-        let mine = |path: &Path| {
-            if let Some((user, group)) = user {
-                chown(path, Some(user), Some(group)).unwrap();
-            }
-        };
-        mine(&data);
-        mine(&password);
-        let as_user = |command: &mut Command| {
-            command.current_dir(&data);
-            if let Some((user, group)) = user {
-                command.gid(group).uid(user);
-            }
-        };
-        let mut initdb = Command::new(bin.join("initdb"));
-        as_user(&mut initdb);
-        initdb.args([
-            "-U",
-            "fathom",
-            "--auth-local=trust",
-            "--auth-host=scram-sha-256",
-            "--no-sync",
-            "-E",
-            "UTF8",
-        ]);
-        let made = initdb
-            .arg("--pwfile")
-            .arg(&password)
-            .arg("-D")
-            .arg(&data)
-            .output()
-            .unwrap();
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
-        let tls = certificates(folder.path());
-        for file in ["server.crt", "server.key"].map(|name| folder.path().join(name)) {
-            if tls {
-                std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
-                mine(&file);
-            }
-        }
-
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let mut settings = format!(
-            "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\nfsync = off\n",
-            data.display()
-        );
-        if tls {
-            let file = |name: &str| folder.path().join(name).display().to_string();
-            let (certificate, key) = (file("server.crt"), file("server.key"));
-            settings +=
-                &format!("ssl = on\nssl_cert_file = '{certificate}'\nssl_key_file = '{key}'\n");
-        }
-        let mut config = std::fs::OpenOptions::new()
-            .append(true)
-            .open(data.join("postgresql.conf"))
-            .unwrap();
-        config.write_all(settings.as_bytes()).unwrap();
-
-        // The shell ends the server when its standard input ends: with this process, however that dies.
-        let mut shell = Command::new("sh");
-        as_user(&mut shell);
-        shell.args([
-            "-c",
-            r#""$0" -D "$1" </dev/null & read _; kill -QUIT $!; wait $!"#,
-        ]);
-        shell.arg(bin.join("postgres")).arg(&data);
-        let mut child = shell
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut said = String::new();
-        loop {
-            let line = log
-                .next()
-                .unwrap_or_else(|| panic!("no server: {said}"))
-                .unwrap();
-            if line.contains("ready to accept connections") {
-                break;
-            }
-            said += &line;
-        }
-        std::thread::spawn(move || log.for_each(drop)); // a full pipe would stop the server
-        Some(Server {
-            child,
-            folder,
-            port,
-            tls,
-        })
-    }
-
-    pub(crate) fn socket(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    /// File with the authority that signed the server's certificate.
-    pub(crate) fn authority(&self) -> PathBuf {
-        self.folder.path().join("authority.crt")
-    }
-
-    /// A schema of its own for one test, over TCP with the password.
-    pub(crate) fn place(&self, schema: &str) -> Place {
+pub(crate) trait Places {
+    /// A schema of its own for one test.
+    fn place(&self, schema: &str) -> Place {
         self.at(&format!("schema={schema}"))
     }
 
-    pub(crate) fn at(&self, query: &str) -> Place {
-        let port = self.port;
-        let address = format!("postgres://fathom:{PASSWORD}@127.0.0.1:{port}/postgres?{query}");
-        Place::at(Location::parse(&address).unwrap())
-    }
+    fn at(&self, query: &str) -> Place;
 
     /// A connection past the store.
-    pub(crate) fn client(&self) -> postgres::Client {
+    fn client(&self) -> postgres::Client;
+}
+
+impl Places for Server {
+    fn at(&self, query: &str) -> Place {
+        Place::at(Location::parse(&self.address(query)).unwrap())
+    }
+
+    fn client(&self) -> postgres::Client {
         let mut config = postgres::Config::new();
         config
             .host_path(self.socket())
@@ -176,52 +31,4 @@ impl Server {
             .dbname("postgres");
         config.connect(postgres::NoTls).unwrap()
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
-}
-
-/// Where the programs are: Debian has them beside the path, the newest last.
-fn bin() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut debian: Vec<PathBuf> =
-        std::fs::read_dir("/usr/lib/postgresql").map_or(Vec::new(), |folders| {
-            folders
-                .flatten()
-                .map(|folder| folder.path().join("bin"))
-                .collect()
-        });
-    debian.sort();
-    let mut all = debian.into_iter().rev().chain(std::env::split_paths(&path));
-    all.find(|folder| folder.join("initdb").exists() && folder.join("postgres").exists())
-}
-
-fn user_postgres() -> Option<(u32, u32)> {
-    let users = std::fs::read_to_string("/etc/passwd").ok()?;
-    let mut fields = users
-        .lines()
-        .find(|line| line.starts_with("postgres:"))?
-        .split(':')
-        .skip(2);
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
-}
-
-/// An authority and a certificate for `localhost`; false where openssl isn't installed.
-fn certificates(folder: &Path) -> bool {
-    let script = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority \
-        -keyout authority.key -out authority.crt &&
-        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost \
-        -keyout server.key -out server.csr &&
-        printf 'subjectAltName=DNS:localhost' > names &&
-        openssl x509 -req -in server.csr -CA authority.crt -CAkey authority.key -CAcreateserial -days 2 \
-        -extfile names -out server.crt";
-    let made = Command::new("sh")
-        .args(["-c", script])
-        .current_dir(folder)
-        .output();
-    made.is_ok_and(|made| made.status.success())
 }

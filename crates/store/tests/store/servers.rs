@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use fathom_store::Location;
 
-use crate::server::{PASSWORD, Server};
+use crate::server::{PASSWORD, Places as _, Server};
 use crate::support::{Place, draft, values};
 
 #[test]

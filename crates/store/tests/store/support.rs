@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fathom_store::{Draft, Location, Options, Revision, SeriesFilter, Store, date};
+pub(crate) use fathom_test_postgres::is_root;
 use serde_json::json;
 
 /// A place where there is no store yet.
@@ -103,10 +104,4 @@ pub(crate) fn values(store: &mut Store, benchmark: &str) -> Vec<f64> {
     let series = series(store, benchmark);
     let points = store.points(series, &fathom_store::Since::Start).unwrap();
     points.iter().map(|point| point.value).collect()
-}
-
-/// Whether this process may mount file systems.
-pub(crate) fn is_root() -> bool {
-    // SAFETY: geteuid reads a number of this process and can't fail.
-    unsafe { libc::geteuid() == 0 }
 }

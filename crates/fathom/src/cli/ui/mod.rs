@@ -12,7 +12,7 @@ pub(super) use arguments::Arguments;
 use fathom_conduct::ConductError;
 use fathom_conduct::report::{Live, Window};
 use fathom_conduct::ui::{Answer, Asked, Ui};
-use fathom_report as pages;
+use fathom_report::{self as pages, ReportRows};
 
 use crate::cli::failure::Failure;
 use crate::cli::write;
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     };
     // What is wrong is said here, not in the browser.
     let name = stored.with(|live| {
-        live.overview(&stored.names)?;
+        live.overview()?;
         Ok(live.name().to_owned())
     })?;
     let ui = Ui::bind(arguments.port)?;
@@ -77,7 +77,7 @@ impl Stored {
         let mut held = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         let mut live = match held.take() {
             Some(live) => live,
-            None => Live::open(self.store.as_deref(), &self.here)?,
+            None => Live::open(self.store.as_deref(), &self.here, &self.names)?,
         };
         let answer = ask(&mut live);
         if answer.is_ok() {
@@ -88,40 +88,45 @@ impl Stored {
 
     fn answer(&self, asked: &Asked) -> Answer {
         let answer = match asked.path.as_str() {
-            "" => self.page(),
+            "" => self.page(asked),
             "part" => self.part(asked),
+            "versions" => self.with(|live| Ok(html(pages::report_versions(&live.versions()?)))),
             "changes" => self.changes(asked.value("since").unwrap_or("")),
             _ => return Answer::text(404, "there is no such page"),
         };
         answer.unwrap_or_else(|error| Answer::text(503, &error.to_string()))
     }
 
-    fn page(&self) -> Result<Answer, ConductError> {
+    fn page(&self, asked: &Asked) -> Result<Answer, ConductError> {
+        let rows = ReportRows {
+            words: asked.value("words").unwrap_or("").to_owned(),
+            changed: asked.value("changed").is_some(),
+            page: number(asked, "page", 0),
+        };
         self.with(|live| {
-            // The mark first: what is saved meanwhile is shown by the next change.
-            let mark = live.mark()?;
-            let report = live.overview(&self.names)?;
-            Ok(Answer {
-                status: 200,
-                kind: "text/html; charset=utf-8",
-                body: pages::report_live(&report, &mark).into_bytes(),
-            })
+            let (report, mark) = live.overview()?;
+            Ok(html(pages::report_live(report, mark, &rows)))
         })
     }
 
     fn part(&self, asked: &Asked) -> Result<Answer, ConductError> {
-        let number = |name: &str, default: usize| {
-            let value = asked.value(name).and_then(|text| text.parse::<f64>().ok());
-            value.map_or(default, |value| value as usize)
-        };
-        let window = Window {
-            benchmark: asked.value("of").unwrap_or("").to_owned(),
+        let link = asked.value("of").unwrap_or("");
+        let window = |benchmark: String| Window {
+            benchmark,
             metric: asked.value("metric").map(str::to_owned),
-            from: number("from", 0),
-            to: number("to", usize::MAX),
-            most: number("most", 1000).clamp(10, 4000),
+            from: number(asked, "from", 0),
+            to: number(asked, "to", usize::MAX),
+            most: number(asked, "most", 1000).clamp(10, 4000),
+            at: asked.value("at").map(str::to_owned),
         };
-        let report = self.with(|live| live.part(&window))?;
+        let report = self.with(|live| {
+            let (report, _) = live.overview()?;
+            let place = pages::report_place(report, link);
+            match place.map(|place| report.benchmarks[place].shown()) {
+                Some(shown) => live.part(&window(shown)),
+                None => Ok(None),
+            }
+        })?;
         Ok(match report {
             Some(report) => json(pages::report_part(&report)),
             None => Answer::text(404, "the store has no such benchmark or metric"),
@@ -133,7 +138,8 @@ impl Stored {
         let begin = Instant::now();
         loop {
             let mark = self.with(Live::mark)?;
-            if mark != since || begin.elapsed() > WAIT {
+            let ended = fathom_measure::interrupt::received().is_some();
+            if mark != since || begin.elapsed() > WAIT || ended {
                 return Ok(json(format!("{{\"mark\":\"{mark}\"}}")));
             }
             std::thread::sleep(EVERY);
@@ -141,10 +147,24 @@ impl Stored {
     }
 }
 
+/// A number of a query; a browser writes 1e9 for one.
+fn number(asked: &Asked, name: &str, default: usize) -> usize {
+    let value = asked.value(name).and_then(|text| text.parse::<f64>().ok());
+    value.map_or(default, |value| value as usize)
+}
+
 fn json(text: String) -> Answer {
+    whole("application/json", text)
+}
+
+fn html(text: String) -> Answer {
+    whole("text/html; charset=utf-8", text)
+}
+
+fn whole(kind: &'static str, text: String) -> Answer {
     Answer {
         status: 200,
-        kind: "application/json",
+        kind,
         body: text.into_bytes(),
     }
 }

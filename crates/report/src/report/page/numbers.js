@@ -10,6 +10,8 @@ function put(node, attributes, children) {
   node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
 }
+// A name, which may be broken after a slash, as in tables.
+const named = (text) => text.split('/').flatMap((part, at) => (at ? ['/', el('wbr'), part] : [part]));
 const el = (tag, attributes, ...children) => put(document.createElement(tag), attributes, children);
 const shape = (tag, attributes, ...children) => put(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 

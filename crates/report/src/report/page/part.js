@@ -47,9 +47,10 @@ function rawNumbers(data, name, series) {
   link.addEventListener('focus', fill);
   return link;
 }
+const packedOf = (data, benchmark, metric) => benchmark.series.find((one) => data.metrics[one.metric].name === metric) || benchmark.series[0];
 // Draws the part; `on` hears of what the user does.
 function part(data, benchmark, metric, state, on) {
-  const packed = benchmark.series.find((one) => data.metrics[one.metric].name === metric) || benchmark.series[0];
+  const packed = packedOf(data, benchmark, metric);
   const series = seriesOf(data, packed);
   state.to = state.to === null ? series.total : Math.min(state.to, series.total);
   state.from = Math.max(0, Math.min(state.from, state.to - 1, live ? Infinity : series.total));
@@ -66,18 +67,18 @@ function part(data, benchmark, metric, state, on) {
   if (shown < series.total) notes.push(`${shown.toLocaleString('en-US')} of ${series.total.toLocaleString('en-US')} points are ${live ? 'drawn: of each stretch the least and the largest' : 'on this page, the newest'}.`);
   notes.push('Drag to zoom; a click puts the measurement into the address.');
   const out = el('section', {},
-    el('h2', { id: 'chosen', tabindex: -1 }, benchmark.name),
+    el('h2', { id: 'chosen', tabindex: -1 }, named(benchmark.name)),
     el('p', { class: 'soft small' }, [series.name, series.meaning].filter(Boolean).join(': ')), tools,
     el('figure', { class: 'chart' }, picture.box, el('figcaption', {}, notes.join(' '))));
   const drawn = [picture];
-  const runs = benchmark.series[0] === packed && benchmark.samples;
+  const runs = (live || benchmark.series[0] === packed) && benchmark.samples;
   if (runs) {
-    const named = runs.map((one) => {
+    const spread = runs.map((one) => {
       const point = series.points.find((point) => point.index === one.index);
       const values = one.values.map((value) => value / 10 ** -one.exponent);
-      return { values, name: point ? nameOf(measurementOf(data, point.measurement)).slice(0, 34) : '' };
+      return { values, median: point ? point.value : quantile(values, 0.5), name: point ? nameOf(measurementOf(data, point.measurement)).slice(0, 34) : '' };
     });
-    const strip = samples(data, series, named);
+    const strip = samples(data, series, spread);
     drawn.push(strip);
     out.append(el('section', {}, el('h2', {}, runs.length > 1 ? 'Runs of the last two measurements' : 'Runs of the last measurement'),
       el('figure', { class: 'chart' }, strip.box, el('figcaption', {}, 'Above, how the runs are spread; below, each run. The dot is the median.'))));

@@ -49,8 +49,7 @@ function samples(data, series, all) {
       const curve = shapes[at];
       if (curve) group.append(shape('path', { class: 'density', d: `M${curve.map(([value, height]) => `${x(value).toFixed(1)} ${(floor - height * 38).toFixed(1)}`).join('L')}L${x(curve[120][0]).toFixed(1)} ${floor}L${x(curve[0][0]).toFixed(1)} ${floor}Z` }));
       one.values.forEach((value, place) => group.append(shape('circle', { class: 'each', r: 2.5, cx: x(value).toFixed(1), cy: (floor + 5 + ((place * 0.618034) % 1) * 20).toFixed(1) })));
-      const median = quantile(one.values, 0.5);
-      group.append(shape('circle', { class: 'median', r: 4.5, cx: x(median).toFixed(1), cy: floor }));
+      group.append(shape('circle', { class: 'median', r: 4.5, cx: x(one.median).toFixed(1), cy: floor }));
       svg.append(group);
     });
     box.replaceChildren(svg);

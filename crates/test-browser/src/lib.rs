@@ -1,10 +1,6 @@
 //! A headless Chromium, driven by the DevTools protocol over a pipe: messages end with a zero byte, so
 //! that no socket, no WebSocket and no crate is needed (`headless_chrome` would bring 60 of them).
-
-#![allow(
-    dead_code,
-    reason = "the example takes pictures and presses no keys, the test the other way round"
-)]
+//! For tests, pictures of pages, and the figure of how soon a page can be used.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -16,23 +12,42 @@ use serde_json::{Value, json};
 
 /// Names of the program, the most usual first.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+/// What is wrong with a page as it is shown: a list of sentences.
+const CHECKS: &str = include_str!("checks.js");
+/// When a page can be used, in milliseconds since it was asked for: it has been drawn, and no script runs.
+const INTERACTIVE: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
+    const drawn = performance.getEntriesByName('first-contentful-paint').map((entry) => entry.startTime);
+    done(Math.max(...drawn, performance.getEntriesByType('navigation')[0].loadEventEnd));
+  })))";
+/// Marks, by their order, what a person can act on, and remembers where the focus goes.
+const MARK: &str = "
+    window.order = [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]
+      .filter((node) => node.checkVisibility() && !node.disabled);
+    // Keys begin where the pointer or the focus was last: at the top.
+    document.body.tabIndex = -1;
+    document.body.focus({ preventScroll: true });
+    document.body.removeAttribute('tabindex');
+    window.scrollTo(0, 0);
+    window.order.length";
 /// Longer than anything takes: only a browser that has died is met by it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running browser with one page. It ends with this value.
-pub(crate) struct Chromium {
+pub struct Chromium {
     child: Child,
     input: ChildStdin,
     messages: Receiver<Value>,
     last: u64,
     session: Option<String>,
     /// What the page did that no page of Fathom's may do: errors, and requests for anything.
-    pub(crate) complaints: Vec<String>,
+    pub complaints: Vec<String>,
     folder: PathBuf,
+    /// Beginning of the addresses that the page may ask: those of its own server.
+    own: Option<String>,
 }
 
 /// Where a browser is; `None` if none is installed.
-pub(crate) fn installed() -> Option<PathBuf> {
+pub fn installed() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let all = NAMES
@@ -42,8 +57,17 @@ pub(crate) fn installed() -> Option<PathBuf> {
 }
 
 impl Chromium {
+    /// Starts the one that is installed; says so and answers `None` where there is none.
+    pub fn or_skipped(folder: &Path) -> Option<Chromium> {
+        let Some(program) = installed() else {
+            fathom_test_log::skipped("no Chromium is installed (Debian: apt-get install chromium)");
+            return None;
+        };
+        Some(Chromium::start(&program, folder))
+    }
+
     /// Starts `program`; what it writes goes into `folder`.
-    pub(crate) fn start(program: &Path, folder: &Path) -> Chromium {
+    pub fn start(program: &Path, folder: &Path) -> Chromium {
         // The browser reads commands from descriptor 3 and answers on 4.
         let mut child = Command::new("/bin/sh")
             .args([
@@ -93,6 +117,7 @@ impl Chromium {
             session: None,
             complaints: Vec::new(),
             folder: folder.to_path_buf(),
+            own: None,
         };
         let targets = browser.call("Target.getTargets", json!({}));
         let targets = targets["targetInfos"].as_array().expect("a list");
@@ -113,7 +138,7 @@ impl Chromium {
     }
 
     /// Sends a command and returns its result.
-    pub(crate) fn call(&mut self, method: &str, parameters: Value) -> Value {
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.last += 1;
         let id = self.last;
         let mut message = json!({ "id": id, "method": method, "params": parameters });
@@ -145,7 +170,11 @@ impl Chromium {
             Some("Runtime.consoleAPICalled") => self.complaints.push(about["args"].to_string()),
             Some("Log.entryAdded") => self.complaints.push(about["entry"].to_string()),
             Some("Network.requestWillBeSent") if about["type"] != "Document" => {
-                self.complaints.push(about["request"]["url"].to_string());
+                let address = about["request"]["url"].as_str().unwrap_or_default();
+                let may = |own: &String| address.starts_with(own.as_str());
+                if !self.own.as_ref().is_some_and(may) {
+                    self.complaints.push(format!("it asked for {address}"));
+                }
             }
             _ => {}
         }
@@ -153,18 +182,40 @@ impl Chromium {
     }
 
     /// Opens a page and waits until it has loaded.
-    pub(crate) fn open(&mut self, name: &str, page: &str) {
+    pub fn open(&mut self, name: &str, page: &str) {
         let path = self.folder.join(format!("{name}.html"));
         std::fs::write(&path, page).expect("the page is written");
-        self.call(
-            "Page.navigate",
-            json!({ "url": format!("file://{}", path.display()) }),
-        );
+        self.go(&format!("file://{}", path.display()), None);
+    }
+
+    /// Opens the page of a server and waits until it has loaded. It may ask this server, and no other.
+    pub fn open_live(&mut self, address: &str) {
+        let path = address.match_indices('/').nth(2).map(|(at, _)| at + 1);
+        // Another place of the page that is open would be no new page.
+        self.go("about:blank", None);
+        self.go(address, path.map(|end| address[..end].to_owned()));
+    }
+
+    fn go(&mut self, address: &str, own: Option<String>) {
+        self.own = own;
+        self.call("Page.navigate", json!({ "url": address }));
         while self.next()["method"] != "Page.loadEventFired" {}
     }
 
+    /// Seconds from asking for the page that is open until it was drawn and no script ran.
+    pub fn interactive(&mut self) -> f64 {
+        self.run(INTERACTIVE).as_f64().expect("a number") / 1000.0
+    }
+
+    /// What is wrong with the page as it is shown, in sentences.
+    pub fn defects(&mut self) -> Vec<String> {
+        let found = self.run(CHECKS);
+        let found = found.as_array().expect("a list").iter();
+        found.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
     /// Makes the window so wide, light or dark, and waits until that is drawn.
-    pub(crate) fn show(&mut self, width: u32, dark: bool) {
+    pub fn show(&mut self, width: u32, dark: bool) {
         let metrics =
             json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
@@ -178,7 +229,7 @@ impl Chromium {
     }
 
     /// What an expression of the page is.
-    pub(crate) fn run(&mut self, expression: &str) -> Value {
+    pub fn run(&mut self, expression: &str) -> Value {
         let parameters =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let answer = self.call("Runtime.evaluate", parameters);
@@ -191,7 +242,7 @@ impl Chromium {
     }
 
     /// Presses a key that writes no letter.
-    pub(crate) fn press(&mut self, key: &str, code: u32) {
+    pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             let parameters =
                 json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
@@ -199,8 +250,72 @@ impl Chromium {
         }
     }
 
+    /// What is wrong with the keys: each press of the tabulator goes to the next control, in the order in
+    /// which they are read, and the focus is seen.
+    pub fn defects_of_keys(&mut self) -> Vec<String> {
+        let count = self.run(MARK).as_u64().expect("a number");
+        let mut wrong = Vec::new();
+        if count == 0 {
+            wrong.push("nothing can be reached by keys".to_owned());
+        }
+        for expected in 0..count.min(50) {
+            self.press("Tab", 9);
+            let at = self.run("window.order.indexOf(document.activeElement)");
+            if at != expected {
+                let stands = self.run("document.activeElement.outerHTML.slice(0, 90)");
+                wrong.push(format!("key {expected} leads to {at}: {stands}"));
+                return wrong;
+            }
+            let seen = self.run("getComputedStyle(document.activeElement).outlineStyle !== 'none'");
+            if seen != true {
+                wrong.push(format!("the focus at {expected} can't be seen"));
+            }
+        }
+        wrong
+    }
+
+    /// Draws the pointer with its button down from one place of the window to another, by way of the middle.
+    pub fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
+        for (kind, (x, y), buttons) in [
+            ("mouseMoved", from, 0),
+            ("mousePressed", from, 1),
+            ("mouseMoved", middle, 1),
+            ("mouseMoved", to, 1),
+            ("mouseReleased", to, 0),
+        ] {
+            let parameters = json!({
+                "type": kind, "x": x, "y": y, "buttons": buttons, "clickCount": 1,
+                "button": if kind == "mouseMoved" && buttons == 0 { "none" } else { "left" },
+            });
+            self.call("Input.dispatchMouseEvent", parameters);
+        }
+    }
+
+    /// Waits until an expression of the page holds; changes of the page are what makes it look again.
+    pub fn until(&mut self, condition: &str) {
+        let script = format!(
+            "new Promise((done) => {{
+               const holds = () => {condition};
+               if (holds()) return done(true);
+               const watch = new MutationObserver(() => {{ if (holds()) {{ watch.disconnect(); done(true); }} }});
+               watch.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }});
+               setTimeout(() => done(false), {});
+             }})",
+            PATIENCE.as_millis() / 2
+        );
+        let held = self.run(&script);
+        assert!(held == true, "never: {condition}\n{:?}", self.complaints);
+    }
+
+    /// The page as it is printed: PDF.
+    pub fn printed(&mut self) -> Vec<u8> {
+        let answer = self.call("Page.printToPDF", json!({ "printBackground": true }));
+        from_base64(answer["data"].as_str().expect("a file"))
+    }
+
     /// The whole page as PNG.
-    pub(crate) fn picture(&mut self) -> Vec<u8> {
+    pub fn picture(&mut self) -> Vec<u8> {
         let parameters = json!({ "captureBeyondViewport": true, "format": "png" });
         let layout = self.call("Page.getLayoutMetrics", json!({}));
         let size = &layout["cssContentSize"];

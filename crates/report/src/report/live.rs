@@ -1,0 +1,85 @@
+//! The live page, and what it asks for.
+
+use fathom_model::{Report, ReportBenchmark, Verdict};
+use serde_json::json;
+
+use super::data::{Extent, data, key};
+use super::html::{SCRIPT, benchmarks, with_head};
+use super::links::{anchor, keys};
+use super::{overview, versions};
+use crate::page::{Reach, inert, section, with_data};
+
+/// Rows of the overview at a time: a screen shows 20.
+const ROWS: usize = 100;
+
+/// Which rows of the overview are shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReportRows {
+    /// Words that the name of a benchmark has, all of them.
+    pub words: String,
+    /// Only those that became faster or slower.
+    pub changed: bool,
+    /// Of several pages this one, from 0.
+    pub page: usize,
+}
+
+/// The live page: rows of the overview, from which a script asks the server for one benchmark at a
+/// time. `mark` is the state of the store that it shows.
+pub fn report_live(report: &Report, mark: &str, rows: &ReportRows) -> String {
+    let links = keys(report);
+    let words: Vec<String> = rows
+        .words
+        .to_lowercase()
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    let fits = |one: &ReportBenchmark| {
+        let name = key(one).to_lowercase();
+        (!rows.changed || has_changed(one)) && words.iter().all(|word| name.contains(word))
+    };
+    let found: Vec<usize> = (0..links.len())
+        .filter(|index| fits(&report.benchmarks[*index]))
+        .collect();
+    let pages = found.len().div_ceil(ROWS);
+    let page = rows.page.min(pages.saturating_sub(1));
+    let shown = found.chunks(ROWS).nth(page).unwrap_or_default();
+    let mut table = overview::table(report, shown, |index| anchor(&links[index]));
+    if table.is_empty() {
+        table = match links.is_empty() {
+            true => "<p class=\"soft\">What is saved appears here.</p>\n".to_owned(),
+            false => "<p class=\"soft\">No benchmark fits.</p>\n".to_owned(),
+        };
+    }
+    table += &overview::pager(pages, page, |page| format!("?page={page}"));
+    let block = json!({
+        "benchmarks": [], "metrics": [], "measurements": {}, "environments": [],
+        "live": {
+            "mark": mark, "first": links.first(), "found": found.len(), "all": links.len(), "page": page,
+        },
+    });
+    let above = benchmarks("<div id=\"tools\" class=\"tools\"></div>\n", &table);
+    let below = "<div id=\"versions\"></div>\n";
+    with_head(report, |head| {
+        with_data(head, (&above, below), SCRIPT, &inert(&block), Reach::Own)
+    })
+}
+
+fn has_changed(one: &ReportBenchmark) -> bool {
+    let mut comparisons = [&one.before, &one.baseline].into_iter().flatten();
+    comparisons.any(|one| matches!(one.verdict, Verdict::Faster | Verdict::Slower))
+}
+
+/// The place of the benchmark that a live page links to by this name.
+pub fn report_place(report: &Report, link: &str) -> Option<usize> {
+    keys(report).iter().position(|known| known == link)
+}
+
+/// What the live page draws of one benchmark: JSON.
+pub fn report_part(report: &Report) -> String {
+    data(report, Extent::ALL).to_string()
+}
+
+/// What the live page shows of versions: markup; nothing with fewer than two.
+pub fn report_versions(report: &Report) -> String {
+    section("Versions", &versions::of_labels(report))
+}
