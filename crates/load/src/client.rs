@@ -148,7 +148,7 @@ pub struct Client {
     connections: usize,
     ahead: Ahead,
     /// It may keep its CPU busy for some microseconds before a request is due. The kernel wakes a
-    /// thread up to 50 µs late.
+    /// thread 20 to 50 µs late.
     pub spins: bool,
     /// How long it took to make the connections, over all steps and before them.
     pub making: Making,
