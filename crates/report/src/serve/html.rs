@@ -44,11 +44,12 @@ fn head(record: &ServeRecord) -> Head<'_> {
         answer: bounded(&answer, LONGEST),
         tone,
         basis: format!(
-            "{}, {} of load in random order (seed {}). {}.",
+            "{}, {} of load in random order (seed {}). {}{}.",
             counted(u64::from(conditions.launches), "launch", "launches"),
             counted(u64::from(conditions.rounds), "round", "rounds"),
             conditions.seed,
-            terminal::cpus(conditions)
+            terminal::cpus(conditions),
+            words::spoken(conditions)
         ),
         commands: record.servers.iter().map(|one| one.name.as_str()).collect(),
         origin: Origin {
