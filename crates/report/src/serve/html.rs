@@ -3,7 +3,7 @@
 use fathom_model::ServeRecord;
 
 use super::answer::answer;
-use super::{cold, loads, pictures, tables, terminal, websocket, words};
+use super::{calls, cold, loads, pictures, tables, terminal, websocket, words};
 use crate::page::{Head, Origin, page, saved, section};
 use crate::quantity::counted;
 use crate::text::{bounded, html, words as own};
@@ -44,11 +44,12 @@ fn head(record: &ServeRecord) -> Head<'_> {
         answer: bounded(&answer, LONGEST),
         tone,
         basis: format!(
-            "{}, {} of load in random order (seed {}). {}.",
+            "{}, {} of load in random order (seed {}). {}{}.",
             counted(u64::from(conditions.launches), "launch", "launches"),
             counted(u64::from(conditions.rounds), "round", "rounds"),
             conditions.seed,
-            terminal::cpus(conditions)
+            terminal::cpus(conditions),
+            words::spoken(conditions)
         ),
         commands: record.servers.iter().map(|one| one.name.as_str()).collect(),
         origin: Origin {
@@ -96,10 +97,24 @@ fn under_load(record: &ServeRecord) -> String {
         + &section("Latency by percentile", &pictures::percentiles(record))
         + &section("Latency over time", &pictures::over_time(record))
         + &section("How the requests were sent", &tables::sent(record))
-        + &section("What both sides spent", &tables::spent(record))
+        + &section(
+            "What both sides spent",
+            &(tables::spent(record) + &calls(record)),
+        )
         + &folded("Every round", &tables::rounds(record))
         + &folded("Every second", &tables::seconds(record));
     section(&loads::title(record), &content)
+}
+
+fn calls(record: &ServeRecord) -> String {
+    let lines = calls::lines(record).into_iter();
+    let lines = lines.map(|line| {
+        format!(
+            "<p class=\"small soft\">{}</p>\n",
+            html(&bounded(&line, LONGEST))
+        )
+    });
+    lines.collect()
 }
 
 fn messages(record: &ServeRecord) -> String {
