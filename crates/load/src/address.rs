@@ -70,11 +70,12 @@ pub struct Url {
 }
 
 impl Url {
-    /// Reads it, and finds the address of its host.
+    /// Reads it, and finds the address of its host. Unless it may be remote, another machine is
+    /// refused before anybody is asked for its address.
     ///
     /// # Errors
     /// A sentence that says what is wrong.
-    pub fn parse(text: &str) -> Result<Url, String> {
+    pub fn parse(text: &str, may_be_remote: bool) -> Result<Url, String> {
         if let Some(file) = text.strip_prefix("unix:") {
             let file = Path::new(file.strip_prefix("//").unwrap_or(file));
             if !file.is_absolute() {
@@ -113,16 +114,28 @@ impl Url {
                 "{text:?}: give credentials as a header, not in the address"
             ));
         }
-        let has_port = host
-            .rsplit_once(':')
-            .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let with_port = match has_port {
-            true => host.to_string(),
-            false => format!("{host}:{}", if tls { 443 } else { 80 }),
+        let port = host.rsplit_once(':');
+        let port = port.filter(|(_, port)| port.parse::<u16>().is_ok());
+        let remote = || {
+            format!(
+                "{text} is not on this machine: load on a machine of others is an attack; with the consent \
+                 of its owner, give --allow-remote"
+            )
+        };
+        if !may_be_remote && !is_here(port.map_or(host, |(name, _)| name)) {
+            return Err(remote());
+        }
+        let with_port = match port {
+            Some(_) => host.to_string(),
+            None => format!("{host}:{}", if tls { 443 } else { 80 }),
         };
         let found = with_port.to_socket_addrs();
         let address = found.ok().and_then(|mut all| all.next());
         let address = address.ok_or_else(|| format!("{text:?}: the host {host:?} isn't found"))?;
+        // Whatever `localhost` is here.
+        if !may_be_remote && !Address::Tcp(address).is_local() {
+            return Err(remote());
+        }
         Ok(Url {
             text: text.to_string(),
             tls,
@@ -133,26 +146,39 @@ impl Url {
     }
 }
 
+/// Whether a host is this machine by its name alone.
+fn is_here(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(ip) => ip.to_canonical().is_loopback(),
+        // Names below `localhost` are no others' (RFC 6761). An empty one is reported as not found.
+        Err(_) => bare.is_empty() || bare == "localhost" || bare.ends_with(".localhost"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn urls_of_local_servers_are_read() {
-        let url = Url::parse("http://127.0.0.1:8080/a?b=c#d").unwrap();
+        let url = Url::parse("http://127.0.0.1:8080/a?b=c#d", false).unwrap();
         assert_eq!(url.address, Address::Tcp("127.0.0.1:8080".parse().unwrap()));
         assert_eq!(
             (url.path.as_deref(), url.host.as_str()),
             (Some("/a?b=c"), "127.0.0.1:8080")
         );
         assert!(url.address.is_local() && !url.tls);
-        let six = Url::parse("https://[::1]").unwrap();
+        let six = Url::parse("https://[::1]", false).unwrap();
         assert_eq!(six.address, Address::Tcp("[::1]:443".parse().unwrap()));
         assert!(six.tls && six.path.is_none());
-        let unix = Url::parse("unix:/run/x.sock").unwrap();
+        let unix = Url::parse("unix:/run/x.sock", false).unwrap();
         assert_eq!(unix.address, Address::Unix("/run/x.sock".into()));
         assert_eq!(
-            Url::parse("http://127.0.0.1?x").unwrap().path.as_deref(),
+            Url::parse("http://127.0.0.1?x", false)
+                .unwrap()
+                .path
+                .as_deref(),
             Some("/?x")
         );
     }
@@ -160,21 +186,41 @@ mod tests {
     #[test]
     fn others_are_refused_with_what_to_write() {
         assert!(
-            Url::parse("localhost:80")
+            Url::parse("localhost:80", false)
                 .unwrap_err()
                 .contains("http://localhost:8080/path")
         );
         assert!(
-            Url::parse("unix:x.sock")
+            Url::parse("unix:x.sock", false)
                 .unwrap_err()
                 .contains("whole path")
         );
         assert!(
-            Url::parse("http://a:b@localhost/")
+            Url::parse("http://a:b@localhost/", false)
                 .unwrap_err()
                 .contains("header")
         );
-        assert!(Url::parse("http://").unwrap_err().contains("isn't found"));
+        assert!(
+            Url::parse("http://", false)
+                .unwrap_err()
+                .contains("isn't found")
+        );
+    }
+
+    #[test]
+    fn another_machine_is_refused_before_its_name_is_looked_up() {
+        // Nobody has this name: looking it up would be another error.
+        for text in [
+            "http://no-such-host.invalid/",
+            "https://192.0.2.1",
+            "http://[fe80::1]:80/",
+        ] {
+            let why = Url::parse(text, false).unwrap_err();
+            assert!(why.contains("--allow-remote"), "{why}");
+        }
+        let unknown = Url::parse("http://no-such-host.invalid/", true);
+        assert!(unknown.unwrap_err().contains("isn't found"));
+        assert!(is_here("localhost") && is_here("a.localhost") && is_here("[::1]"));
     }
 
     #[test]

@@ -1,28 +1,24 @@
 //! Many connections to one server, on one thread: sends by the books, reads what comes.
 
-use std::collections::VecDeque;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::address::Address;
 use crate::clock::{now, thread_cpu};
+use crate::desk::Desk;
 use crate::epoll::Epoll;
-use crate::latencies::Latencies;
-use crate::ledger::{Failing, Ledger, Pace, Ticket, Totals};
-use crate::request::{Checks, Expected, Taken};
-use crate::response::{Answer, Progress, Reader};
+use crate::http1::Http1;
+use crate::http2::Http2;
+use crate::ledger::{Failing, Pace, Totals};
+use crate::link::{Link, Making, Refusal, Stage};
+use crate::punctual::Ahead;
+use crate::request::{Checks, Expected, Request};
 use crate::schedule::{Arrivals, Schedule};
-use crate::socket::{Socket, failing};
+use crate::tls::TlsTerms;
 
-/// Bytes that are received at a time.
-const BUFFER: usize = 64 << 10;
 /// How often overdue requests and the wish to stop are looked for, in nanoseconds.
 const LOOK_EVERY: u64 = 20_000_000;
-/// How long a connection rests after a failure: a server that refuses must not be asked a million
-/// times a second, nor keep the loop from looking at the time.
-const REST: u64 = 1_000_000;
 /// Connections that are being made at a time before a step, and the pause after them: where the
 /// backlog is full (5 in Python's `http.server`) the kernel drops what asks, which asks again after
 /// a second. 64 at a time took 2 to 7 s there.
@@ -48,8 +44,12 @@ pub fn allow_descriptors(wanted: u64) {
 pub struct Task {
     /// The server.
     pub address: Address,
-    /// Ready to be sent, in turn.
-    pub requests: Vec<Vec<u8>>,
+    /// How TLS is spoken with it, if it is.
+    pub tls: Option<TlsTerms>,
+    /// Ready to be sent, in turn; all in the same version of HTTP.
+    pub requests: Vec<Request>,
+    /// Requests under way at a time on a connection of HTTP/2.
+    pub streams: usize,
     /// The first answers to them, if answers are compared with those.
     pub expected: Vec<Expected>,
     /// Which answers are good.
@@ -67,6 +67,9 @@ pub struct Task {
 pub struct Step {
     /// Requests per second and their distances; without, a closed loop.
     pub open: Option<(f64, Arrivals)>,
+    /// Nanoseconds by which the moments of an open loop are later: clients that share a rate take
+    /// turns.
+    pub offset: u64,
     /// Nanoseconds in which requests are begun.
     pub length: u64,
     /// Nanoseconds after that in which answers are waited for.
@@ -78,9 +81,9 @@ pub struct Step {
 pub struct Outcome {
     /// The books.
     pub totals: Totals,
-    /// CPU time of this thread over the step, without draining.
+    /// CPU time of this thread over the step, without draining, less what it spun.
     pub cpu: u64,
-    /// The time of the step, without draining, by the clock.
+    /// The time of the step, without draining, by the clock; of several clients the sum.
     pub wall: u64,
     /// CPU time of this thread over the whole step.
     pub cpu_with_drain: u64,
@@ -94,8 +97,30 @@ pub struct Outcome {
     pub unasked: u64,
     /// The first answers that failed a check, for a message: status, beginning of the body.
     pub example: Option<(Failing, u16, &'static str)>,
+    /// Requests that the server allows at a time on a connection of HTTP/2.
+    pub most_streams: Option<usize>,
     /// The wish to stop ended the step.
     pub stopped: bool,
+}
+
+impl Outcome {
+    /// Adds what another client did in the same time.
+    pub fn beside(&mut self, other: &Outcome) {
+        self.totals.beside(&other.totals);
+        self.cpu += other.cpu;
+        self.wall += other.wall;
+        self.cpu_with_drain += other.cpu_with_drain;
+        self.received_bytes += other.received_bytes;
+        self.connects += other.connects;
+        self.other_bodies += other.other_bodies;
+        self.unasked += other.unasked;
+        self.example = self.example.or(other.example);
+        self.most_streams = match (self.most_streams, other.most_streams) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.or(other),
+        };
+        self.stopped |= other.stopped;
+    }
 }
 
 /// How far a step is; for progress.
@@ -109,46 +134,24 @@ pub struct Tick {
     pub failed: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// No socket.
-    Closed,
-    Connecting,
-    /// Connected, with nothing to do.
-    Free,
-    /// This many bytes of the request are sent.
-    Sending(usize),
-    Waiting,
-}
-
-struct Connection {
-    socket: Option<Socket>,
-    state: State,
-    /// Whether epoll reports that it can be written to.
-    writes: bool,
-    reader: Reader,
-    ticket: Option<Ticket>,
-    /// Which request was sent last, or is being sent.
-    request: usize,
-    /// Since when it has nothing to do.
-    free_since: u64,
-    /// The beginning of the body, where it is checked.
-    body: Vec<u8>,
+/// Who speaks the protocol.
+enum Wire {
+    One(Http1),
+    Two(Http2),
 }
 
 /// See the module.
 pub struct Client {
-    task: Arc<Task>,
+    desk: Desk,
+    wire: Wire,
     epoll: Epoll,
-    connections: Vec<Connection>,
-    free: VecDeque<usize>,
-    /// Those whose last request failed, with the moment from which they may be used again.
-    resting: VecDeque<(u64, usize)>,
-    buffer: Vec<u8>,
-    next_request: usize,
-    /// How long it took to connect.
-    pub connect_times: Latencies,
-    outcome: Outcome,
+    connections: usize,
+    ahead: Ahead,
+    /// It may keep its CPU busy for some microseconds before a request is due. The kernel wakes a
+    /// thread 20 to 50 µs late.
+    pub spins: bool,
+    /// How long it took to make the connections, over all steps and before them.
+    pub making: Making,
 }
 
 impl Client {
@@ -157,26 +160,28 @@ impl Client {
     /// # Errors
     /// When the system has no means left for it.
     pub fn new(task: Arc<Task>, connections: usize) -> io::Result<Client> {
-        let connection = |_| Connection {
-            socket: None,
-            state: State::Closed,
-            writes: false,
-            reader: Reader::new(task.head_only),
-            ticket: None,
-            request: 0,
-            free_since: 0,
-            body: Vec::new(),
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        for request in &task.requests {
+            match request {
+                Request::Http1(bytes) => one.push(bytes.clone()),
+                Request::Http2(request) => two.push(request.clone()),
+            }
+        }
+        let (places, wire) = match two.is_empty() {
+            true => (connections, Wire::One(Http1::new(&task, one, connections))),
+            false => (
+                connections * task.streams,
+                Wire::Two(Http2::new(&task, two, connections)),
+            ),
         };
         Ok(Client {
+            desk: Desk::new(task, places),
+            wire,
             epoll: Epoll::new()?,
-            connections: (0..connections).map(connection).collect(),
-            free: (0..connections).collect(),
-            resting: VecDeque::with_capacity(connections),
-            buffer: vec![0; BUFFER],
-            next_request: 0,
-            connect_times: Latencies::new(),
-            outcome: Outcome::default(),
-            task,
+            connections,
+            ahead: Ahead::new(),
+            spins: true,
+            making: Making::default(),
         })
     }
 
@@ -186,55 +191,44 @@ impl Client {
     /// # Errors
     /// When waiting itself fails.
     pub fn connect(&mut self, stop: &AtomicBool) -> io::Result<Result<(), Failing>> {
-        if !self.task.keep_alive {
+        if !self.desk.task.keep_alive {
             return Ok(Ok(()));
         }
-        let deadline = now() + self.task.timeout;
-        let mut first_failure = Ok(());
-        for first in (0..self.connections.len()).step_by(AT_ONCE) {
-            let last = (first + AT_ONCE).min(self.connections.len());
+        let deadline = now() + self.desk.task.timeout;
+        self.desk.unmade = None;
+        for first in (0..self.connections).step_by(AT_ONCE) {
+            let group = first..(first + AT_ONCE).min(self.connections);
             if first > 0 {
                 std::thread::sleep(PAUSE);
             }
-            let begun = now();
-            let mut left = 0;
-            for index in first..last {
-                if self.connections[index].state == State::Closed {
-                    match self.begin_connect(index) {
-                        Ok(()) => left += 1,
-                        Err(why) => first_failure = first_failure.and(Err(why)),
-                    }
+            for index in group.clone() {
+                if let Err((why, _)) = self.wire.begin_connect(index, &self.desk, &self.epoll) {
+                    self.desk.unmade.get_or_insert(why);
                 }
             }
-            while left > 0 && now() < deadline && !stop.load(Ordering::Relaxed) {
-                let count = self.epoll.wait(LOOK_EVERY)?;
-                for event in 0..count {
-                    let (index, _) = self.epoll.event(event);
-                    if self.connections[index].state != State::Connecting {
-                        continue;
-                    }
-                    left -= 1;
-                    match self.finish_connect(index) {
-                        Ok(()) => self.connect_times.record(now() - begun),
-                        Err(why) => first_failure = first_failure.and(Err(why)),
-                    }
-                }
+            while group.clone().any(|index| self.wire.is_being_made(index))
+                && now() < deadline
+                && !stop.load(Ordering::Relaxed)
+            {
+                self.wait(LOOK_EVERY)?;
             }
             // Those that take too long are begun anew later.
-            for index in first..last {
-                if self.connections[index].state == State::Connecting {
-                    self.close(index);
-                    first_failure = first_failure.and(Err(Failing::TimedOut));
+            for index in group {
+                if self.wire.is_being_made(index) {
+                    self.wire.link(index).close();
+                    self.desk.unmade.get_or_insert(Failing::TimedOut);
                 }
             }
         }
-        Ok(first_failure)
+        Ok(self.desk.unmade.map_or(Ok(()), Err))
     }
 
     /// Connections that are open.
-    pub fn connected(&self) -> usize {
-        let open = |connection: &&Connection| connection.socket.is_some();
-        self.connections.iter().filter(open).count()
+    pub fn connected(&mut self) -> usize {
+        let wire = &mut self.wire;
+        (0..self.connections)
+            .filter(|index| wire.stage(*index) == Stage::Open)
+            .count()
     }
 
     /// One step. Nothing is allocated, but for answers that come in pieces and backlogs.
@@ -247,305 +241,165 @@ impl Client {
         stop: &AtomicBool,
         tick: &mut dyn FnMut(Tick),
     ) -> io::Result<Outcome> {
-        self.outcome = Outcome::default();
         let (begin_cpu, begin) = (thread_cpu(), now());
         let end = begin + step.length;
+        let used = |spun| (thread_cpu() - begin_cpu).saturating_sub(spun);
         let pace = match step.open {
             None => Pace::Closed,
-            Some((rate, arrivals)) => Pace::Open(Schedule::new(rate, begin, end, arrivals)),
+            Some((rate, arrivals)) => {
+                let first = begin + step.offset;
+                Pace::Open(Schedule::new(rate, first, end, arrivals))
+            }
         };
-        let mut ledger = Ledger::new(pace, begin, end);
-        for connection in &mut self.connections {
-            connection.free_since = begin;
-        }
+        self.desk.open(pace, begin, end);
         let (mut next_look, mut next_tick) = (begin + LOOK_EVERY, begin + 1_000_000_000);
-        let mut measured = None;
+        let (mut measured, mut spun) = (None, 0);
         loop {
             let at = now();
-            ledger.advance(at);
-            self.wake_rested(at);
-            self.send_due(&mut ledger);
+            self.desk.ledger.advance(at);
+            self.desk.wake_rested(at);
+            self.send_due();
             if at >= end && measured.is_none() {
-                measured = Some((thread_cpu() - begin_cpu, at - begin));
+                measured = Some((used(spun), at - begin));
             }
             if at >= next_look {
-                self.end_overdue(at, &mut ledger);
+                self.end_overdue(at);
                 next_look = at + LOOK_EVERY;
                 if stop.load(Ordering::Relaxed) {
-                    self.outcome.stopped = true;
+                    self.desk.outcome.stopped = true;
                     break;
                 }
             }
             if at >= next_tick {
                 tick(Tick {
                     elapsed: at - begin,
-                    completed: ledger.completed(),
-                    failed: ledger.failed(),
+                    completed: self.desk.ledger.completed(),
+                    failed: self.desk.ledger.failed(),
                 });
                 next_tick += 1_000_000_000;
             }
-            if ledger.is_over(at) || at >= end + step.drain {
+            if self.desk.ledger.is_over(at) || at >= end + step.drain {
                 break;
             }
-            let due = ledger.next_due().unwrap_or(u64::MAX);
+            let due = self.desk.ledger.next_due().unwrap_or(u64::MAX);
             let ends = if at < end { end } else { end + step.drain };
-            let rested = self.resting.front().map_or(u64::MAX, |(from, _)| *from);
-            let until = due.min(next_look).min(ends).min(rested);
-            let count = self.epoll.wait(until.saturating_sub(now()))?;
-            for event in 0..count {
-                let (index, events) = self.epoll.event(event);
-                self.on_event(index, events, &mut ledger);
+            let rested = self.desk.rested_from().unwrap_or(u64::MAX);
+            let until = next_look.min(ends).min(rested);
+            match due < until && self.spins {
+                true => spun += self.wait_for_due(due)?,
+                false => {
+                    self.wait(due.min(until).saturating_sub(now()))?;
+                }
             }
         }
-        let at = now();
-        let mut outcome = std::mem::take(&mut self.outcome);
-        outcome.cpu_with_drain = thread_cpu() - begin_cpu;
-        (outcome.cpu, outcome.wall) = measured.unwrap_or((outcome.cpu_with_drain, at - begin));
-        outcome.totals = ledger.close(at);
-        self.free
-            .extend(self.resting.drain(..).map(|(_, index)| index));
-        // What is still under way must not be answered in the next step.
-        for index in 0..self.connections.len() {
-            if self.connections[index].ticket.take().is_some() {
-                self.close(index);
-                self.free.push_back(index);
-            }
+        let lasted = now() - begin;
+        let (mut outcome, under_way) = self.desk.close();
+        outcome.cpu_with_drain = used(spun);
+        (outcome.cpu, outcome.wall) = measured.unwrap_or((outcome.cpu_with_drain, lasted));
+        outcome.most_streams = self.wire.most_streams();
+        for place in under_way {
+            self.wire.forget(place);
         }
         Ok(outcome)
     }
 
-    fn wake_rested(&mut self, at: u64) {
-        while let Some((from, index)) = self.resting.front().copied() {
-            if from > at {
-                return;
+    /// Waits for events until a request is due, for which it must be awake; returns the nanoseconds
+    /// that it spun for that. Events are taken as they come.
+    fn wait_for_due(&mut self, due: u64) -> io::Result<u64> {
+        let at = now();
+        let sleeps = due.saturating_sub(at).saturating_sub(self.ahead.ns());
+        if sleeps > 0 {
+            if self.wait(sleeps)? == 0 {
+                self.ahead.learn(now().saturating_sub(at + sleeps));
             }
-            self.resting.pop_front();
-            self.connections[index].free_since = at;
-            self.free.push_back(index);
+            return Ok(0);
         }
+        while now() < due && self.wait(0)? == 0 {}
+        Ok(now() - at)
     }
 
-    fn send_due(&mut self, ledger: &mut Ledger) {
-        while let Some(index) = self.free.pop_front() {
-            let Some(intended) = ledger.take(now()) else {
-                self.free.push_front(index);
-                return;
+    /// Waits for events, at most so many nanoseconds, and does what follows from them; how many
+    /// there were.
+    fn wait(&mut self, wait: u64) -> io::Result<usize> {
+        let count = self.epoll.wait(wait)?;
+        for event in 0..count {
+            let (number, events) = self.epoll.event(event);
+            let (desk, epoll, making) = (&mut self.desk, &self.epoll, &mut self.making);
+            match &mut self.wire {
+                Wire::One(wire) => wire.on_event(number, events, desk, epoll, making),
+                Wire::Two(wire) => wire.on_event(number, desk, epoll, making),
+            }
+            self.send_due();
+        }
+        Ok(count)
+    }
+
+    /// Sends what is due on the places that are free.
+    fn send_due(&mut self) {
+        let (desk, epoll) = (&mut self.desk, &self.epoll);
+        loop {
+            while let Some(place) = desk.next() {
+                match &mut self.wire {
+                    Wire::One(wire) => wire.begin(place, desk, epoll),
+                    Wire::Two(wire) => wire.begin(place, desk, epoll),
+                }
+            }
+            let freed = match &mut self.wire {
+                Wire::One(_) => false,
+                Wire::Two(wire) => wire.flush(desk, epoll),
             };
-            self.begin(index, intended, ledger);
-        }
-        ledger.note_waiting();
-    }
-
-    /// Sends the next request on a connection, which is made if there is none.
-    fn begin(&mut self, index: usize, intended: u64, ledger: &mut Ledger) {
-        let request = self.next_request;
-        self.next_request = (request + 1) % self.task.requests.len();
-        let sent = now();
-        let connection = &mut self.connections[index];
-        connection.request = request;
-        connection.ticket = Some(ledger.sent(intended, sent, connection.free_since));
-        if connection.state == State::Free {
-            connection.state = State::Sending(0);
-            return self.send(index, ledger);
-        }
-        self.outcome.connects += 1;
-        if let Err(why) = self.begin_connect(index) {
-            self.fail(index, why, ledger);
-        }
-    }
-
-    fn begin_connect(&mut self, index: usize) -> Result<(), Failing> {
-        let socket = Socket::connect(&self.task.address).map_err(|e| failing(&e, true))?;
-        let added = self.epoll.add(socket.as_raw_fd(), index, true);
-        added.map_err(|error| failing(&error, true))?;
-        let connection = &mut self.connections[index];
-        connection.socket = Some(socket);
-        connection.state = State::Connecting;
-        connection.writes = true;
-        Ok(())
-    }
-
-    fn finish_connect(&mut self, index: usize) -> Result<(), Failing> {
-        let connection = &mut self.connections[index];
-        let connected = connection.socket.as_ref().map_or(Ok(()), Socket::connected);
-        if let Err(error) = connected {
-            self.close(index);
-            return Err(failing(&error, true));
-        }
-        connection.state = State::Free;
-        self.watch_writes(index, false);
-        Ok(())
-    }
-
-    fn watch_writes(&mut self, index: usize, writes: bool) {
-        let connection = &mut self.connections[index];
-        if connection.writes == writes {
-            return;
-        }
-        if let Some(socket) = &connection.socket {
-            // It is there, as its socket is.
-            let _ = self.epoll.change(socket.as_raw_fd(), index, writes);
-            connection.writes = writes;
-        }
-    }
-
-    fn send(&mut self, index: usize, ledger: &mut Ledger) {
-        let connection = &mut self.connections[index];
-        let (State::Sending(sent), Some(socket)) = (connection.state, &connection.socket) else {
-            return;
-        };
-        let request = &self.task.requests[connection.request];
-        match socket.send(&request[sent..]) {
-            Ok(bytes) if sent + bytes == request.len() => {
-                connection.state = State::Waiting;
-                self.watch_writes(index, false);
+            if !freed {
+                break;
             }
-            Ok(bytes) => {
-                connection.state = State::Sending(sent + bytes);
-                self.watch_writes(index, true);
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.watch_writes(index, true);
-            }
-            Err(error) => self.fail(index, failing(&error, false), ledger),
         }
+        desk.note_waiting();
     }
 
-    fn on_event(&mut self, index: usize, events: u32, ledger: &mut Ledger) {
-        let readable = libc::EPOLLIN | libc::EPOLLERR | libc::EPOLLHUP;
-        match self.connections[index].state {
-            State::Closed => {}
-            State::Connecting => match self.finish_connect(index) {
-                Ok(()) if self.connections[index].ticket.is_some() => {
-                    self.connections[index].state = State::Sending(0);
-                    self.send(index, ledger);
-                }
-                Ok(()) => {}
-                Err(why) => self.fail(index, why, ledger),
-            },
-            // It was closed, or sends what nobody asked for.
-            State::Free => self.close(index),
-            State::Sending(_) | State::Waiting => {
-                if events & readable as u32 != 0 {
-                    self.receive(index, ledger);
-                }
-                if events & libc::EPOLLOUT as u32 != 0 {
-                    self.send(index, ledger);
-                }
+    fn end_overdue(&mut self, at: u64) {
+        for place in 0..self.desk.places.len() {
+            if self.desk.is_overdue(place, at) {
+                self.wire.forget(place);
+                self.desk.failed(place, Failing::TimedOut, "");
             }
         }
     }
+}
 
-    fn receive(&mut self, index: usize, ledger: &mut Ledger) {
-        let connection = &mut self.connections[index];
-        let Some(socket) = &connection.socket else {
-            return;
-        };
-        let got = match socket.receive(&mut self.buffer) {
-            Ok(got) => got,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            Err(error) => return self.fail(index, failing(&error, false), ledger),
-        };
-        let at = now();
-        self.outcome.received_bytes += got as u64;
-        let checks = &self.task.checks;
-        let mut body = Taken {
-            expected: self.task.expected.get(connection.request),
-            kept: checks.contains.is_some().then_some(&mut connection.body),
-        };
-        if got == 0 {
-            match connection.reader.end(&mut body) {
-                Some(answer) => self.answered(index, answer, false, at, ledger),
-                None => self.fail(index, Failing::Closed, ledger),
-            }
-            return;
-        }
-        match connection.reader.feed(&self.buffer[..got], &mut body) {
-            Ok(Progress::More) => {}
-            Ok(Progress::Done(used, answer)) => {
-                let unasked = used < got;
-                self.outcome.unasked += u64::from(unasked);
-                // Whoever answers before the whole request was sent may read the rest as another.
-                let whole = connection.state == State::Waiting;
-                let reusable = whole && !unasked && answer.keeps_alive && self.task.keep_alive;
-                self.answered(index, answer, reusable, at, ledger);
-            }
-            Err(malformed) => {
-                let example = (Failing::Malformed, 0, malformed.0);
-                self.outcome.example.get_or_insert(example);
-                self.fail(index, Failing::Malformed, ledger);
-            }
+impl Wire {
+    fn link(&mut self, connection: usize) -> &mut Link {
+        match self {
+            Wire::One(wire) => wire.link(connection),
+            Wire::Two(wire) => wire.link(connection),
         }
     }
 
-    fn answered(
-        &mut self,
-        index: usize,
-        answer: Answer,
-        reusable: bool,
-        at: u64,
-        ledger: &mut Ledger,
-    ) {
-        let connection = &mut self.connections[index];
-        let checks = &self.task.checks;
-        let outcome = if !checks.status_is_good(answer.status) {
-            Err(Failing::Status)
-        } else if checks.contains.is_some() && !checks.body_is_good(&connection.body) {
-            Err(Failing::Body)
-        } else {
-            self.outcome.other_bodies += u64::from(!answer.same_body);
-            Ok(())
-        };
-        if let Err(why) = outcome {
-            self.outcome.example.get_or_insert((why, answer.status, ""));
-        }
-        if let Some(ticket) = connection.ticket.take() {
-            ledger.done(ticket, at, outcome);
-        }
-        connection.free_since = at;
-        if reusable {
-            connection.state = State::Free;
-        } else {
-            self.close(index);
-        }
-        // The next request, if one is due, without a way through the queue.
-        match ledger.take(at) {
-            Some(intended) if self.free.is_empty() => self.begin(index, intended, ledger),
-            Some(intended) => {
-                self.free.push_back(index);
-                let first = self.free.pop_front().unwrap_or(index);
-                self.begin(first, intended, ledger);
-            }
-            None => self.free.push_back(index),
+    fn stage(&mut self, connection: usize) -> Stage {
+        self.link(connection).stage()
+    }
+
+    fn begin_connect(&mut self, index: usize, desk: &Desk, epoll: &Epoll) -> Result<(), Refusal> {
+        match self.stage(index) {
+            Stage::Closed => self.link(index).begin(&desk.task, epoll, index),
+            _ => Ok(()),
         }
     }
 
-    /// The request on a connection has failed, and the connection with it.
-    fn fail(&mut self, index: usize, why: Failing, ledger: &mut Ledger) {
-        self.close(index);
-        let at = now();
-        let connection = &mut self.connections[index];
-        if let Some(ticket) = connection.ticket.take() {
-            ledger.done(ticket, at, Err(why));
-            self.resting.push_back((at + REST, index));
+    fn is_being_made(&mut self, connection: usize) -> bool {
+        matches!(self.stage(connection), Stage::Connecting | Stage::Securing)
+    }
+
+    /// What was asked for on a place isn't wanted any more.
+    fn forget(&mut self, place: usize) {
+        match self {
+            Wire::One(wire) => wire.close(place),
+            Wire::Two(wire) => wire.forget(place),
         }
     }
 
-    fn end_overdue(&mut self, at: u64, ledger: &mut Ledger) {
-        let timeout = self.task.timeout;
-        for index in 0..self.connections.len() {
-            let ticket = self.connections[index].ticket;
-            if ticket.is_some_and(|ticket| at.saturating_sub(ticket.sent) > timeout) {
-                self.fail(index, Failing::TimedOut, ledger);
-            }
+    fn most_streams(&self) -> Option<usize> {
+        match self {
+            Wire::One(_) => None,
+            Wire::Two(wire) => wire.most_streams(),
         }
-    }
-
-    /// Closing a socket also takes it from the epoll set.
-    fn close(&mut self, index: usize) {
-        let connection = &mut self.connections[index];
-        connection.socket = None;
-        connection.state = State::Closed;
-        connection.reader.reset();
     }
 }

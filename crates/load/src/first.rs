@@ -1,13 +1,18 @@
 //! The first answer of a server that has just been started, with the moment of each step.
 
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
 use crate::address::Address;
 use crate::clock::now;
+use crate::http2::{Exchange, Talk, refusal};
 use crate::ledger::Failing;
-use crate::request::{Expected, Taken};
-use crate::response::{Progress, Reader};
-use crate::socket::{Socket, failing};
+use crate::link::{Refusal, insecure};
+use crate::request::{Expected, Request, Taken};
+use crate::response::{Answer, Progress, Reader};
+use crate::socket::failing;
+use crate::stream::Stream;
+use crate::tls::TlsTerms;
 
 /// Bytes that are received at a time.
 const BUFFER: usize = 64 << 10;
@@ -17,6 +22,8 @@ const BUFFER: usize = 64 << 10;
 pub struct First {
     /// The kernel had accepted the connection.
     pub connected: u64,
+    /// TLS was agreed on; `None` without it.
+    pub secured: Option<u64>,
     /// The first byte of the answer was here.
     pub first_byte: u64,
     /// The whole answer was.
@@ -30,32 +37,58 @@ pub struct First {
 pub struct NoAnswer(pub Failing, pub &'static str);
 
 /// One request on a connection of its own, under way.
-#[derive(Debug)]
 pub struct Ask {
-    socket: Socket,
-    request: Vec<u8>,
+    fd: RawFd,
+    /// Until h2 has it.
+    stream: Option<Stream>,
+    stage: Stage,
+    /// What is waited for, for `poll`.
+    wanted: i16,
+    request: Request,
     sent: usize,
-    connected: Option<u64>,
-    first_byte: Option<u64>,
     reader: Reader,
+    by_http2: Option<(Talk, Exchange)>,
+    connected: Option<u64>,
+    secured: Option<u64>,
+    first_byte: Option<u64>,
     kept: Vec<u8>,
     buffer: Vec<u8>,
 }
 
+#[derive(Clone, Copy)]
+enum Stage {
+    Connecting,
+    Securing,
+    Sending,
+    Receiving,
+    ByHttp2,
+}
+
 impl Ask {
-    /// Begins to connect.
+    /// Begins to connect. `reader` is for an answer by HTTP/1.1.
     ///
     /// # Errors
     /// What is known at once: most often that nobody listens there.
-    pub fn begin(address: &Address, request: &[u8], reader: Reader) -> Result<Ask, NoAnswer> {
-        let socket = Socket::connect(address);
+    pub fn begin(
+        address: &Address,
+        tls: Option<&TlsTerms>,
+        request: Request,
+        reader: Reader,
+    ) -> Result<Ask, NoAnswer> {
+        let stream = Stream::connect(address, tls);
+        let stream = stream.map_err(|error| NoAnswer(failing(&error, true), ""))?;
         Ok(Ask {
-            socket: socket.map_err(|error| NoAnswer(failing(&error, true), ""))?,
-            request: request.to_vec(),
+            fd: stream.as_raw_fd(),
+            stream: Some(stream),
+            stage: Stage::Connecting,
+            wanted: libc::POLLOUT,
+            request,
             sent: 0,
-            connected: None,
-            first_byte: None,
             reader,
+            by_http2: None,
+            connected: None,
+            secured: None,
+            first_byte: None,
             kept: Vec::new(),
             buffer: vec![0; BUFFER],
         })
@@ -68,69 +101,165 @@ impl Ask {
     /// [`NoAnswer`], which is the end of it.
     pub fn go_on(&mut self, until: u64, others: &[RawFd]) -> Result<Option<First>, NoAnswer> {
         loop {
-            let waits_to_send = self.sent < self.request.len();
-            let events = if waits_to_send {
-                libc::POLLOUT
-            } else {
-                libc::POLLIN
-            };
-            if !wait(self.socket.as_raw_fd(), events, until, others)? {
+            if !wait(self.fd, self.wanted, until, others)? {
                 return Ok(None);
             }
-            if waits_to_send {
-                self.send()?;
-            } else if let Some(first) = self.receive()? {
-                return Ok(Some(first));
-            }
+            let Some(answer) = self.advance()? else {
+                continue;
+            };
+            let at = now();
+            return Ok(Some(First {
+                connected: self.connected.unwrap_or(at),
+                secured: self.secured,
+                first_byte: self.first_byte.unwrap_or(at),
+                complete: at,
+                expected: Expected {
+                    answer,
+                    body: std::mem::take(&mut self.kept),
+                },
+            }));
         }
     }
 
-    fn send(&mut self) -> Result<(), NoAnswer> {
-        if self.connected.is_none() {
-            let connected = self.socket.connected();
-            connected.map_err(|error| NoAnswer(failing(&error, true), ""))?;
-            self.connected = Some(now());
+    /// Does what can be done now. Without an answer, `wanted` says what to wait for.
+    fn advance(&mut self) -> Result<Option<Answer>, NoAnswer> {
+        if let Stage::ByHttp2 = self.stage {
+            return self.go_on_by_http2();
         }
-        match self.socket.send(&self.request[self.sent..]) {
-            Ok(bytes) => self.sent += bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(NoAnswer(failing(&error, false), "")),
-        }
-        Ok(())
-    }
-
-    fn receive(&mut self) -> Result<Option<First>, NoAnswer> {
-        let got = match self.socket.receive(&mut self.buffer) {
-            Ok(got) => got,
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(None),
-            Err(error) => return Err(NoAnswer(failing(&error, false), "")),
+        let Some(stream) = &mut self.stream else {
+            return Err(NoAnswer(Failing::Closed, ""));
         };
-        let at = now();
+        match self.stage {
+            Stage::Connecting => {
+                let connected = stream.connected();
+                connected.map_err(|error| NoAnswer(failing(&error, true), ""))?;
+                self.connected = Some(now());
+                self.stage = Stage::Securing;
+                self.advance()
+            }
+            Stage::Securing => {
+                let secured = stream.secure();
+                let secured = secured.map_err(|error| no_answer(insecure(&error)))?;
+                self.wanted = libc::POLLIN;
+                if !secured {
+                    self.wanted |= if stream.has_unsent() {
+                        libc::POLLOUT
+                    } else {
+                        0
+                    };
+                    return Ok(None);
+                }
+                self.secured = stream.has_tls().then(now);
+                self.stage = Stage::Sending;
+                match &self.request {
+                    Request::Http1(_) => self.advance(),
+                    Request::Http2(_) => self.begin_by_http2(),
+                }
+            }
+            Stage::Sending => {
+                let Request::Http1(request) = &self.request else {
+                    return Ok(None);
+                };
+                match stream.send(&request[self.sent..]) {
+                    Ok(bytes) => self.sent += bytes,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(NoAnswer(failing(&error, false), "")),
+                }
+                if self.sent == request.len() && !stream.has_unsent() {
+                    self.stage = Stage::Receiving;
+                    self.wanted = libc::POLLIN;
+                } else {
+                    self.wanted = libc::POLLOUT;
+                }
+                Ok(None)
+            }
+            Stage::Receiving | Stage::ByHttp2 => self.receive(),
+        }
+    }
+
+    fn receive(&mut self) -> Result<Option<Answer>, NoAnswer> {
+        let got = match self
+            .stream
+            .as_mut()
+            .map(|stream| stream.receive(&mut self.buffer))
+        {
+            None => return Err(NoAnswer(Failing::Closed, "")),
+            Some(Ok(got)) => got,
+            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Some(Err(error)) => return Err(NoAnswer(failing(&error, false), "")),
+        };
         let mut body = Taken {
             expected: None,
             kept: Some(&mut self.kept),
         };
-        let answer = if got == 0 {
+        if got == 0 {
             let answer = self.reader.end(&mut body);
-            answer.ok_or(NoAnswer(Failing::Closed, ""))?
-        } else {
-            self.first_byte.get_or_insert(at);
-            match self.reader.feed(&self.buffer[..got], &mut body) {
-                Ok(Progress::More) => return Ok(None),
-                Ok(Progress::Done(_, answer)) => answer,
-                Err(malformed) => return Err(NoAnswer(Failing::Malformed, malformed.0)),
-            }
-        };
-        Ok(Some(First {
-            connected: self.connected.unwrap_or(at),
-            first_byte: self.first_byte.unwrap_or(at),
-            complete: at,
-            expected: Expected {
-                answer,
-                body: std::mem::take(&mut self.kept),
-            },
-        }))
+            return answer.map(Some).ok_or(NoAnswer(Failing::Closed, ""));
+        }
+        self.first_byte.get_or_insert_with(now);
+        match self.reader.feed(&self.buffer[..got], &mut body) {
+            Ok(Progress::More) => Ok(None),
+            Ok(Progress::Done(_, answer)) => Ok(Some(answer)),
+            Err(malformed) => Err(NoAnswer(Failing::Malformed, malformed.0)),
+        }
     }
+
+    fn begin_by_http2(&mut self) -> Result<Option<Answer>, NoAnswer> {
+        let (Some(stream), Request::Http2(request)) = (self.stream.take(), &self.request) else {
+            return Ok(None);
+        };
+        let talk = Talk::open(stream).map_err(no_answer)?;
+        let mut exchange = Exchange::new();
+        let begun = exchange.begin(request, &talk);
+        begun.map_err(|error| no_answer(refusal(&error)))?;
+        self.by_http2 = Some((talk, exchange));
+        self.stage = Stage::ByHttp2;
+        self.go_on_by_http2()
+    }
+
+    fn go_on_by_http2(&mut self) -> Result<Option<Answer>, NoAnswer> {
+        let Some((talk, exchange)) = &mut self.by_http2 else {
+            return Err(NoAnswer(Failing::Closed, ""));
+        };
+        let mut body = Taken {
+            expected: None,
+            kept: Some(&mut self.kept),
+        };
+        let mut readable = true;
+        loop {
+            let ended = talk.go_on(readable);
+            readable = false;
+            let news = exchange.take_flag();
+            let answer = if news {
+                exchange.go_on(&mut body)
+            } else {
+                None
+            };
+            if news && self.first_byte.is_none() && exchange.has_begun() {
+                self.first_byte = Some(now());
+            }
+            if let Some(answer) = answer {
+                return answer.map(Some).map_err(|error| no_answer(refusal(&error)));
+            }
+            if let Some(why) = ended {
+                return Err(no_answer(why));
+            }
+            if !news {
+                break;
+            }
+        }
+        self.wanted = libc::POLLIN
+            | if talk.seen.blocked.get() {
+                libc::POLLOUT
+            } else {
+                0
+            };
+        Ok(None)
+    }
+}
+
+fn no_answer((why, text): Refusal) -> NoAnswer {
+    NoAnswer(why, text)
 }
 
 /// Sends one request to a server and waits for the answer, at most until a moment.
@@ -139,11 +268,12 @@ impl Ask {
 /// [`NoAnswer`].
 pub fn ask(
     address: &Address,
-    request: &[u8],
+    tls: Option<&TlsTerms>,
+    request: Request,
     reader: Reader,
     until: u64,
 ) -> Result<First, NoAnswer> {
-    let mut ask = Ask::begin(address, request, reader)?;
+    let mut ask = Ask::begin(address, tls, request, reader)?;
     loop {
         if let Some(first) = ask.go_on(until, &[])? {
             return Ok(first);

@@ -15,13 +15,15 @@ pub enum Failing {
     Connect,
     /// This machine had no port left for another connection: no fault of the server's.
     NoPort,
+    /// A connection was made, but no TLS or no version of HTTP agreed on.
+    Handshake,
     /// The connection was reset.
     Reset,
     /// The server closed the connection before its answer was complete.
     Closed,
     /// No complete answer within the time-out.
     TimedOut,
-    /// What came is no HTTP/1.1 answer.
+    /// What came is no answer in HTTP.
     Malformed,
     /// Another status than was asked for.
     Status,
@@ -31,9 +33,10 @@ pub enum Failing {
 
 impl Failing {
     /// All, in the order in which they are counted.
-    pub const ALL: [Failing; 8] = [
+    pub const ALL: [Failing; 9] = [
         Failing::Connect,
         Failing::NoPort,
+        Failing::Handshake,
         Failing::Reset,
         Failing::Closed,
         Failing::TimedOut,
@@ -47,6 +50,7 @@ impl Failing {
         match self {
             Failing::Connect => "connect",
             Failing::NoPort => "no_port",
+            Failing::Handshake => "handshake",
             Failing::Reset => "reset",
             Failing::Closed => "closed",
             Failing::TimedOut => "timed_out",
@@ -183,6 +187,29 @@ impl Totals {
 
     /// The sum of this and another step of the same kind.
     pub fn add(&mut self, other: &Totals) {
+        self.add_counts(other);
+        self.most_waiting = self.most_waiting.max(other.most_waiting);
+        self.length += other.length;
+        self.lasted += other.lasted;
+        self.seconds.extend(other.seconds.iter().cloned());
+    }
+
+    /// The sum of this and what another client did in the same time.
+    pub fn beside(&mut self, other: &Totals) {
+        self.add_counts(other);
+        self.most_waiting += other.most_waiting;
+        self.length = self.length.max(other.length);
+        self.lasted = self.lasted.max(other.lasted);
+        let seconds = self.seconds.len().max(other.seconds.len());
+        self.seconds.resize_with(seconds, Second::default);
+        for (sum, more) in self.seconds.iter_mut().zip(&other.seconds) {
+            sum.response.add(&more.response);
+            sum.service.add(&more.service);
+            sum.failed += more.failed;
+        }
+    }
+
+    fn add_counts(&mut self, other: &Totals) {
         self.scheduled += other.scheduled;
         self.completed += other.completed;
         self.dropped += other.dropped;
@@ -191,14 +218,10 @@ impl Totals {
             *sum += more;
         }
         self.waited += other.waited;
-        self.most_waiting = self.most_waiting.max(other.most_waiting);
         self.response_sum += other.response_sum;
         self.response_sum_in_time += other.response_sum_in_time;
         self.area += other.area;
-        self.length += other.length;
-        self.lasted += other.lasted;
         self.lag.add(&other.lag);
-        self.seconds.extend(other.seconds.iter().cloned());
     }
 }
 

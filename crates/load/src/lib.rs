@@ -1,4 +1,4 @@
-//! Clients for servers: schedules, HTTP/1.1 over epoll, histograms of latency.
+//! Clients for servers: schedules, HTTP/1.1 and HTTP/2 over epoll, TLS, histograms of latency.
 //!
 //! | question | where |
 //! |---|---|
@@ -9,6 +9,7 @@
 //! | Which side was the limit, and can the numbers be trusted? | [`doubts`], [`is_steady`] |
 //! | Did a slow launch wait, or work longer? | [`why_slow`] |
 //! | How long does a message take through a server and back? | [`websocket`] |
+//! | How is TLS spoken, and who is trusted? | [`Tls`] |
 //! | Who sends and reads? | [`Client`]; [`ask`] for the first answer of all |
 //!
 //! All but the last are pure: they take moments, bytes and numbers. Only [`Client`] and [`ask`] have
@@ -17,15 +18,22 @@
 mod address;
 mod client;
 pub mod clock;
+mod desk;
 mod epoll;
 mod first;
+mod http1;
+mod http2;
 mod latencies;
 mod ledger;
+mod link;
+mod punctual;
 mod request;
 mod response;
 mod schedule;
 mod slow_launches;
 mod socket;
+mod stream;
+mod tls;
 mod trust;
 pub mod websocket;
 
@@ -33,10 +41,13 @@ pub use address::{Address, Url};
 pub use client::{Client, Outcome, Step, Task, Tick, allow_descriptors};
 pub use epoll::is_coarse;
 pub use first::{Ask, First, NoAnswer, ask};
+pub use http2::Http2Request;
 pub use latencies::{BEYOND, Latencies, needed_for};
 pub use ledger::{Failing, Ledger, Pace, Second, Ticket, Totals};
-pub use request::{Checks, Expected, Extensions, MOST_KEPT, RequestPlan, Taken};
+pub use link::Making;
+pub use request::{Checks, Expected, Extensions, MOST_KEPT, Request, RequestPlan, Taken};
 pub use response::{Answer, Body, Malformed, Progress, Reader};
 pub use schedule::{Arrivals, Schedule};
 pub use slow_launches::{LaunchCosts, SlowBy, why_slow};
+pub use tls::{Tls, TlsTerms, Trust};
 pub use trust::{Doubt, Observed, doubts, is_steady};

@@ -1,5 +1,6 @@
 //! What is asked of a server, and which answer is a good one.
 
+use crate::http2::Http2Request;
 use crate::response::{Answer, Body, Reader};
 use crate::websocket;
 
@@ -21,6 +22,17 @@ pub struct RequestPlan {
     pub keep_alive: bool,
     /// Ask to speak WebSocket from there on.
     pub websocket: Option<Extensions>,
+    /// Ask by HTTP/2.
+    pub http2: bool,
+}
+
+/// One of them, ready to be sent.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// Its bytes.
+    Http1(Vec<u8>),
+    /// By HTTP/2.
+    Http2(Http2Request),
 }
 
 /// Which extensions of WebSocket are offered.
@@ -41,9 +53,20 @@ impl Default for RequestPlan {
             body: Vec::new(),
             keep_alive: true,
             websocket: None,
+            http2: false,
         }
     }
 }
+
+/// Header lines that are about the connection, which HTTP/2 has no use for.
+const OF_CONNECTION: [&str; 6] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
 
 impl RequestPlan {
     /// Whether it can be sent.
@@ -76,11 +99,63 @@ impl RequestPlan {
                     "{name:?}: {value:?} is no header; write 'Name: value'"
                 ));
             }
+            let is_in_vain = OF_CONNECTION
+                .iter()
+                .any(|one| name.eq_ignore_ascii_case(one));
+            if self.http2 && is_in_vain {
+                return Err(format!("HTTP/2 has no header {name:?}: leave it away"));
+            }
         }
         Ok(())
     }
 
     /// One request for each path, ready to be sent.
+    ///
+    /// # Errors
+    /// A sentence that says what can't be sent by HTTP/2.
+    pub fn requests(&self, host: &str, tls: bool) -> Result<Vec<Request>, String> {
+        if !self.http2 {
+            return Ok(self.bytes(host).into_iter().map(Request::Http1).collect());
+        }
+        self.paths
+            .iter()
+            .map(|path| self.by_http2(path, host, tls))
+            .collect()
+    }
+
+    fn by_http2(&self, path: &str, host: &str, tls: bool) -> Result<Request, String> {
+        let given = |name: &str| {
+            let mut lines = self.headers.iter();
+            lines.find(|(n, _)| n.eq_ignore_ascii_case(name))
+        };
+        let scheme = if tls { "https" } else { "http" };
+        let host = given("host").map_or(host, |(_, value)| value);
+        let mut builder = http::Request::builder()
+            .method(self.method.as_str())
+            .uri(format!("{scheme}://{host}{path}"));
+        if given("user-agent").is_none() {
+            builder = builder.header("user-agent", "fathom");
+        }
+        if given("accept").is_none() {
+            builder = builder.header("accept", "*/*");
+        }
+        if given("content-length").is_none() && !self.body.is_empty() {
+            builder = builder.header("content-length", self.body.len());
+        }
+        for (name, value) in &self.headers {
+            if !name.eq_ignore_ascii_case("host") {
+                builder = builder.header(name, value);
+            }
+        }
+        let head = builder.body(());
+        let head = head.map_err(|error| format!("{path:?} can't be asked for: {error}"))?;
+        Ok(Request::Http2(Http2Request {
+            head,
+            body: self.body.clone().into(),
+        }))
+    }
+
+    /// The same as bytes of HTTP/1.1.
     pub fn bytes(&self, host: &str) -> Vec<Vec<u8>> {
         let given = |name: &str| {
             self.headers

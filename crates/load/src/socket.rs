@@ -108,6 +108,7 @@ pub(crate) fn failing(error: &io::Error, connecting: bool) -> Failing {
     match error.raw_os_error() {
         Some(libc::EADDRNOTAVAIL | libc::EMFILE | libc::ENFILE | libc::ENOBUFS) => Failing::NoPort,
         _ if connecting => Failing::Connect,
+        _ if error.kind() == io::ErrorKind::UnexpectedEof => Failing::Closed,
         _ => Failing::Reset,
     }
 }

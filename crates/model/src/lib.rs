@@ -89,7 +89,8 @@ pub use sample::{Estimate, Summary};
 pub use serve::{
     ColdStart, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, Percentiles,
     ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord, ServedServer,
-    SlowLaunch, Spread, TriedRate, WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound,
+    ServerCalls, SlowLaunch, Spread, TriedRate, WebSocketClient, WebSocketLink, WebSocketResult,
+    WebSocketRound,
 };
 pub use startup::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,

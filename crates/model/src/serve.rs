@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Environment, Estimate, MoreRounds, StopReason, Verdict, Warning};
 
+/// Records of before had one thread.
+fn one() -> u32 {
+    1
+}
+
 /// What holds for all servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServeConditions {
@@ -31,14 +36,23 @@ pub struct ServeConditions {
     pub body_bytes: usize,
     /// Several requests on a connection.
     pub keep_alive: bool,
+    /// By TLS.
+    #[serde(default)]
+    pub tls: bool,
+    /// Requests under way at a time on a connection of HTTP/2; absent with HTTP/1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http2_streams: Option<u32>,
     /// Seconds after which a request without its whole answer has failed.
     pub request_timeout_seconds: f64,
     /// Seconds after which a server that isn't ready has failed.
     pub launch_timeout_seconds: f64,
     /// CPUs that the servers may use under load; empty: all.
     pub server_cpus: Vec<usize>,
-    /// The CPU of the generator; absent where it shares those of the servers.
+    /// The CPU of the generator's first thread; absent where it shares those of the servers.
     pub generator_cpu: Option<usize>,
+    /// Its threads; each has a CPU of its own.
+    #[serde(default = "one")]
+    pub generator_threads: u32,
     /// Margin of the verdicts as a share.
     pub margin: f64,
 }
@@ -99,6 +113,9 @@ pub struct Launch {
     pub listening_uncertainty_us: Option<f64>,
     /// The kernel had accepted a connection.
     pub accepted_ms: f64,
+    /// TLS was agreed on; absent without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secured_ms: Option<f64>,
     /// The first byte of the first good answer had come.
     pub first_byte_ms: f64,
     /// The first good answer had come whole.
@@ -136,6 +153,9 @@ pub struct ColdStart {
     pub listening_uncertainty_us: Option<f64>,
     /// To a connection that the kernel accepted.
     pub accepted_ms: Spread,
+    /// To TLS that was agreed on; absent without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secured_ms: Option<Spread>,
     /// To the first byte of the first good answer.
     pub first_byte_ms: Spread,
     /// To the whole of it.
@@ -246,6 +266,12 @@ pub struct LoadResult {
     pub service_ms: Percentiles,
     /// How late the generator was itself, microseconds.
     pub generator_lag_us: Percentiles,
+    /// How long it took to make a connection, those before the step and in its warm-up too.
+    #[serde(default)]
+    pub connect_ms: Percentiles,
+    /// How long it took from there to TLS that was agreed on; absent without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_ms: Option<Percentiles>,
     /// Requests that had no free connection at their moment.
     pub waited_for_connection: u64,
     /// Most that waited at a time.
@@ -282,6 +308,23 @@ pub struct LoadResult {
     pub seconds: Vec<LoadSecond>,
     /// Response times of all good answers, as in [`LoadSecond`].
     pub histogram_ns: Vec<(u64, u64)>,
+}
+
+/// System calls of a server, counted in a round of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerCalls {
+    /// Connections of that round; in an open loop at most.
+    pub connections: u32,
+    /// Requests to be sent per second; absent in a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_per_second: Option<f64>,
+    /// Requests that were completed.
+    pub requests: u64,
+    /// Calls of its processes for each; absent where they can't be counted.
+    pub per_request: Option<f64>,
+    /// Why they can't be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
 }
 
 /// The largest rate that keeps a limit.
@@ -393,6 +436,9 @@ pub struct ServedServer {
     pub cold_evicted: Option<ColdStart>,
     /// Under load, closed loops first.
     pub load: Vec<LoadResult>,
+    /// Its system calls; absent for one that ran already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<ServerCalls>,
     /// What `--find-rate` found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_rate: Option<HighestRate>,

@@ -1,6 +1,7 @@
 //! What `fathom serve` says: a screen of text, a page, JSON.
 
 mod answer;
+mod calls;
 mod cold;
 mod compared;
 mod histogram;

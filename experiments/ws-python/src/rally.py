@@ -1,9 +1,10 @@
 """Start a server, let two clients play ping-pong through it, and print the rate and the CPU time of both sides.
 
-    python3 rally.py ROUND_TRIPS SERVER COMPRESSION -- CLIENT...
+    python3 rally.py [--crowded] ROUND_TRIPS SERVER COMPRESSION -- CLIENT...
 
 SERVER and CLIENT are commands; the server gets a port and COMPRESSION (deflate or plain), the
-client a URL, ROUND_TRIPS and COMPRESSION.
+client a URL, ROUND_TRIPS and COMPRESSION. With --crowded a program that only computes runs for
+each CPU meanwhile.
 """
 
 import os
@@ -42,12 +43,19 @@ def cpu_seconds(pid):
 
 
 def main():
-    round_trips, server_command, compression = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-    client_command = sys.argv[sys.argv.index("--") + 1 :]
+    words = sys.argv[1:]
+    crowded = words[0] == "--crowded"
+    round_trips, server_command, compression = words[crowded : crowded + 3]
+    round_trips = int(round_trips)
+    client_command = words[words.index("--") + 1 :]
+    others = []
     port = free_port()
     server = subprocess.Popen([*shlex.split(server_command), str(port), compression])
     try:
         wait_for(port, server)
+        if crowded:
+            computes = [sys.executable, "-c", "while True: pass"]
+            others = [subprocess.Popen(computes) for _ in os.sched_getaffinity(0)]
         before = cpu_seconds(server.pid)
         subprocess.run(
             [*client_command, f"ws://127.0.0.1:{port}/", str(round_trips), compression],
@@ -57,8 +65,10 @@ def main():
         used = cpu_seconds(server.pid) - before
         print(f"server CPU {used / round_trips * 1e6:.0f} us a round trip")
     finally:
-        server.send_signal(signal.SIGKILL)
-        server.wait()
+        for process in [server, *others]:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()

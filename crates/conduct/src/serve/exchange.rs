@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fathom_load::Latencies;
 use fathom_load::websocket::{Client, Exchange, Link, Pair, PairTask};
+use fathom_load::{Latencies, Request};
 use fathom_measure::server::{Server, TreeUsage};
 use fathom_measure::{MeasureError, interrupt};
 use fathom_model::{WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound};
@@ -104,15 +104,19 @@ type Step = (Exchange, Option<TreeUsage>, f64, Link, Option<String>);
 /// Connects, warms up, exchanges; on a thread that is where the generator is.
 fn step(rounds: &Rounds<'_>, up: &Up, client: Client) -> Result<Step, String> {
     let plan = rounds.plan;
+    let Request::Http1(handshake) = &up.task.requests[0] else {
+        return Err("WebSocket is spoken over HTTP/1.1 only".to_string());
+    };
     let task = PairTask {
         address: up.address.clone(),
-        handshake: up.task.requests[0].clone(),
+        handshake: handshake.clone(),
         extensions: plan.requests.websocket.ok_or("no WebSocket is asked for")?,
         bytes: plan.message_bytes,
         timeout: plan.request_timeout.as_nanos() as u64,
     };
     let (warmup, length) = (plan.warmup().as_nanos() as u64, plan.step.as_nanos() as u64);
-    let (server, cpu, stop) = (up.server.as_ref(), rounds.cpu, rounds.stop);
+    let cpu = rounds.cpus.first().copied();
+    let (server, stop) = (up.server.as_ref(), rounds.stop);
     let on_its_cpu = move || -> Result<Step, String> {
         if let Some(cpu) = cpu {
             // On another CPU it works as well.

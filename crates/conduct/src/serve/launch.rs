@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use fathom_load::clock::now;
-use fathom_load::{Address, Ask, Failing, First, NoAnswer};
+use fathom_load::{Address, Ask, Failing, First, NoAnswer, RequestPlan};
 use fathom_measure::MeasureError;
 use fathom_measure::server::{
     Listening, Place, Server, ServerEvent, StartOptions, free_port, listening, owner,
@@ -172,8 +172,7 @@ impl Launching<'_> {
                 continue;
             }
             let address = address_of(&place.place);
-            let request = requests.bytes(&address.host()).remove(0);
-            match Ask::begin(&address, &request, requests.reader()) {
+            match self.begin(&requests, &address)? {
                 Ok(ask) => asking = Some((address, ask)),
                 Err(why) => {
                     self.failed(why);
@@ -211,6 +210,18 @@ impl Launching<'_> {
             ServerEvent::Interrupted => return Err(MeasureError::Interrupted.into()),
         }
         Ok(())
+    }
+
+    fn begin(
+        &self,
+        requests: &RequestPlan,
+        address: &Address,
+    ) -> Result<Result<Ask, NoAnswer>, ConductError> {
+        let tls = self.plan.tls.as_ref().map(|tls| tls.of(&address.host()));
+        let tls = tls.transpose().map_err(ConductError::Refused)?;
+        let all = requests.requests(&address.host(), tls.is_some());
+        let first = all.map_err(ConductError::Refused)?.swap_remove(0);
+        Ok(Ask::begin(address, tls.as_ref(), first, requests.reader()))
     }
 
     fn failed(&mut self, why: NoAnswer) {

@@ -1,6 +1,7 @@
 //! `serve`: cold start, load and latency of servers.
 
 mod budget;
+mod calls;
 mod cold;
 mod compare;
 mod exchange;
@@ -63,13 +64,14 @@ struct Measured {
     started_at: String,
     servers: Vec<ServedServer>,
     server_cpus: Vec<usize>,
-    generator_cpu: Option<usize>,
+    generator_cpus: Vec<usize>,
     warnings: Vec<Warning>,
 }
 
 impl Measured {
     fn begin(plan: &ServePlan) -> Measured {
-        let (server_cpus, generator_cpu) = shares(&plan.terms.pin, &allowed_cpus());
+        let threads = plan.generator_threads as usize;
+        let (server_cpus, generator_cpus) = shares(&plan.terms.pin, &allowed_cpus(), threads);
         let servers = plan.servers.iter().map(|served| ServedServer {
             name: served.name().to_string(),
             arguments: match served {
@@ -82,6 +84,7 @@ impl Measured {
             cold: None,
             cold_evicted: None,
             load: Vec::new(),
+            calls: None,
             highest_rate: None,
             websocket: Vec::new(),
         });
@@ -89,7 +92,7 @@ impl Measured {
             started_at: now_rfc3339(),
             servers: servers.collect(),
             server_cpus,
-            generator_cpu,
+            generator_cpus,
             warnings: Vec::new(),
         }
     }
@@ -125,14 +128,14 @@ impl Measured {
         let stop = interrupt::flag();
         let mut rounds = Rounds {
             plan,
-            cpu: self.generator_cpu,
+            cpus: self.generator_cpus.clone(),
             stop: &stop,
             orders,
             made: Vec::new(),
         };
         let outcome = self.load(&mut rounds, &mut up, observer);
         self.warnings
-            .extend(warnings::of_load(&self.servers, &rounds.made));
+            .extend(warnings::of_load(plan, &self.servers, &rounds.made));
         let (patience, mut left) = (plan.stop_timeout.as_nanos() as u64, Vec::new());
         for (index, up) in up.into_iter().enumerate() {
             if up.daemonised {
@@ -216,6 +219,14 @@ impl Measured {
         let made = rounds.make(up, &open, observer);
         self.take(plan, rounds, &open);
         made?;
+        // At a rate, or else on the most connections.
+        if let Some(load) = open.last().or(closed.last()).copied() {
+            for (server, up) in self.servers.iter_mut().zip(up.iter_mut()) {
+                if !interrupt::stopped() {
+                    server.calls = calls::count(rounds, up, load, observer)?;
+                }
+            }
+        }
         if let Some(limit) = &plan.find_rate {
             for (index, up) in up.iter_mut().enumerate() {
                 let server = &mut self.servers[index];
@@ -232,9 +243,7 @@ impl Measured {
             for load in loads {
                 let mine = |made: &&rounds::Made| made.server == index && made.load == *load;
                 let steps: Vec<_> = rounds.made.iter().filter(mine).collect();
-                server
-                    .load
-                    .extend(results::result(*load, plan.poisson, &steps));
+                server.load.extend(results::result(plan, *load, &steps));
             }
         }
     }
@@ -279,10 +288,13 @@ impl Measured {
                 headers: plan.requests.headers.clone(),
                 body_bytes: plan.requests.body.len(),
                 keep_alive: plan.requests.keep_alive,
+                tls: plan.tls.is_some(),
+                http2_streams: plan.requests.http2.then_some(plan.streams),
                 request_timeout_seconds: plan.request_timeout.as_secs_f64(),
                 launch_timeout_seconds: plan.launch_timeout.as_secs_f64(),
                 server_cpus: self.server_cpus,
-                generator_cpu: self.generator_cpu,
+                generator_cpu: self.generator_cpus.first().copied(),
+                generator_threads: plan.generator_threads,
                 margin: plan.margin,
             },
             comparisons: compare::comparisons(&self.servers, plan.margin),
@@ -308,16 +320,19 @@ fn best(server: &ServedServer) -> Option<f64> {
     closed.map(|load| load.requests_per_second).reduce(f64::max)
 }
 
-/// The CPUs of the servers and that of the generator, which must not take theirs: the last one, if
-/// there are several. `pinned` are those that the user gives to the servers.
-fn shares(pinned: &[usize], allowed: &[usize]) -> (Vec<usize>, Option<usize>) {
+/// The CPUs of the servers and those of the generator's threads, which must not take theirs: the last
+/// ones, if there are enough. `pinned` are those that the user gives to the servers.
+fn shares(pinned: &[usize], allowed: &[usize], threads: usize) -> (Vec<usize>, Vec<usize>) {
     if !pinned.is_empty() {
-        let free = allowed.iter().rev().find(|cpu| !pinned.contains(cpu));
-        return (pinned.to_vec(), free.copied());
+        let free = allowed.iter().rev().filter(|cpu| !pinned.contains(cpu));
+        return (pinned.to_vec(), free.take(threads).copied().collect());
     }
-    match allowed {
-        [servers @ .., generator] if !servers.is_empty() => (servers.to_vec(), Some(*generator)),
-        _ => (Vec::new(), None),
+    match allowed.len().checked_sub(threads) {
+        None | Some(0) => (Vec::new(), Vec::new()),
+        Some(servers) => {
+            let generators = allowed[servers..].iter().rev().copied();
+            (allowed[..servers].to_vec(), generators.collect())
+        }
     }
 }
 
@@ -352,9 +367,10 @@ mod tests {
 
     #[test]
     fn the_generator_has_a_cpu_of_its_own_where_there_are_two() {
-        assert_eq!(shares(&[], &[0, 1, 2]), (vec![0, 1], Some(2)));
-        assert_eq!(shares(&[], &[3]), (vec![], None));
-        assert_eq!(shares(&[2], &[0, 1, 2]), (vec![2], Some(1)));
-        assert_eq!(shares(&[0, 1], &[0, 1]), (vec![0, 1], None));
+        assert_eq!(shares(&[], &[0, 1, 2], 1), (vec![0, 1], vec![2]));
+        assert_eq!(shares(&[], &[0, 1, 2], 2), (vec![0], vec![2, 1]));
+        assert_eq!(shares(&[], &[3], 1), (vec![], vec![]));
+        assert_eq!(shares(&[2], &[0, 1, 2], 1), (vec![2], vec![1]));
+        assert_eq!(shares(&[0, 1], &[0, 1], 1), (vec![0, 1], vec![]));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fathom_load::{Arrivals, Checks, RequestPlan, Url};
+use fathom_load::{Arrivals, Checks, RequestPlan, Tls, Url};
 
 use crate::{RunTerms, Target};
 
@@ -104,6 +104,12 @@ pub struct ServePlan {
     pub rounds: u32,
     /// The requests.
     pub requests: RequestPlan,
+    /// How TLS is spoken: with all servers that are started here, and those whose address says so.
+    pub tls: Option<Tls>,
+    /// Requests under way at a time on a connection of HTTP/2.
+    pub streams: u32,
+    /// Threads of the generator.
+    pub generator_threads: u32,
     /// Length of a WebSocket message.
     pub message_bytes: usize,
     /// Which answers are good.
@@ -146,6 +152,9 @@ impl ServePlan {
             find_rate: None,
             step: STEP,
             requests: RequestPlan::default(),
+            tls: None,
+            streams: 1,
+            generator_threads: 1,
             message_bytes: MESSAGE_BYTES,
             checks: Checks::default(),
             request_timeout: Duration::from_secs(10),

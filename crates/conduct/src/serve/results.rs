@@ -1,16 +1,17 @@
 //! From the steps of a server under one load to what the record says of it.
 
-use fathom_load::{Failing, Latencies, Observed, Totals, doubts, is_steady};
+use fathom_load::{Failing, Latencies, Making, Observed, Totals, doubts, is_steady};
 use fathom_model::{Estimate, LoadResult, LoadRound, LoadSecond, Percentiles};
 use fathom_stats::median_interval;
 
+use super::plan::ServePlan;
 use super::rounds::{Load, Made};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
 
 /// All steps of one server under one load; `None` if there are none.
-pub(super) fn result(load: Load, poisson: bool, steps: &[&Made]) -> Option<LoadResult> {
+pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<LoadResult> {
     let mut all = Totals::default();
     steps
         .iter()
@@ -37,7 +38,14 @@ pub(super) fn result(load: Load, poisson: bool, steps: &[&Made]) -> Option<LoadR
     let requests = all.completed.max(1) as f64;
     let per_request = |value: Option<u64>| value.map(|value| value as f64 / requests);
     let (response, service) = (all.response(), all.service());
-    let little = all.little(load.rate.is_none().then_some(u64::from(load.connections)));
+    let places = u64::from(load.connections) * u64::from(plan.streams.max(1));
+    let little = all.little(load.rate.is_none().then_some(places));
+    let made = |of: fn(&Making) -> &Latencies| {
+        let mut all = Latencies::new();
+        steps.iter().for_each(|step| all.add(of(&step.done.making)));
+        all
+    };
+    let (connecting, securing) = (made(|m| &m.connecting), made(|m| &m.securing));
     let generator_cpu = sum(|step| step.done.outcome.cpu_with_drain);
     let (cpu, wall) = (sum(|s| s.done.outcome.cpu), sum(|s| s.done.outcome.wall));
     let generator_cpu_share = cpu as f64 / wall.max(1) as f64;
@@ -68,7 +76,7 @@ pub(super) fn result(load: Load, poisson: bool, steps: &[&Made]) -> Option<LoadR
         connections: load.connections,
         rate_per_second: load.rate,
         arrivals: load.rate.map(|_| {
-            let name = if poisson { "poisson" } else { "constant" };
+            let name = if plan.poisson { "poisson" } else { "constant" };
             name.to_string()
         }),
         requests_per_second: interval.value,
@@ -83,6 +91,8 @@ pub(super) fn result(load: Load, poisson: bool, steps: &[&Made]) -> Option<LoadR
         response_ms: percentiles(&response, 1e6),
         service_ms: percentiles(&service, 1e6),
         generator_lag_us: percentiles(&all.lag, 1e3),
+        connect_ms: percentiles(&connecting, 1e6),
+        handshake_ms: (securing.count() > 0).then(|| percentiles(&securing, 1e6)),
         waited_for_connection: all.waited,
         most_waiting: all.most_waiting,
         little,

@@ -1,6 +1,7 @@
 //! Rounds of load over all servers: each step of each server once a round, in random order.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use fathom_load::Step;
 use fathom_measure::interrupt;
@@ -30,7 +31,8 @@ pub(super) struct Made {
 /// What all rounds of a measurement share.
 pub(super) struct Rounds<'r> {
     pub(super) plan: &'r ServePlan,
-    pub(super) cpu: Option<usize>,
+    /// Of the generator's threads, where they have CPUs of their own.
+    pub(super) cpus: Vec<usize>,
     pub(super) stop: &'r AtomicBool,
     pub(super) orders: Orders,
     pub(super) made: Vec<Made>,
@@ -91,18 +93,49 @@ impl Rounds<'_> {
         round: u32,
         observer: &mut dyn Observer,
     ) -> Result<Done, ConductError> {
-        let plan = self.plan;
-        let arrivals = plan.arrivals(round);
-        let of_length = |length: std::time::Duration| Step {
+        let warmup = Some(self.part(load, round, self.plan.warmup()));
+        let step = self.part(load, round, self.plan.step);
+        self.run(up, load, warmup, step, observer)
+    }
+
+    /// One step as long as a warm-up and without one, which is not kept.
+    ///
+    /// # Errors
+    /// When there can be no such client.
+    pub(super) fn unwarmed(
+        &self,
+        up: &Up,
+        load: Load,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, ConductError> {
+        let step = self.part(load, self.plan.rounds, self.plan.warmup());
+        self.run(up, load, None, step, observer)
+    }
+
+    fn part(&self, load: Load, round: u32, length: Duration) -> Step {
+        let arrivals = self.plan.arrivals(round);
+        Step {
             open: load.rate.map(|rate| (rate, arrivals)),
+            offset: 0,
             length: length.as_nanos() as u64,
-            drain: plan.drain().as_nanos() as u64,
-        };
+            drain: self.plan.drain().as_nanos() as u64,
+        }
+    }
+
+    fn run(
+        &self,
+        up: &Up,
+        load: Load,
+        warmup: Option<Step>,
+        step: Step,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, ConductError> {
         let plan = StepPlan {
             connections: load.connections,
-            warmup: Some(of_length(plan.warmup())),
-            step: of_length(plan.step),
-            cpu: self.cpu,
+            warmup,
+            step,
+            threads: self.plan.generator_threads,
+            cpus: &self.cpus,
         };
         step::run(&plan, &up.task, up.server.as_ref(), self.stop, observer)
     }

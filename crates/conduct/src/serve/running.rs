@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fathom_load::clock::now;
-use fathom_load::{Address, Expected, Task, ask};
+use fathom_load::{Address, Expected, Request, Task, TlsTerms, ask};
 use fathom_measure::MeasureError;
 use fathom_measure::server::Server;
 
@@ -36,19 +36,27 @@ pub(super) fn bring_up(plan: &ServePlan, cpus: &[usize]) -> Result<Vec<Up>, Cond
 fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductError> {
     let name = served.name().to_string();
     let mut requests = plan.requests.clone();
-    let (mut server, address, host, daemonised) = match served {
+    let (mut server, address, host, tls, daemonised) = match served {
         Served::Started(target) => {
             let launched = launch::launch(plan, target, cpus)?;
             launch::check_alone(&launched)?;
             let host = launched.address.host();
             let daemonised = launched.daemonised;
-            (Some(launched.server), launched.address, host, daemonised)
+            let tls = plan.tls.as_ref();
+            (
+                Some(launched.server),
+                launched.address,
+                host,
+                tls,
+                daemonised,
+            )
         }
         Served::Running(url) => {
             if let Some(path) = &url.path {
                 requests.paths = vec![path.clone()];
             }
-            (None, url.address.clone(), url.host.clone(), false)
+            let tls = plan.tls.as_ref().filter(|_| url.tls);
+            (None, url.address.clone(), url.host.clone(), tls, false)
         }
     };
     if let Some(server) = &mut server {
@@ -57,10 +65,13 @@ fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductEr
             error,
         })?;
     }
-    let bytes = requests.bytes(&host);
+    let tls = tls.map(|tls| tls.of(&host)).transpose();
+    let tls = tls.map_err(ConductError::Refused)?;
+    let all = requests.requests(&host, tls.is_some());
+    let all = all.map_err(ConductError::Refused)?;
     let mut expected = Vec::new();
-    for (request, path) in bytes.iter().zip(&requests.paths) {
-        match first_answer(plan, &address, request, path) {
+    for (request, path) in all.iter().zip(&requests.paths) {
+        match first_answer(plan, &address, tls.as_ref(), request, path) {
             Ok(answer) => expected.push(answer),
             Err(what) => {
                 let stderr = server.as_mut().map_or_else(Vec::new, Server::stderr_tail);
@@ -79,7 +90,9 @@ fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductEr
         daemonised,
         task: Arc::new(Task {
             address: address.clone(),
-            requests: bytes,
+            tls,
+            requests: all,
+            streams: plan.streams.max(1) as usize,
             expected,
             checks: plan.checks.clone(),
             head_only: requests.head_only(),
@@ -93,11 +106,12 @@ fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductEr
 fn first_answer(
     plan: &ServePlan,
     address: &Address,
-    request: &[u8],
+    tls: Option<&TlsTerms>,
+    request: &Request,
     path: &str,
 ) -> Result<Expected, String> {
     let until = now() + plan.request_timeout.as_nanos() as u64;
-    let first = ask(address, request, plan.requests.reader(), until)
+    let first = ask(address, tls, request.clone(), plan.requests.reader(), until)
         .map_err(|why| format!("gives no answer to {path}: {}", words::no_answer(why)))?;
     let expected = first.expected;
     if !plan.checks.status_is_good(expected.answer.status) {

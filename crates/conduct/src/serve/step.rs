@@ -1,11 +1,11 @@
-//! One step of load on one server: the client on a thread of its own, and what both sides spent.
+//! One step of load on one server: clients on threads of their own, and what both sides spent.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Barrier};
 
 use fathom_load::clock::now;
-use fathom_load::{Client, Failing, Outcome, Step, Task, Tick};
+use fathom_load::{Arrivals, Client, Failing, Making, Outcome, Step, Task, Tick};
 use fathom_measure::MeasureError;
 use fathom_measure::server::{Server, TreeUsage};
 
@@ -25,16 +25,60 @@ pub(super) struct Done {
     pub(super) neighbours_share: f64,
     /// From the begin to the end of the step, drain included, nanoseconds.
     pub(super) lasted: u64,
+    /// How long it took to make connections, warm-up included.
+    pub(super) making: Making,
     /// Why not all connections could be made beforehand.
     pub(super) unconnected: Option<Failing>,
 }
 
 /// How a step is made.
-pub(super) struct StepPlan {
+pub(super) struct StepPlan<'p> {
     pub(super) connections: u32,
     pub(super) warmup: Option<Step>,
     pub(super) step: Step,
-    pub(super) cpu: Option<usize>,
+    /// Threads of the generator, and their CPUs where they have such.
+    pub(super) threads: u32,
+    pub(super) cpus: &'p [usize],
+}
+
+/// What one thread of the generator does.
+struct Part {
+    connections: u32,
+    warmup: Option<Step>,
+    step: Step,
+    cpu: Option<usize>,
+}
+
+impl StepPlan<'_> {
+    /// No thread is without a connection.
+    fn parts(&self) -> Vec<Part> {
+        let threads = self.threads.clamp(1, self.connections.max(1));
+        let of = |thread: u32| Part {
+            connections: self.connections / threads
+                + u32::from(thread < self.connections % threads),
+            warmup: self.warmup.map(|step| share(step, thread, threads)),
+            step: share(self.step, thread, threads),
+            cpu: self.cpus.get(thread as usize).copied(),
+        };
+        (0..threads).map(of).collect()
+    }
+}
+
+/// The part of a rate that one of several threads sends: they take turns.
+fn share(step: Step, thread: u32, threads: u32) -> Step {
+    let Some((rate, arrivals)) = step.open else {
+        return step;
+    };
+    let arrivals = match arrivals {
+        Arrivals::Poisson(seed) => Arrivals::Poisson(seed ^ (u64::from(thread) << 48)),
+        Arrivals::Constant => Arrivals::Constant,
+    };
+    Step {
+        open: Some((rate / f64::from(threads), arrivals)),
+        // `as` saturates.
+        offset: (f64::from(thread) * 1e9 / rate) as u64,
+        ..step
+    }
 }
 
 /// Connects, warms up, measures.
@@ -42,60 +86,93 @@ pub(super) struct StepPlan {
 /// # Errors
 /// When there can be no such client.
 pub(super) fn run(
-    plan: &StepPlan,
+    plan: &StepPlan<'_>,
     task: &Arc<Task>,
     server: Option<&Server>,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Done, ConductError> {
-    let (ticks, seen) = channel::<Tick>();
+    // Beside the sockets some for everything else. All servers have been started.
+    fathom_load::allow_descriptors(u64::from(plan.connections) + 128);
+    let parts = plan.parts();
+    let together = Barrier::new(parts.len());
+    let (ticks, seen) = channel::<(usize, Tick)>();
     let measured = std::thread::scope(|scope| {
-        let client = scope.spawn(move || {
-            client(plan, task, server, stop, &mut |tick| {
+        let mut clients = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let (ticks, together) = (ticks.clone(), &together);
+            let tick = move |tick| {
                 // Nobody may want to hear of it.
-                let _ = ticks.send(tick);
-            })
+                let _ = ticks.send((number, tick));
+            };
+            // The first one looks at the server.
+            let server = server.filter(|_| number == 0);
+            clients.push(scope.spawn(move || client(part, task, server, together, stop, tick)));
+        }
+        drop(ticks);
+        watch(&seen, parts.len(), observer);
+        let joined = clients.into_iter().map(|client| {
+            let measured = client.join();
+            measured.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        // Ends when the client has.
-        for tick in seen {
-            observer.on(Event::LoadSecond(tick));
-        }
-        client.join()
+        joined.collect::<std::io::Result<Vec<Done>>>()
     });
-    let measured = measured.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    measured.map_err(|error| {
-        MeasureError::Spawn {
-            name: "the client".to_string(),
-            error,
+    let measured = measured.map_err(|error| MeasureError::Spawn {
+        name: "the client".to_string(),
+        error,
+    })?;
+    let all = measured.into_iter().reduce(|mut all, other| {
+        all.outcome.beside(&other.outcome);
+        all.making.add(&other.making);
+        all.unconnected = all.unconnected.or(other.unconnected);
+        all
+    });
+    Ok(all.unwrap_or_default())
+}
+
+/// Hands on what all clients have done, as often as the first reports; until all have ended.
+fn watch(seen: &Receiver<(usize, Tick)>, clients: usize, observer: &mut dyn Observer) {
+    let mut last = vec![None::<Tick>; clients];
+    for (number, tick) in seen {
+        last[number] = Some(tick);
+        if number == 0 {
+            let sum = |of: fn(&Tick) -> u64| last.iter().flatten().map(of).sum::<u64>();
+            observer.on(Event::LoadSecond(Tick {
+                elapsed: tick.elapsed,
+                completed: sum(|tick| tick.completed),
+                failed: sum(|tick| tick.failed),
+            }));
         }
-        .into()
-    })
+    }
 }
 
 fn client(
-    plan: &StepPlan,
+    part: &Part,
     task: &Arc<Task>,
     server: Option<&Server>,
+    together: &Barrier,
     stop: &AtomicBool,
-    tick: &mut dyn FnMut(Tick),
+    mut tick: impl FnMut(Tick),
 ) -> std::io::Result<Done> {
-    if let Some(cpu) = plan.cpu {
+    if let Some(cpu) = part.cpu {
         // On another CPU it works as well.
         fathom_trace::run_on(&[cpu]);
     }
     fathom_load::clock::be_punctual();
-    // Beside the sockets some for everything else. All servers have been started.
-    fathom_load::allow_descriptors(u64::from(plan.connections) + 128);
-    let mut client = Client::new(Arc::clone(task), plan.connections as usize)?;
-    let unconnected = client.connect(stop)?.err();
-    if let Some(warmup) = &plan.warmup {
-        client.run(warmup, stop, &mut |_| {})?;
-    }
+    let ready = ready(part, task, stop);
+    // Who can't go on waits for the others all the same: they do for him.
+    together.wait();
     let before = server.map(Server::usage);
     let (busy, begun) = (Busy::now(), now());
-    let outcome = client.run(&plan.step, stop, tick)?;
+    together.wait();
+    let done = ready.and_then(|(mut client, unconnected)| {
+        let outcome = client.run(&part.step, stop, &mut tick)?;
+        Ok((outcome, client.making, unconnected))
+    });
+    together.wait();
     let lasted = now() - begun;
     let total = server.map(Server::usage);
+    let (outcome, making, unconnected) = done?;
     let used = before
         .zip(total)
         .map(|(before, after)| less(&after, &before));
@@ -106,8 +183,25 @@ fn client(
         used,
         total,
         lasted,
+        making,
         unconnected,
     })
+}
+
+/// A client that is connected and warm; and why not all connections could be made.
+fn ready(
+    part: &Part,
+    task: &Arc<Task>,
+    stop: &AtomicBool,
+) -> std::io::Result<(Client, Option<Failing>)> {
+    let mut client = Client::new(Arc::clone(task), part.connections as usize)?;
+    // Whoever shares its CPU with the servers would take theirs.
+    client.spins = part.cpu.is_some();
+    let unconnected = client.connect(stop)?.err();
+    if let Some(warmup) = &part.warmup {
+        client.run(warmup, stop, &mut |_| {})?;
+    }
+    Ok((client, unconnected))
 }
 
 pub(super) fn less(after: &TreeUsage, before: &TreeUsage) -> TreeUsage {
@@ -120,5 +214,48 @@ pub(super) fn less(after: &TreeUsage, before: &TreeUsage) -> TreeUsage {
         major_faults: less(|usage| usage.major_faults),
         read_bytes: less(|usage| usage.read_bytes),
         ..*after
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(connections: u32, threads: u32, open: Option<(f64, Arrivals)>) -> StepPlan<'static> {
+        StepPlan {
+            connections,
+            warmup: None,
+            step: Step {
+                open,
+                offset: 0,
+                length: 1_000_000_000,
+                drain: 0,
+            },
+            threads,
+            cpus: &[2, 3],
+        }
+    }
+
+    #[test]
+    fn threads_share_connections_and_take_turns_at_a_rate() {
+        let parts = plan(7, 3, Some((1000.0, Arrivals::Constant))).parts();
+        let connections: Vec<u32> = parts.iter().map(|part| part.connections).collect();
+        assert_eq!(connections, [3, 2, 2]);
+        let offsets: Vec<u64> = parts.iter().map(|part| part.step.offset).collect();
+        assert_eq!(offsets, [0, 1_000_000, 2_000_000]);
+        let rates: f64 = parts
+            .iter()
+            .filter_map(|part| part.step.open)
+            .map(|(rate, _)| rate)
+            .sum();
+        assert!((rates - 1000.0).abs() < 1e-9);
+        let cpus: Vec<Option<usize>> = parts.iter().map(|part| part.cpu).collect();
+        assert_eq!(cpus, [Some(2), Some(3), None]);
+    }
+
+    #[test]
+    fn no_thread_is_without_a_connection() {
+        assert_eq!(plan(1, 4, None).parts().len(), 1);
+        assert_eq!(plan(64, 1, None).parts()[0].connections, 64);
     }
 }

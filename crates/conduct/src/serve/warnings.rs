@@ -2,6 +2,7 @@
 
 use fathom_model::{ListeningBy, ServedServer, Warning};
 
+use super::plan::ServePlan;
 use super::rounds::Made;
 use super::words;
 
@@ -72,7 +73,7 @@ pub(super) fn of_launches(index: usize, server: &ServedServer) -> Vec<Warning> {
     found
 }
 
-pub(super) fn of_load(servers: &[ServedServer], made: &[Made]) -> Vec<Warning> {
+pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made]) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, server) in servers.iter().enumerate() {
         let mine = || made.iter().filter(|made| made.server == index);
@@ -109,6 +110,20 @@ pub(super) fn of_load(servers: &[ServedServer], made: &[Made]) -> Vec<Warning> {
                 index,
                 "other_bodies",
                 format!("{other} of {all} good answers had another body than the first"),
+            ));
+        }
+        let most = mine()
+            .filter_map(|made| made.done.outcome.most_streams)
+            .min();
+        if let Some(most) = most.filter(|most| *most < plan.streams as usize) {
+            found.push(warning(
+                index,
+                "fewer_streams",
+                format!(
+                    "it allows {most} requests at a time on a connection: of --streams {} the others waited, \
+                     which counts as service time",
+                    plan.streams
+                ),
             ));
         }
         let unasked: u64 = mine().map(|made| made.done.outcome.unasked).sum();

@@ -45,10 +45,11 @@ pub(super) fn failure(failing: Failing) -> &'static str {
             "this machine has no port or descriptor left for another connection; fewer connections, or \
              keep-alive, need less"
         }
+        Failing::Handshake => "no TLS or version of HTTP can be agreed on with it",
         Failing::Reset => "it resets the connection",
         Failing::Closed => "it closes the connection before its answer is whole",
         Failing::TimedOut => "it gives no whole answer in time",
-        Failing::Malformed => "what it sends is no HTTP/1.1 answer",
+        Failing::Malformed => "what it sends is no HTTP answer",
         Failing::Status => "its status is not the one that was asked for",
         Failing::Body => "its body is not what was asked for",
     }

@@ -288,7 +288,16 @@ mod tests {
             "bench", "-S", "-r", "5", "-L", "n", "1,2", "-i", "gzip", "-k", "a b",
         ];
         assert_eq!(said(&words).as_deref(), Some(expected));
-        let attached = said(&["bench", "-r5", "--runs=5", "-SL", "n", "1,2", "gzip", "-k"]);
+        let attached = said(&[
+            "bench",
+            "-r5",
+            "--cleanup=sync",
+            "-SL",
+            "n",
+            "1,2",
+            "gzip",
+            "-k",
+        ]);
         assert!(attached.is_some_and(|text| text.contains("-SL n 1,2 -- gzip -k,")));
     }
 

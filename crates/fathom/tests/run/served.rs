@@ -79,6 +79,7 @@ fn cold_start_and_throughput_of_a_server_are_judged() {
 fn the_plan_shows_the_commands_that_measure_servers() {
     let folder = experiment(SERVER);
     let text = stdout(&run(folder.path(), &["--plan"]));
+    let text = text.replace('\'', "");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "--launches=6 --rounds=0",

@@ -6,7 +6,7 @@ use crate::world::{fathom, run, server, stderr, stdout};
 
 /// Launches fail, in bounded time.
 fn launch_fails(kind: &str, wanted: &str) {
-    let output = run(&["--timeout", "700ms", "--stop-timeout", "100ms"], kind);
+    let output = run(&["--timeout", "3s", "--stop-timeout", "100ms"], kind);
     assert_eq!(output.status.code(), Some(3), "{kind}: {}", stderr(&output));
     assert!(
         stderr(&output).contains(wanted),
@@ -17,7 +17,7 @@ fn launch_fails(kind: &str, wanted: &str) {
 
 #[test]
 fn no_launch_goes_on_for_ever() {
-    launch_fails("garbage", "no HTTP/1.1 answer");
+    launch_fails("garbage", "no HTTP answer");
     launch_fails("endless", "no whole answer");
     launch_fails("headers", "the head is longer than 64 KiB");
     launch_fails("trickle", "no whole answer");

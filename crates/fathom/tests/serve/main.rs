@@ -3,6 +3,8 @@
 
 mod failed;
 mod hostile;
+mod kept;
 mod measured;
 mod refused;
+mod secured;
 mod world;

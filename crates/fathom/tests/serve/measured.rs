@@ -53,6 +53,12 @@ fn a_server_is_launched_and_loaded_and_the_books_are_right() {
         assert!(number(&load["server_peak_memory_bytes"]) > 1e6);
     }
     assert!(load[2]["rate_per_second"].as_f64().is_some());
+    let calls = &served["calls"];
+    match calls["per_request"].as_f64() {
+        // It takes a request and sends an answer.
+        Some(each) => assert!(each >= 2.0, "{calls}"),
+        None => assert!(calls["why_not"].is_string(), "{calls}"),
+    }
     assert_eq!(all["complete"], true);
 }
 
@@ -133,7 +139,7 @@ fn answer(mut connection: std::net::TcpStream) {
     use std::io::{Read, Write};
     let mut buffer = [0; 4096];
     while connection.read(&mut buffer).is_ok_and(|got| got > 0) {
-        assert!(buffer.starts_with(b"GET /a HTTP/1.1\r\nHost: "));
+        assert!(buffer.starts_with(b"GET /a HTTP/1.1\r\n"));
         let text = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n";
         if connection.write_all(text).is_err() {
             return;
@@ -176,6 +182,35 @@ fn messages_go_through_a_websocket_server_and_back() {
         .output()
         .unwrap();
     assert_eq!(plain.status.code(), Some(3));
+}
+
+#[test]
+fn a_server_that_begins_late_listens_late() {
+    let all = record(&["--rounds", "0"], &server("late"));
+    for run in all["servers"][0]["cold"]["runs"].as_array().unwrap() {
+        assert!(number(&run["listening_ms"]) >= 50.0, "{run}");
+    }
+}
+
+#[test]
+fn another_client_gets_the_same_status_and_as_many_bytes() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/a", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            std::thread::spawn(move || answer(connection));
+        }
+    });
+    let own = record(&["--url", &url, "--rate", "0"], &[]);
+    let script = "import sys, urllib.request as u\n\
+                  a = u.urlopen(sys.argv[1])\nprint(a.status, len(a.read()))";
+    let other = std::process::Command::new("python3")
+        .args(["-c", script, &url])
+        .output()
+        .unwrap();
+    let served = &own["servers"][0];
+    let own = format!("{} {}\n", served["status"], served["body_bytes"]);
+    assert_eq!(stdout(&other), own);
 }
 
 #[test]

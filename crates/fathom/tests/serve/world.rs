@@ -5,13 +5,18 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A server in Python's socket calls, one thread for each connection. `sys.argv`: port, kind.
+/// A server in Python's socket calls, one thread for each connection. `sys.argv`: port, kind. By TLS
+/// with the certificate and key in the file that the variable `CERTIFICATE` names.
 const SERVER: &str = r"
-import base64, hashlib, os, socket, sys, threading, time
+import base64, hashlib, os, socket, ssl, sys, threading, time
 port, kind = int(os.environ['PORT'] if sys.argv[1] == 'env' else sys.argv[1]), sys.argv[2]
 if kind == 'dies': sys.stderr.write('no such table: users\n'); sys.exit(3)
 if kind == 'silent': time.sleep(600)
 if kind == 'daemon' and os.fork(): os._exit(0)
+if kind == 'late': time.sleep(0.05)
+tls = None
+if os.environ.get('CERTIFICATE'):
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER); tls.load_cert_chain(os.environ['CERTIFICATE'])
 s = socket.socket()
 s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 s.bind(('127.0.0.1', port)); s.listen(4096)
@@ -62,7 +67,7 @@ def echo(c, head, held):
         c.sendall(bytes([0x81, size]) + text)
         held = held[6 + size:]
 def guarded(c):
-    try: serve(c)
+    try: serve(tls.wrap_socket(c, server_side=True) if tls else c)
     except OSError: pass
     c.close()
 while True:

@@ -23,17 +23,20 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
             _ => "PARTIAL: a server failed.".to_string(),
         });
     }
-    let broken: Vec<_> = record.budget.iter().filter(|budget| !budget.met).collect();
-    if let Some(first) = broken.first() {
+    let broken = || record.budget.iter().filter(|budget| !budget.met);
+    // What is over says more than what isn't known.
+    let first = broken().find(|budget| budget.value.is_some());
+    if let Some(first) = first.or_else(|| broken().next()) {
         tone = Tone::Bad;
-        sentences.push(format!(
-            "OVER the budget: {}{}, and it is {}.",
-            words::number(record, first.server),
-            shorten(&first.limit, NAME),
-            first.value.map_or("not known".to_string(), |value| {
+        let number = words::number(record, first.server);
+        let limit = shorten(&first.limit, NAME);
+        sentences.push(match first.value {
+            Some(value) => format!(
+                "OVER the budget: {number}{limit}, and it is {}.",
                 budget_value(&first.limit, value)
-            })
-        ));
+            ),
+            None => format!("The budget can't be judged: {number}{limit} takes more values."),
+        });
     } else if !record.budget.is_empty() {
         tone = if record.complete { Tone::Good } else { tone };
         let limits = counted(record.budget.len() as u64, "limit", "limits");

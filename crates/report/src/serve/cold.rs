@@ -82,6 +82,7 @@ pub(super) fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
     let mut rungs = vec![("program loaded", cold.exec_ms)];
     rungs.extend(cold.listening_ms.map(|spread| (listening, spread)));
     rungs.push(("connection accepted", cold.accepted_ms));
+    rungs.extend(cold.secured_ms.map(|spread| ("TLS agreed on", spread)));
     rungs.push(("first byte", cold.first_byte_ms));
     rungs.push(("whole answer", cold.ready_ms));
     rungs.push(("CPU time until then", cold.cpu_ms));

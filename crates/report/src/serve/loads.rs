@@ -166,22 +166,24 @@ fn details(page: &mut Page, names: &[String], loads: &[(usize, &LoadResult)]) {
     let lag = |us: Option<f64>| us.map_or_else(|| "n/a".to_string(), words::us);
     page.gap();
     page.prose(0, Tone::Strong, "How the requests were sent");
-    write_columns(
-        page,
-        "",
-        names,
-        vec![
-            column("scheduled", 0, &|load| format_count(load.scheduled as f64)),
-            column("dropped", 0, &|load| format_count(load.dropped as f64)),
-            column("service p99", 0, &|load| ms_or(load.service_ms.p99)),
-            column("lag p50", 0, &|load| lag(load.generator_lag_us.p50)),
-            column("lag p99", 0, &|load| lag(load.generator_lag_us.p99)),
-            column("Little", 0, &|load| {
-                load.little
-                    .map_or("-".to_string(), |little| fixed(little, 3))
-            }),
-        ],
-    );
+    let mut columns = vec![
+        column("scheduled", 0, &|load| format_count(load.scheduled as f64)),
+        column("dropped", 0, &|load| format_count(load.dropped as f64)),
+        column("service p99", 0, &|load| ms_or(load.service_ms.p99)),
+        column("lag p50", 0, &|load| lag(load.generator_lag_us.p50)),
+        column("lag p99", 0, &|load| lag(load.generator_lag_us.p99)),
+        column("Little", 0, &|load| {
+            load.little
+                .map_or("-".to_string(), |little| fixed(little, 3))
+        }),
+    ];
+    if loads.iter().any(|(_, load)| load.handshake_ms.is_some()) {
+        columns.push(column("TLS p50", 1, &|load| {
+            let handshake = load.handshake_ms;
+            handshake.map_or("-".to_string(), |handshake| ms_or(handshake.p50))
+        }));
+    }
+    write_columns(page, "", names, columns);
     page.gap();
     page.prose(0, Tone::Strong, "What both sides spent");
     let count = |value: Option<f64>| value.map_or("-".to_string(), |value| fixed(value, 2));

@@ -9,7 +9,7 @@ use super::words::{self, ms, us};
 use super::{compared, loads, terminal, websocket};
 use crate::page::{Cell, Kind, Table};
 use crate::quantity::{fixed, format_bytes, format_count, format_share, short_time};
-use crate::text::bounded;
+use crate::text::{bounded, words as own};
 
 /// Rows of a table; the JSON has all.
 const MOST_ROWS: usize = 1000;
@@ -430,15 +430,16 @@ pub(super) fn budget(record: &ServeRecord) -> String {
     let columns = [("limit", Words), ("held", Words), ("found", Words)];
     let mut rows = Rows::new(record, "Budget", &columns);
     for budget in &record.budget {
-        let held = match budget.met {
-            true => "<span class=\"good\">holds</span>",
-            false => "<span class=\"bad\">is over</span>",
-        };
+        let class = if budget.met { "good" } else { "bad" };
+        let held = format!(
+            "<span class=\"{class}\">{}</span>",
+            own(terminal::held(budget))
+        );
         rows.add(
             budget.server,
             vec![
                 Cell::words(&bounded(&budget.limit, 80)),
-                Cell::markup(held.to_owned()),
+                Cell::markup(held),
                 Cell::words(&terminal::found(budget)),
             ],
         );

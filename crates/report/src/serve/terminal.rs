@@ -3,7 +3,7 @@
 use fathom_model::{HighestRate, ServeBudget, ServeConditions, ServeRecord};
 
 use super::answer::{answer, budget_value};
-use super::{cold, compared, loads, websocket, words};
+use super::{calls, cold, compared, loads, websocket, words};
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count};
 
@@ -49,6 +49,9 @@ pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
     }
     cold::write(&mut page, record, options.verbose);
     loads::write(&mut page, record, options.verbose);
+    if options.verbose {
+        calls::write(&mut page, record);
+    }
     websocket::write(&mut page, record);
     for (index, server) in record.servers.iter().enumerate() {
         if let Some(highest) = &server.highest_rate {
@@ -89,19 +92,31 @@ fn budget(page: &mut Page, record: &ServeRecord) {
     for budget in &record.budget {
         let limit = page.clean(&budget.limit);
         let found = found(budget);
-        let (tone, held) = match budget.met {
-            true => (Tone::Good, "holds"),
-            false => (Tone::Bad, "is OVER"),
+        let tone = match budget.met {
+            true => Tone::Good,
+            false => Tone::Bad,
         };
         let number = words::number(record, budget.server);
-        page.field("budget", tone, &format!("{number}{limit} {held}: {found}"));
+        page.field(
+            "budget",
+            tone,
+            &format!("{number}{limit} {}: {found}", held(budget)),
+        );
+    }
+}
+
+pub(super) fn held(budget: &ServeBudget) -> &'static str {
+    match (budget.met, budget.value) {
+        (true, _) => "holds",
+        (false, Some(_)) => "is OVER",
+        (false, None) => "can't be judged",
     }
 }
 
 /// What was found where a limit was asked for.
 pub(super) fn found(budget: &ServeBudget) -> String {
     match budget.value {
-        None => "it is not known: too few values".to_string(),
+        None => "too few values".to_string(),
         Some(value) => format!("it is {}", budget_value(&budget.limit, value)),
     }
 }
@@ -126,7 +141,12 @@ fn made(record: &ServeRecord, verbose: bool) -> String {
         true => String::new(),
         false => "; lag, memory, intervals: -v".to_string(),
     };
-    format!("{}; seed {}{more}", cpus(conditions), conditions.seed)
+    format!(
+        "{}{}; seed {}{more}",
+        cpus(conditions),
+        words::spoken(conditions),
+        conditions.seed
+    )
 }
 
 /// Who ran where.

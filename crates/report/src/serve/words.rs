@@ -1,8 +1,8 @@
 //! Names of loads and times, and the line that is drawn while it runs.
 
-use fathom_model::{LoadResult, ServeRecord};
+use fathom_model::{LoadResult, ServeConditions, ServeRecord};
 
-use crate::quantity::{format_count, short_time};
+use crate::quantity::{counted, format_count, short_time};
 use crate::text::{escape, shorten};
 
 /// Columns of a server's name in a line.
@@ -35,6 +35,19 @@ pub(super) fn number(record: &ServeRecord, server: usize) -> String {
     match record.servers.len() {
         2.. => format!("{}: ", server + 1),
         _ => String::new(),
+    }
+}
+
+/// What is spoken with the servers, behind a semicolon; nothing if that is plain HTTP/1.1.
+pub(super) fn spoken(conditions: &ServeConditions) -> String {
+    match (conditions.http2_streams, conditions.tls) {
+        (None, false) => String::new(),
+        (None, true) => "; by TLS".to_string(),
+        (Some(streams), tls) => format!(
+            "; by HTTP/2{}, {} at a time on a connection",
+            if tls { " over TLS" } else { "" },
+            counted(u64::from(streams), "request", "requests")
+        ),
     }
 }
 

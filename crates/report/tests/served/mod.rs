@@ -7,8 +7,9 @@ use super::fingerprinted::fingerprint;
 use fathom_model::{
     ColdStart, Environment, Estimate, HighestRate, Launch, ListeningBy, LoadResult, LoadRound,
     LoadSecond, MoreRounds, Percentiles, SCHEMA_VERSION, ServeBudget, ServeComparison,
-    ServeConditions, ServeMetric, ServeRecord, ServedServer, SlowLaunch, Spread, StopReason,
-    TriedRate, Verdict, Warning, WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound,
+    ServeConditions, ServeMetric, ServeRecord, ServedServer, ServerCalls, SlowLaunch, Spread,
+    StopReason, TriedRate, Verdict, Warning, WebSocketClient, WebSocketLink, WebSocketResult,
+    WebSocketRound,
 };
 
 fn estimate(value: f64) -> Estimate {
@@ -39,6 +40,7 @@ fn launch(position: u32, ready_ms: f64, slow: Option<SlowLaunch>) -> Launch {
         listening_by: Some(ListeningBy::Kernel),
         listening_uncertainty_us: Some(0.0),
         accepted_ms: ready_ms * 0.81,
+        secured_ms: None,
         first_byte_ms: ready_ms * 0.98,
         ready_ms,
         cpu_ms: ready_ms * 0.9,
@@ -68,6 +70,7 @@ fn cold(ms: f64, by: Option<ListeningBy>) -> ColdStart {
         listening_by: by,
         listening_uncertainty_us: by.map(|_| 0.0),
         accepted_ms: spread(ms * 0.81),
+        secured_ms: None,
         first_byte_ms: spread(ms * 0.98),
         ready_ms: spread(ms),
         ready_median_ms: estimate(ms),
@@ -109,6 +112,8 @@ fn load(connections: u32, rate: Option<f64>, per_second: f64) -> LoadResult {
         response_ms: percentiles(f64::from(connections) / per_second * 1e3),
         service_ms: percentiles(f64::from(connections) / per_second * 1e3),
         generator_lag_us: percentiles(18.0),
+        connect_ms: percentiles(0.04),
+        handshake_ms: None,
         waited_for_connection: 0,
         most_waiting: 0,
         little: Some(0.998),
@@ -161,6 +166,13 @@ fn server(name: &str, ms: f64, per_second: f64) -> ServedServer {
             load(16, None, per_second),
             load(64, Some(per_second * 0.7), per_second * 0.7),
         ],
+        calls: Some(ServerCalls {
+            connections: 64,
+            rate_per_second: Some(1490.0),
+            requests: 1490,
+            per_request: Some(4.02),
+            why_not: None,
+        }),
         highest_rate: None,
         websocket: Vec::new(),
     }
@@ -236,10 +248,13 @@ pub(crate) fn plain() -> ServeRecord {
             headers: vec![("X-A".to_string(), "b".to_string())],
             body_bytes: 0,
             keep_alive: true,
+            tls: false,
+            http2_streams: None,
             request_timeout_seconds: 10.0,
             launch_timeout_seconds: 30.0,
             server_cpus: vec![0],
             generator_cpu: Some(1),
+            generator_threads: 1,
             margin: 0.01,
         },
         servers: vec![server("python3 app.py {port}", 48.0, 2130.0)],
@@ -261,6 +276,7 @@ pub(crate) fn full() -> ServeRecord {
     let kinds = [
         "connect",
         "no_port",
+        "handshake",
         "reset",
         "closed",
         "timed_out",
@@ -272,7 +288,7 @@ pub(crate) fn full() -> ServeRecord {
         .into_iter()
         .map(|kind| (kind.to_string(), 2))
         .collect();
-    (bad.errors, bad.dropped, bad.scheduled) = (16, 3, 15_003);
+    (bad.errors, bad.dropped, bad.scheduled) = (18, 3, 15_003);
     bad.verdicts = [
         "generator-bound",
         "neighbours",
@@ -292,6 +308,8 @@ pub(crate) fn full() -> ServeRecord {
             met: true,
         }],
     });
+    (record.conditions.tls, record.conditions.http2_streams) = (true, Some(10));
+    by_tls(&mut record.servers[1]);
     let metrics = [
         (ServeMetric::Ready, None, 0.065, Verdict::Faster),
         (ServeMetric::TimePerRequest, Some(1), 1.002, Verdict::Same),
@@ -333,6 +351,23 @@ pub(crate) fn full() -> ServeRecord {
         message: "it did not end by SIGTERM".to_string(),
     }];
     record
+}
+
+/// A server whose system calls nobody may count.
+fn by_tls(server: &mut ServedServer) {
+    if let Some(cold) = &mut server.cold {
+        cold.secured_ms = Some(spread(cold.ready_ms.p50 * 0.9));
+        for run in &mut cold.runs {
+            run.secured_ms = Some(run.ready_ms * 0.9);
+        }
+    }
+    for load in &mut server.load {
+        load.handshake_ms = Some(percentiles(1.2));
+    }
+    if let Some(calls) = &mut server.calls {
+        calls.per_request = None;
+        calls.why_not = Some("counting them takes root or CAP_PERFMON".to_string());
+    }
 }
 
 /// A server that runs already, of which little is known; names that attack a terminal.

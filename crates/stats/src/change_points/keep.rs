@@ -11,6 +11,9 @@ pub(super) const REACH: usize = 100;
 const P_VALUE: f64 = 1e-6;
 /// Above this p-value of the ranks the other test isn't asked.
 const HOPELESS: f64 = 0.01;
+/// The test of distances is asked for a p-value that is so many times larger: at 1e-5 it let F1 rise
+/// from 0.975 to 0.980, with no more wrong points, and from 0.908 to 0.923 where noise was twice as strong.
+const LENIENT: f64 = 10.0;
 /// A kept cut moves by up to so many points to where it fits best.
 const RELOCATION: usize = 8;
 
@@ -84,12 +87,13 @@ fn judge(values: &[f64], first: usize, cuts: &mut [Cut], position: usize) {
     cuts[position].p_value = p_value(left, right);
 }
 
-/// The greater p-value of both tests. Ranks are asked first: they rule out most cuts.
+/// The greater p-value of both tests, that of distances divided by [`LENIENT`]. Ranks are asked
+/// first: they rule out most cuts.
 pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     let by_ranks = rank_test::p_value(left, right);
     match by_ranks > HOPELESS {
         true => by_ranks,
-        false => by_ranks.max(shift_test::p_value(left, right)),
+        false => by_ranks.max(shift_test::p_value(left, right) / LENIENT),
     }
 }
 

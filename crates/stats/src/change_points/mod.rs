@@ -22,8 +22,9 @@ pub use follow::follow;
 /// The change points of a series, in its order, with segments, spikes and an early warning.
 ///
 /// Ranks within windows find candidates; each must then differ from its own two neighbours at a
-/// p-value of 1e-6, by Mann and Whitney's test and by one that allows for values that resemble their
-/// neighbours, so that a series without change gets one in less than 1 of 4,000 points. A step can be found from four points on if they all lie beyond the hundred before; single
+/// p-value of 1e-6 by Mann and Whitney's test, and at 1e-5 by one that allows for values that
+/// resemble their neighbours, so that a series without change gets one in less than 1 of 4,000
+/// points. A step can be found from four points on if they all lie beyond the hundred before; single
 /// outliers are [`Changes::spikes`]. Where a slope explains steps in one direction better than the
 /// steps do, they are one drift. 10,000 points take 20 ms.
 ///

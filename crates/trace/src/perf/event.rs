@@ -10,6 +10,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 const TYPE_SOFTWARE: u32 = 1;
+const TYPE_TRACEPOINT: u32 = 2;
 const FLAG_FD_CLOEXEC: u64 = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
@@ -103,6 +104,16 @@ impl Attributes {
             size: size_of::<Self>() as u32,
             config: event as u64,
             ..Self::default()
+        }
+    }
+
+    /// An event of the kernel's tracing, by its number, that is only counted.
+    pub(crate) fn tracepoint(number: u64, flags: u64) -> Self {
+        Self {
+            kind: TYPE_TRACEPOINT,
+            config: number,
+            flags,
+            ..Self::software(SoftwareEvent::Dummy)
         }
     }
 

@@ -58,6 +58,19 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = STARTED)]
     pub allow_remote: bool,
 
+    /// The servers that are started speak TLS; those of --url say it by https://
+    #[arg(long, conflicts_with_all = ["url", "websocket"], help_heading = STARTED)]
+    pub tls: bool,
+
+    /// Take any certificate
+    #[arg(long, conflicts_with = "cacert", help_heading = STARTED)]
+    pub insecure: bool,
+
+    /// Take certificates that are in this PEM file, or that one of them signed (default: those that this
+    /// machine trusts)
+    #[arg(long, value_name = "FILE", help_heading = STARTED)]
+    pub cacert: Option<PathBuf>,
+
     /// The servers listen at this port (default: a free one, as {port} and as the variable PORT)
     #[arg(long, value_name = "N", help_heading = STARTED)]
     pub port: Option<u16>,
@@ -115,6 +128,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED)]
     pub margin: f64,
 
+    /// Threads of the generator, each on a CPU that no server gets: for where one is the limit
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "websocket", value_parser = values::threads, help_heading = MEASURED)]
+    pub generator_threads: u32,
+
     /// Repeat the random order of this seed
     #[arg(long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -131,6 +148,14 @@ pub(crate) struct Arguments {
     /// Length of a WebSocket message
     #[arg(long, value_name = "N", default_value_t = 9, requires = "websocket", value_parser = values::message_bytes, help_heading = ASKED)]
     pub message_bytes: usize,
+
+    /// Ask by HTTP/2: agreed on by TLS, or, without TLS, taken for granted
+    #[arg(long, conflicts_with_all = ["websocket", "no_keep_alive"], help_heading = ASKED)]
+    pub http2: bool,
+
+    /// Requests under way at a time on each connection of HTTP/2
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "http2", value_parser = values::streams, help_heading = ASKED)]
+    pub streams: u32,
 
     /// The method of the requests
     #[arg(short = 'X', long, value_name = "NAME", default_value = "GET", help_heading = ASKED)]

@@ -94,6 +94,9 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
         step: arguments.time,
         rounds,
         requests: servers::requests(arguments)?,
+        tls: servers::tls(arguments, &servers)?,
+        streams: arguments.streams,
+        generator_threads: arguments.generator_threads,
         checks: Checks {
             status: match arguments.websocket {
                 true => vec![SWITCHING],

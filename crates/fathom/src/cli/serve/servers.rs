@@ -1,7 +1,7 @@
 //! From arguments to the servers, and to what is asked of them.
 
 use fathom_conduct::serve::Served;
-use fathom_load::{Extensions, RequestPlan, Url};
+use fathom_load::{Extensions, RequestPlan, Tls, Trust, Url};
 
 use super::Arguments;
 use crate::cli::failure::Failure;
@@ -46,19 +46,36 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Served>, Failure> {
 }
 
 fn running(text: &str, arguments: &Arguments) -> Result<Served, Failure> {
-    let url = Url::parse(text).map_err(Failure::Usage)?;
-    if url.tls {
+    let url = Url::parse(text, arguments.allow_remote).map_err(Failure::Usage)?;
+    if url.tls && arguments.websocket {
         return usage(format!(
-            "{text}: https is not spoken yet; measure it over http"
-        ));
-    }
-    if !url.address.is_local() && !arguments.allow_remote {
-        return usage(format!(
-            "{text} is not on this machine: load on a machine of others is an attack; with the consent of \
-             its owner, give --allow-remote"
+            "{text}: WebSocket is spoken without TLS only; measure it over http"
         ));
     }
     Ok(Served::Running(url))
+}
+
+/// How TLS is spoken, if it is.
+///
+/// # Errors
+/// Usage errors, and files of certificates that can't be read.
+pub(super) fn tls(arguments: &Arguments, servers: &[Served]) -> Result<Option<Tls>, Failure> {
+    let says_so = |served: &Served| matches!(served, Served::Running(url) if url.tls);
+    if !arguments.tls && !servers.iter().any(says_so) {
+        return match arguments.insecure || arguments.cacert.is_some() {
+            true => {
+                usage("--insecure and --cacert are for TLS: give --tls, or an https:// address")
+            }
+            false => Ok(None),
+        };
+    }
+    let trust = match &arguments.cacert {
+        _ if arguments.insecure => Trust::Anyone,
+        Some(file) => Trust::File(file.clone()),
+        None => Trust::Machine,
+    };
+    let tls = Tls::new(&trust, arguments.http2).map_err(Failure::Usage)?;
+    Ok(Some(tls))
 }
 
 /// The requests.
@@ -106,6 +123,7 @@ pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
             true => Extensions::Deflate,
             false => Extensions::None,
         }),
+        http2: arguments.http2,
     };
     plan.check().map_err(Failure::Usage)?;
     Ok(plan)

@@ -42,6 +42,36 @@ pub(super) fn connections(text: &str) -> Result<Connections, String> {
     Ok(Connections(all))
 }
 
+/// Threads of the generator.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn threads(text: &str) -> Result<u32, String> {
+    let threads: u32 = quantities::whole(text)?;
+    let cpus = fathom_trace::allowed_cpus().len() as u32;
+    match threads {
+        0 => Err("the generator has at least one thread".to_string()),
+        1 => Ok(1),
+        many if many < cpus => Ok(many),
+        many => Err(format!(
+            "{many} threads with a CPU each leave none of {cpus} for the servers: at most {}",
+            cpus.saturating_sub(1).max(1)
+        )),
+    }
+}
+
+/// Requests at a time on a connection of HTTP/2.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn streams(text: &str) -> Result<u32, String> {
+    let streams: u32 = quantities::whole(text)?;
+    match streams {
+        1..=1000 => Ok(streams),
+        _ => Err("a connection has 1 to 1000 requests at a time".to_string()),
+    }
+}
+
 /// Length of a message, which has a number in it.
 ///
 /// # Errors

@@ -1,0 +1,189 @@
+//! HTTP/1.1: a request at a time on each connection.
+
+use std::io;
+
+use crate::client::Task;
+use crate::clock::now;
+use crate::desk::Desk;
+use crate::epoll::Epoll;
+use crate::ledger::Failing;
+use crate::link::{Link, Making, Refusal, Stage};
+use crate::response::{Progress, Reader};
+use crate::socket::failing;
+
+/// Bytes that are received at a time.
+const BUFFER: usize = 64 << 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing to do.
+    Free,
+    /// This many bytes of the request are sent.
+    Sending(usize),
+    Waiting,
+}
+
+struct Connection {
+    link: Link,
+    state: State,
+    reader: Reader,
+}
+
+/// The connections of a client; each is the place of the same number.
+pub(crate) struct Http1 {
+    requests: Vec<Vec<u8>>,
+    keep_alive: bool,
+    connections: Vec<Connection>,
+    buffer: Vec<u8>,
+}
+
+impl Http1 {
+    pub(crate) fn new(task: &Task, requests: Vec<Vec<u8>>, connections: usize) -> Http1 {
+        let connection = |_| Connection {
+            link: Link::new(),
+            state: State::Free,
+            reader: Reader::new(task.head_only),
+        };
+        Http1 {
+            requests,
+            keep_alive: task.keep_alive,
+            connections: (0..connections).map(connection).collect(),
+            buffer: vec![0; BUFFER],
+        }
+    }
+
+    pub(crate) fn link(&mut self, index: usize) -> &mut Link {
+        &mut self.connections[index].link
+    }
+
+    /// Sends the next request on a connection, which is made if there is none.
+    pub(crate) fn begin(&mut self, index: usize, desk: &mut Desk, epoll: &Epoll) {
+        let connection = &mut self.connections[index];
+        connection.state = State::Sending(0);
+        match connection.link.stage() {
+            Stage::Open => self.send(index, desk, epoll),
+            Stage::Closed => {
+                desk.outcome.connects += 1;
+                if let Err(why) = connection.link.begin(&desk.task, epoll, index) {
+                    self.fail(index, why, desk);
+                }
+            }
+            Stage::Connecting | Stage::Securing => {}
+        }
+    }
+
+    fn send(&mut self, index: usize, desk: &mut Desk, epoll: &Epoll) {
+        let connection = &mut self.connections[index];
+        let (State::Sending(sent), Some(stream)) = (connection.state, connection.link.stream())
+        else {
+            return;
+        };
+        let request = &self.requests[desk.places[index].request];
+        let sent = match stream.send(&request[sent..]) {
+            Ok(bytes) => sent + bytes,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sent,
+            Err(error) => return self.fail(index, (failing(&error, false), ""), desk),
+        };
+        let is_whole = sent == request.len() && !stream.has_unsent();
+        connection.state = match is_whole {
+            true => State::Waiting,
+            false => State::Sending(sent),
+        };
+        connection.link.watch_writes(epoll, index, !is_whole);
+    }
+
+    pub(crate) fn on_event(
+        &mut self,
+        index: usize,
+        events: u32,
+        desk: &mut Desk,
+        epoll: &Epoll,
+        making: &mut Making,
+    ) {
+        let readable = libc::EPOLLIN | libc::EPOLLERR | libc::EPOLLHUP;
+        let connection = &mut self.connections[index];
+        match connection.link.stage() {
+            Stage::Closed => {}
+            Stage::Connecting | Stage::Securing => {
+                match connection.link.go_on(epoll, index, making) {
+                    // Without a request it was made for later ones.
+                    Ok(true) if desk.places[index].ticket.is_some() => {
+                        self.send(index, desk, epoll);
+                    }
+                    Ok(_) => {}
+                    Err(why) => self.fail(index, why, desk),
+                }
+            }
+            Stage::Open if connection.state == State::Free => {
+                let stream = connection.link.stream();
+                let harmless = stream.is_some_and(|s| s.had_its_own_only(&mut self.buffer));
+                if !harmless {
+                    // It was closed, or sends what nobody asked for.
+                    self.close(index);
+                }
+            }
+            Stage::Open => {
+                if events & readable as u32 != 0 {
+                    self.receive(index, desk);
+                }
+                if events & libc::EPOLLOUT as u32 != 0 {
+                    self.send(index, desk, epoll);
+                }
+            }
+        }
+    }
+
+    fn receive(&mut self, index: usize, desk: &mut Desk) {
+        let connection = &mut self.connections[index];
+        let Some(stream) = connection.link.stream() else {
+            return;
+        };
+        let got = match stream.receive(&mut self.buffer) {
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+            Err(error) => return self.fail(index, (failing(&error, false), ""), desk),
+        };
+        let at = now();
+        desk.outcome.received_bytes += got as u64;
+        if got == 0 {
+            return match connection.reader.end(&mut desk.body(index)) {
+                Some(answer) => {
+                    self.close(index);
+                    desk.answered(index, answer, at);
+                }
+                None => self.fail(index, (Failing::Closed, ""), desk),
+            };
+        }
+        match connection
+            .reader
+            .feed(&self.buffer[..got], &mut desk.body(index))
+        {
+            Ok(Progress::More) => {}
+            Ok(Progress::Done(used, answer)) => {
+                let unasked = used < got;
+                desk.outcome.unasked += u64::from(unasked);
+                // Whoever answers before the whole request was sent may read the rest as another.
+                let whole = connection.state == State::Waiting;
+                connection.state = State::Free;
+                if !(whole && !unasked && answer.keeps_alive && self.keep_alive) {
+                    self.close(index);
+                }
+                desk.answered(index, answer, at);
+            }
+            Err(malformed) => self.fail(index, (Failing::Malformed, malformed.0), desk),
+        }
+    }
+
+    /// The request on a connection has failed, and the connection with it.
+    pub(crate) fn fail(&mut self, index: usize, (why, text): Refusal, desk: &mut Desk) {
+        self.close(index);
+        desk.failed(index, why, text);
+    }
+
+    pub(crate) fn close(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        connection.link.close();
+        connection.state = State::Free;
+        connection.reader.reset();
+    }
+}

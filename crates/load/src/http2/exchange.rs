@@ -1,0 +1,131 @@
+//! One request under way on a connection of HTTP/2, and its answer.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use h2::RecvStream;
+use h2::client::ResponseFuture;
+
+use super::Http2Request;
+use super::talk::Talk;
+use crate::response::{Answer, Body};
+
+/// Whether h2 has something for this request.
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+enum State {
+    Head(ResponseFuture),
+    Body(RecvStream),
+}
+
+/// Room for one request at a time.
+pub(crate) struct Exchange {
+    flag: Arc<Flag>,
+    waker: Waker,
+    state: Option<State>,
+    answer: Answer,
+}
+
+impl Exchange {
+    pub(crate) fn new() -> Exchange {
+        let flag = Arc::new(Flag(AtomicBool::new(false)));
+        Exchange {
+            waker: Arc::clone(&flag).into(),
+            flag,
+            state: None,
+            answer: NOTHING,
+        }
+    }
+
+    /// Hands a request to h2, which sends it when the connection goes on.
+    ///
+    /// # Errors
+    /// When the connection takes none any more.
+    pub(crate) fn begin(&mut self, request: &Http2Request, talk: &Talk) -> Result<(), h2::Error> {
+        // One of its own for each: else a second one would have to wait until the server allows
+        // the first.
+        let mut sender = talk.sender.clone();
+        let (answer, mut body) =
+            sender.send_request(request.head.clone(), request.body.is_empty())?;
+        if !request.body.is_empty() {
+            body.send_data(request.body.clone(), true)?;
+        }
+        self.answer = NOTHING;
+        self.state = Some(State::Head(answer));
+        // The first look registers the waker.
+        self.flag.0.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.state.is_some()
+    }
+
+    /// Whether the head of the answer has come, or the whole of it.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.answer.status != 0
+    }
+
+    /// Whether there may be something new.
+    pub(crate) fn take_flag(&self) -> bool {
+        self.flag.0.load(Ordering::Relaxed) && self.flag.0.swap(false, Ordering::Relaxed)
+    }
+
+    /// Forgets the request; the server is told to stop if it hasn't answered.
+    pub(crate) fn forget(&mut self) {
+        self.state = None;
+    }
+
+    /// Takes what has come of the answer; `None` if it isn't whole.
+    pub(crate) fn go_on(&mut self, body: &mut impl Body) -> Option<Result<Answer, h2::Error>> {
+        let mut context = Context::from_waker(&self.waker);
+        loop {
+            match self.state.as_mut()? {
+                State::Head(answer) => match Pin::new(answer).poll(&mut context) {
+                    Poll::Pending => return None,
+                    Poll::Ready(Ok(answer)) => {
+                        self.answer.status = answer.status().as_u16();
+                        self.state = Some(State::Body(answer.into_body()));
+                    }
+                    Poll::Ready(Err(error)) => return self.failed(error),
+                },
+                State::Body(stream) => match stream.poll_data(&mut context) {
+                    Poll::Pending => return None,
+                    Poll::Ready(Some(Ok(bytes))) => {
+                        self.answer.same_body &= body.take(self.answer.body_bytes, &bytes);
+                        self.answer.body_bytes += bytes.len() as u64;
+                        // It is not more than has come.
+                        let _ = stream.flow_control().release_capacity(bytes.len());
+                    }
+                    Poll::Ready(Some(Err(error))) => return self.failed(error),
+                    Poll::Ready(None) => {
+                        self.state = None;
+                        self.answer.same_body &= body.end(self.answer.body_bytes);
+                        return Some(Ok(self.answer));
+                    }
+                },
+            }
+        }
+    }
+
+    fn failed(&mut self, error: h2::Error) -> Option<Result<Answer, h2::Error>> {
+        self.state = None;
+        Some(Err(error))
+    }
+}
+
+const NOTHING: Answer = Answer {
+    status: 0,
+    body_bytes: 0,
+    same_body: true,
+    keeps_alive: true,
+};

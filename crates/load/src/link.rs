@@ -1,0 +1,158 @@
+//! A connection while it is made: the socket, then TLS; and what epoll is to report of it.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use crate::client::Task;
+use crate::clock::now;
+use crate::epoll::Epoll;
+use crate::latencies::Latencies;
+use crate::ledger::Failing;
+use crate::socket::failing;
+use crate::stream::Stream;
+use crate::tls;
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// No socket.
+    Closed,
+    Connecting,
+    Securing,
+    /// Requests may be sent.
+    Open,
+}
+
+/// How long it took to make connections, over the life of a client.
+#[derive(Debug, Clone, Default)]
+pub struct Making {
+    /// Until the kernel had accepted one.
+    pub connecting: Latencies,
+    /// From there until TLS was agreed on.
+    pub securing: Latencies,
+}
+
+impl Making {
+    /// Adds what another client did.
+    pub fn add(&mut self, other: &Making) {
+        self.connecting.add(&other.connecting);
+        self.securing.add(&other.securing);
+    }
+}
+
+/// Why a connection can't be made; the text says more where there is more to say.
+pub(crate) type Refusal = (Failing, &'static str);
+
+/// One that is watched by epoll as long as it has a socket.
+pub(crate) struct Link {
+    stage: Stage,
+    /// Until whoever speaks the protocol takes it.
+    stream: Option<Stream>,
+    fd: RawFd,
+    /// Whether epoll reports that it can be written to.
+    writes: bool,
+    begun: u64,
+}
+
+impl Link {
+    pub(crate) fn new() -> Link {
+        Link {
+            stage: Stage::Closed,
+            stream: None,
+            fd: -1,
+            writes: false,
+            begun: 0,
+        }
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// Begins to connect; epoll reports of it by `number`.
+    ///
+    /// # Errors
+    /// Those that are known at once.
+    pub(crate) fn begin(
+        &mut self,
+        task: &Task,
+        epoll: &Epoll,
+        number: usize,
+    ) -> Result<(), Refusal> {
+        self.begun = now();
+        let stream = Stream::connect(&task.address, task.tls.as_ref());
+        let stream = stream.map_err(|error| refused(&error))?;
+        let added = epoll.add(stream.as_raw_fd(), number, true);
+        added.map_err(|error| refused(&error))?;
+        self.fd = stream.as_raw_fd();
+        self.stream = Some(stream);
+        self.stage = Stage::Connecting;
+        self.writes = true;
+        Ok(())
+    }
+
+    /// Goes on as far as it can; whether it is open.
+    ///
+    /// # Errors
+    /// Why it can't be, which is the end of it.
+    pub(crate) fn go_on(
+        &mut self,
+        epoll: &Epoll,
+        number: usize,
+        making: &mut Making,
+    ) -> Result<bool, Refusal> {
+        let Some(stream) = &mut self.stream else {
+            return Ok(false);
+        };
+        if self.stage == Stage::Connecting {
+            stream.connected().map_err(|error| refused(&error))?;
+            let at = now();
+            making.connecting.record(at - self.begun);
+            self.begun = at;
+            self.stage = Stage::Securing;
+        }
+        if !stream.secure().map_err(|error| insecure(&error))? {
+            let writes = stream.has_unsent();
+            self.watch_writes(epoll, number, writes);
+            return Ok(false);
+        }
+        if stream.has_tls() {
+            making.securing.record(now() - self.begun);
+        }
+        self.stage = Stage::Open;
+        self.watch_writes(epoll, number, false);
+        Ok(true)
+    }
+
+    pub(crate) fn watch_writes(&mut self, epoll: &Epoll, number: usize, writes: bool) {
+        if self.writes != writes {
+            // It is there, as its socket is.
+            let _ = epoll.change(self.fd, number, writes);
+            self.writes = writes;
+        }
+    }
+
+    pub(crate) fn stream(&mut self) -> Option<&mut Stream> {
+        self.stream.as_mut()
+    }
+
+    /// The stream goes to who speaks the protocol; it is still watched.
+    pub(crate) fn take(&mut self) -> Option<Stream> {
+        self.stream.take()
+    }
+
+    /// Closing a socket also takes it from the epoll set.
+    pub(crate) fn close(&mut self) {
+        self.stream = None;
+        self.stage = Stage::Closed;
+    }
+}
+
+pub(crate) fn refused(error: &io::Error) -> Refusal {
+    (failing(error, true), "")
+}
+
+pub(crate) fn insecure(error: &io::Error) -> Refusal {
+    let reason = tls::reason(error).unwrap_or("the connection ends in the handshake");
+    (Failing::Handshake, reason)
+}
