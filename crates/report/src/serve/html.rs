@@ -4,7 +4,6 @@ use fathom_model::ServeRecord;
 
 use super::answer::answer;
 use super::{calls, cold, loads, pictures, tables, terminal, websocket, words};
-use super::{cold, loads, pictures, tables, terminal, websocket, words};
 use crate::line::Tone;
 use crate::page::{Head, Origin, page, saved, section};
 use crate::quantity::counted;
