@@ -14,6 +14,7 @@ mod rounds;
 mod running;
 mod step;
 mod warnings;
+mod why;
 mod words;
 
 use fathom_measure::startup::{self as files, Chill, ColdFiles, Evictor};
@@ -84,6 +85,7 @@ impl Measured {
             load: Vec::new(),
             highest_rate: None,
             websocket: Vec::new(),
+            why: None,
         });
         Measured {
             started_at: now_rfc3339(),
@@ -216,6 +218,12 @@ impl Measured {
         let made = rounds.make(up, &open, observer);
         self.take(plan, rounds, &open);
         made?;
+        if plan.why && !interrupt::stopped() {
+            let load = why::load(plan, open.first().and_then(|load| load.rate));
+            for (index, up) in up.iter_mut().enumerate() {
+                self.servers[index].why = why::observe(rounds, up, index, load, observer)?;
+            }
+        }
         if let Some(limit) = &plan.find_rate {
             for (index, up) in up.iter_mut().enumerate() {
                 let server = &mut self.servers[index];

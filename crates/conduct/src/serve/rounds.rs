@@ -91,6 +91,21 @@ impl Rounds<'_> {
         round: u32,
         observer: &mut dyn Observer,
     ) -> Result<Done, ConductError> {
+        self.step_of(self.plan.step, up, load, round, observer)
+    }
+
+    /// One of this length.
+    ///
+    /// # Errors
+    /// As [`Rounds::step`].
+    pub(super) fn step_of(
+        &self,
+        length: std::time::Duration,
+        up: &Up,
+        load: Load,
+        round: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, ConductError> {
         let plan = self.plan;
         let arrivals = plan.arrivals(round);
         let of_length = |length: std::time::Duration| Step {
@@ -101,7 +116,7 @@ impl Rounds<'_> {
         let plan = StepPlan {
             connections: load.connections,
             warmup: Some(of_length(plan.warmup())),
-            step: of_length(plan.step),
+            step: of_length(length),
             cpu: self.cpu,
         };
         step::run(&plan, &up.task, up.server.as_ref(), self.stop, observer)

@@ -90,6 +90,19 @@ impl ThreadTimelines {
         self.begin(pid, pid, at);
     }
 
+    /// A thread (process and number) was there before the first record: since this time it is in
+    /// what it was found in.
+    pub(super) fn there(&mut self, (pid, tid): (u32, u32), name: &str, waits: bool, at: u64) {
+        self.begin(pid, tid, at);
+        if let Some(thread) = self.alive.get_mut(&tid) {
+            thread.name = name.to_owned();
+            thread.place = match waits {
+                true => Place::Waiting(at),
+                false => Place::On(at),
+            };
+        }
+    }
+
     fn begin(&mut self, pid: u32, tid: u32, at: u64) {
         let thread = ThreadTimeline {
             pid,
@@ -510,6 +523,21 @@ mod tests {
         assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
         assert_eq!(trace.off_cpu[0].cause, Cause::Unseen);
         assert_eq!(trace.off_cpu[0].total_ns, 899 * MS);
+    }
+
+    #[test]
+    fn who_was_there_before_is_in_what_it_was_found_in() {
+        let mut timelines = ThreadTimelines::new(0, MS, Some(TimelineOptions::default()));
+        timelines.there((10, 10), "server", true, 0);
+        timelines.there((10, 11), "worker", false, 0);
+        timelines.saw(sample(2, 10, 10, READ, Some(3)));
+        timelines.take(at(4, What::In { tid: 10 }));
+        let trace = reported(timelines, 5, Trace::default());
+        let on_cpu: Vec<_> = trace.threads.iter().map(|one| one.on_cpu_ns).collect();
+        assert_eq!(on_cpu, [Some(MS), Some(5 * MS)]);
+        assert_eq!(trace.threads[1].name, "worker");
+        let row = &trace.off_cpu[0];
+        assert_eq!((row.call.as_deref(), row.total_ns), (Some("read"), 4 * MS));
     }
 
     #[test]
