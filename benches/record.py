@@ -67,31 +67,6 @@ def programs(folder):
 
 def record(fathom, regime, folder):
     commands = programs(folder)
-    lines = [" ".join(rng.choice(words) for _ in range(9)) for _ in range(9000)]
-    text.write_text("\n".join(lines) + "\n")
-    small.write_text("\n".join(lines[:2000]) + "\n")
-    return {
-        "awk": ["awk", "{n += NF; m += length($2)} END {print n, m}", text],
-        "base64": ["base64", text],
-        "bzip2": ["bzip2", "-c", small],
-        "cksum": ["cksum", text],
-        "grep": ["grep", "-c", "abc.*def", text],
-        "gzip": ["gzip", "-c", "-6", text],
-        "md5sum": ["md5sum", text, text, text],
-        "od": ["od", "-x", small],
-        "perl": ["perl", "-e", "$s += $_ * $_ for 1 .. 300000; print $s"],
-        "sed": ["sed", "-e", "s/ab*c/x/g", text],
-        "sort": ["sort", "--parallel=1", small],
-        "wc": ["wc", text],
-        "xz": ["xz", "-c", "-0", "-T1", small],
-    }
-
-
-def record(fathom, regime, folder):
-    commands = programs(folder)
-    quoted = ["'" + "' '".join(str(word) for word in words) + "'" for words in commands.values()]
-    script = subprocess.list2cmdline
-    del script
     lines = [" ".join(shell_quote(str(word)) for word in words) for words in commands.values()]
     loads = [
         subprocess.Popen([sys.executable, "-c", LOAD, str(cpu), str(work), str(rest), str(os.getpid())])

@@ -15,6 +15,7 @@ mod compile;
 mod differences;
 mod find;
 mod floor;
+mod gate_live;
 mod gates;
 mod growth;
 mod hellos;
@@ -116,6 +117,7 @@ fn everything(options: &Options) -> Result<()> {
             "memory" => vec![memory::measure(&tools, options)?],
             "changes" => changes::measure(options)?,
             "gates" => gates::measure(options)?,
+            "gate-live" => gate_live::measure(&tools, options)?,
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
             "differences" => vec![differences::measure(&tools, options)?],

@@ -44,6 +44,9 @@ pub(crate) const FIGURES: [Figure; 21] = [
     figure("report", 30, 30),
 ];
 
+/// Measured only when they are named: they take as long as many others together.
+pub(crate) const BY_NAME: [Figure; 1] = [figure("gate-live", 780, 780)];
+
 /// What all figures together may take.
 const MINUTES: u32 = 31;
 
@@ -55,6 +58,7 @@ Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account differences tracing startup
 pipe serve ppbert power aa machine machine-stability store changes gates import report
+Only by name: gate-live
 
 Options:
   --minutes N             at most this long (default 31), parted among the figures: fewer figures get more
@@ -74,7 +78,7 @@ fathom than this workspace's.";
 /// Parsed arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Some of [`FIGURES`].
+    /// Some of [`FIGURES`] and [`BY_NAME`].
     pub figures: Vec<Figure>,
     /// What all of them may take.
     pub time: Duration,
@@ -142,7 +146,11 @@ impl Options {
                     options.markdown = Some(PathBuf::from(path));
                 }
                 "-h" | "--help" => return Err(String::new()),
-                name => match FIGURES.iter().find(|figure| figure.name == name) {
+                name => match FIGURES
+                    .iter()
+                    .chain(&BY_NAME)
+                    .find(|figure| figure.name == name)
+                {
                     Some(figure) => figures.push(*figure),
                     None => return Err(format!("there is no figure or option {name:?}")),
                 },
@@ -186,6 +194,7 @@ mod tests {
             [figure("aa", 140, 350)]
         );
         assert_eq!(parse("aa --repetitions 7").unwrap().repetitions, 7);
+        assert_eq!(parse("gate-live").unwrap().figures, BY_NAME);
     }
 
     #[test]

@@ -81,8 +81,14 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
         }
         How::Serve => {
             for subject in &subjects {
-                for (metric, unit, primary) in of_serve(measure) {
-                    add(&metric, Some(subject), unit, false, primary);
+                for metric in of_serve(measure) {
+                    let OfServe {
+                        name,
+                        unit,
+                        exact,
+                        primary,
+                    } = metric;
+                    add(&name, Some(subject), unit, exact, primary);
                 }
             }
         }
@@ -201,33 +207,84 @@ pub const PARTS: [&str; 24] = [
     "unaccounted",
 ];
 
-/// Metrics of `serve` with their unit, and which of them a bare name stands for.
-pub fn of_serve(measure: &Measure) -> Vec<(String, &'static str, bool)> {
-    if measure.load.is_empty() {
-        return [
-            ("first_answer", true),
-            ("listening", false),
-            ("first_byte", false),
-            ("launch_cpu", false),
-        ]
-        .map(|(metric, primary)| (metric.to_string(), "s", primary))
-        .to_vec();
-    }
+/// A metric of `serve`.
+pub struct OfServe {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Whether one value is enough: counts of all launches.
+    pub exact: bool,
+    /// Whether a bare name stands for it.
+    pub primary: bool,
+}
+
+/// Metrics of `serve`: of launches, of loads by connections, or of messages.
+pub fn of_serve(measure: &Measure) -> Vec<OfServe> {
     let mut all = Vec::new();
+    let mut add = |name: String, unit, exact, primary| {
+        all.push(OfServe {
+            name,
+            unit,
+            exact,
+            primary,
+        });
+    };
+    if measure.load.is_empty() {
+        let prefixes: &[&str] = match measure.also_cold() {
+            true => &["", "cold_"],
+            false => &[""],
+        };
+        for prefix in prefixes {
+            for metric in [
+                "first_answer",
+                "listening",
+                "first_byte",
+                "launch_cpu",
+                "launch_wait",
+            ] {
+                let primary = metric == "first_answer" && prefix.is_empty();
+                add(format!("{prefix}{metric}"), "s", false, primary);
+            }
+            add(format!("{prefix}launch_read"), "B", false, false);
+            for count in SLOW_LAUNCHES {
+                add(format!("{prefix}{count}"), "", true, false);
+            }
+        }
+    }
     for load in &measure.load {
         if load.value == WEBSOCKET {
             for client in ["", "spinning_"] {
-                all.push((format!("{client}round_trip"), "s", client.is_empty()));
-                all.push((format!("{client}round_trips_per_second"), "/s", false));
-                all.push((format!("{client}round_trip_cpu"), "s", false));
+                add(format!("{client}round_trip"), "s", false, client.is_empty());
+                add(
+                    format!("{client}round_trips_per_second"),
+                    "/s",
+                    false,
+                    false,
+                );
+                add(format!("{client}round_trip_cpu"), "s", false, false);
             }
             continue;
         }
         let connections = &load.value;
-        all.push((format!("requests_per_second_{connections}"), "/s", false));
-        all.push((format!("response_p50_{connections}"), "s", false));
-        all.push((format!("response_p99_{connections}"), "s", false));
-        all.push((format!("request_cpu_{connections}"), "s", false));
+        add(
+            format!("requests_per_second_{connections}"),
+            "/s",
+            false,
+            false,
+        );
+        add(format!("response_p50_{connections}"), "s", false, false);
+        add(format!("response_p99_{connections}"), "s", false, false);
+        add(format!("request_cpu_{connections}"), "s", false, false);
     }
     all
 }
+
+/// How many launches took over 1.2 times the median, and how many of them for which reason.
+pub const SLOW_LAUNCHES: [&str; 5] = [
+    "slow_launches",
+    "slow_by_cpu_wait",
+    "slow_by_disk",
+    "slow_by_work",
+    "slow_otherwise",
+];

@@ -1,5 +1,6 @@
 //! What `fathom run` writes: claims beside what was published and what was measured.
 
+mod drawing;
 mod figures;
 mod html;
 mod json;
@@ -9,8 +10,10 @@ mod plan;
 mod terminal;
 mod words;
 
+pub use drawing::experiment_picture;
 pub use figures::{
-    FIGURES_BEGIN, FIGURES_END, FiguresError, check_figures, experiment_figures, with_figures,
+    FIGURES_BEGIN, FIGURES_END, FIGURES_PICTURE, FiguresError, check_figures, experiment_figures,
+    with_figures,
 };
 pub use html::experiment_html;
 pub use json::{catalogue_json, experiment_json, plan_json};

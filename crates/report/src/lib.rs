@@ -36,9 +36,10 @@ pub use bench::bench_html;
 pub use bisect::{bisect_json, bisect_terminal};
 pub use changes::{ChangesOptions, changes_json, changes_terminal};
 pub use experiment::{
-    FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
-    experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
-    plan_json, plan_terminal, summary_terminal, with_figures,
+    FIGURES_BEGIN, FIGURES_END, FIGURES_PICTURE, FiguresError, catalogue_json, catalogue_terminal,
+    check_figures, experiment_figures, experiment_html, experiment_json, experiment_markdown,
+    experiment_picture, experiment_terminal, plan_json, plan_terminal, summary_terminal,
+    with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use gate::{
@@ -57,7 +58,9 @@ pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use report::{report_html, report_live, report_part, report_site};
-pub use serve::{ServeOptions, ServeProgress, serve_json, serve_progress, serve_terminal};
+pub use serve::{
+    ServeOptions, ServeProgress, serve_html, serve_json, serve_progress, serve_terminal,
+};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};

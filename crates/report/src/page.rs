@@ -5,6 +5,7 @@
 //! load. Pictures are SVG of our own, drawn here: no library runs in the page.
 
 mod bars;
+mod data;
 mod density;
 mod distribution;
 mod header;
@@ -17,6 +18,7 @@ mod table;
 use policy::hash;
 
 pub(crate) use bars::{Bar, bars};
+pub(crate) use data::{inert, saved};
 pub(crate) use distribution::{Sample, distributions};
 pub(crate) use header::Head;
 pub use header::Origin;

@@ -1,14 +1,19 @@
-//! What `fathom serve` says: a screen of text, JSON.
+//! What `fathom serve` says: a screen of text, a page, JSON.
 
 mod answer;
 mod cold;
 mod compared;
+mod histogram;
+mod html;
 mod json;
 mod loads;
+mod pictures;
+mod tables;
 mod terminal;
 mod websocket;
 mod words;
 
+pub use html::serve_html;
 pub use json::serve_json;
 pub use terminal::{ServeOptions, serve_terminal};
 pub use words::{ServeProgress, serve_progress};

@@ -31,4 +31,4 @@ pub(crate) use quote::{share_text, time};
 pub(crate) use server::of_server;
 pub use terminal::{WhyOptions, explain_terminal};
 
-pub(crate) use markdown::plain as markdown_text;
+pub(crate) use markdown::{plain as markdown_text, with_code as markdown_with_code};

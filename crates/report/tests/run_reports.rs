@@ -160,3 +160,28 @@ fn a_plan_and_a_list_fit_their_schemas() {
         &list,
     );
 }
+
+#[test]
+fn the_picture_of_a_page_stands_alone() {
+    let asked = record();
+    let mut beside = record();
+    beside.pictures.clear();
+    for (record, expected) in [(&asked, "sink=null"), (&beside, "as published")] {
+        let picture = fathom_report::experiment_picture(record).expect("something to draw");
+        assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
+        assert!(picture.contains(expected), "{picture}");
+        assert!(picture.contains("<circle class="), "{picture}");
+        assert!(picture.contains("prefers-color-scheme:dark"));
+        for forbidden in ["<script", "href", "<b>", "NaN"] {
+            assert!(!picture.contains(forbidden), "{forbidden}: {picture}");
+        }
+    }
+    beside.claims.clear();
+    assert_eq!(fathom_report::experiment_picture(&beside), None);
+    let figures = fathom_report::experiment_figures(&beside);
+    assert!(
+        figures.starts_with("**No claims.** Measured by"),
+        "{figures}"
+    );
+    assert!(!figures.contains("figures.svg"), "{figures}");
+}

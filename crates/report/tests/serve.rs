@@ -7,7 +7,7 @@ mod walker;
 use fathom_model::{ServeRecord, StopReason};
 use fathom_report::{ServeOptions, columns, serve_json, serve_terminal};
 use serde_json::Value;
-use served::{full, plain, sparse, unseen, websocket};
+use served::{full, hostile, plain, sparse, unseen, websocket};
 use walker::{Walker, assert_covered, undescribed};
 
 fn schema() -> Value {
@@ -41,14 +41,15 @@ fn flat(text: &str) -> String {
 #[test]
 fn every_record_fits_the_schema_and_no_key_in_the_schema_is_idle() {
     let schema = schema();
-    let values = [plain(), full(), sparse(), unseen(), websocket()].map(|record| written(&record));
+    let values = [plain(), full(), sparse(), unseen(), websocket(), hostile()]
+        .map(|record| written(&record));
     assert_covered(&schema, "serve", values, |path| !path.contains('|'));
     assert_eq!(undescribed(&schema), Vec::<String>::new());
 }
 
 #[test]
 fn what_was_written_can_be_read_again() {
-    for record in [plain(), full(), sparse(), unseen(), websocket()] {
+    for record in [plain(), full(), sparse(), unseen(), websocket(), hostile()] {
         let again: ServeRecord = serde_json::from_value(written(&record)).expect("a record");
         assert_eq!(again, record);
     }
@@ -94,7 +95,7 @@ fn two_servers_by_websocket() {
 #[test]
 fn no_line_is_too_wide_and_no_name_acts_on_the_terminal() {
     for width in [32, 60, 80, 120] {
-        for record in [plain(), full(), sparse(), unseen(), websocket()] {
+        for record in [plain(), full(), sparse(), unseen(), websocket(), hostile()] {
             for verbose in [false, true] {
                 let text = shown(&record, width, verbose);
                 assert!(

@@ -366,18 +366,29 @@ pub struct Measure {
     pub files: Vec<(Located<String>, Located<String>)>,
     /// Patterns that are counted.
     pub counts: Vec<Count>,
-    /// Caches of `startup`: warm, cold.
+    /// Caches of `startup` and of launches: warm, cold.
     pub cache: Vec<Located<String>>,
     /// Loads of `serve`: numbers of connections, and `websocket`; without any, launches.
     pub load: Vec<Located<String>>,
     /// What servers are asked for.
     pub path: Option<String>,
+    /// Clients offer to compress their WebSocket messages.
+    pub deflate: bool,
+    /// Length of one step of a round under load.
+    pub step: Option<Duration>,
     /// All probes of `machine`, not only the fingerprint.
     pub full: bool,
     /// Builds and tools of the stages, files and counts.
     pub needs: Vec<Located<String>>,
     /// Where it stands.
     pub span: Range<usize>,
+}
+
+impl Measure {
+    /// Whether it is also made with the programs' files out of memory.
+    pub fn also_cold(&self) -> bool {
+        self.cache.iter().any(|cache| cache.value == "cold")
+    }
 }
 
 /// An expression of the file.

@@ -122,6 +122,8 @@ impl Section {
                 "cache",
                 "load",
                 "path",
+                "deflate",
+                "step",
                 "full",
                 "needs",
             ],

@@ -66,6 +66,8 @@ impl Reader<'_> {
                 cache: self.caches(&table),
                 load: self.loads(&table),
                 path: table.text("path").map(|path| path.value),
+                deflate: self.deflates(&table),
+                step: self.duration(&table, "step"),
                 full: table.flag("full").unwrap_or(false),
                 needs: table.texts("needs"),
                 span: table.span.clone(),
@@ -98,15 +100,17 @@ impl Reader<'_> {
         if how == How::Static && table.get("files").is_none() && table.get("counts").is_none() {
             table.missing("files", "write files.NAME = \"{work}/program\", or counts.NAME = { command = \"…\", pattern = \"…\" }");
         }
-        let only_of: [(&str, &[How]); 12] = [
+        let only_of: [(&str, &[How]); 14] = [
             ("values", &[How::Value]),
             ("stages", &[How::Pipe]),
             ("names", &[How::Pipe]),
             ("files", &[How::Static]),
             ("counts", &[How::Static]),
-            ("cache", &[How::Startup]),
+            ("cache", &[How::Startup, How::Serve]),
             ("load", &[How::Serve]),
             ("path", &[How::Serve]),
+            ("deflate", &[How::Serve]),
+            ("step", &[How::Serve]),
             ("full", &[How::Machine]),
             ("needs", &[How::Pipe, How::Static]),
             (
@@ -159,6 +163,23 @@ impl Reader<'_> {
             );
         }
         loads
+    }
+
+    fn deflates(&self, table: &Table<'_>) -> bool {
+        let deflates = table.flag("deflate").unwrap_or(false);
+        if deflates
+            && !table
+                .texts("load")
+                .iter()
+                .any(|load| load.value == WEBSOCKET)
+        {
+            self.problems.add(
+                table.span.clone(),
+                "`deflate` is an extension of WebSocket",
+                "write load = \"websocket\" beside it",
+            );
+        }
+        deflates
     }
 
     pub(super) fn values(&self, table: &Table<'_>) -> Vec<Value> {

@@ -99,12 +99,7 @@ pub(super) fn startup(
     if targets.iter().any(|target| target.may_fail) {
         words.push("--ignore-failure".to_string());
     }
-    let caches: Vec<&str> = measure
-        .cache
-        .iter()
-        .map(|cache| cache.value.as_str())
-        .collect();
-    if caches.contains(&"cold") {
+    if measure.also_cold() {
         words.push("--cold".to_string());
     }
     let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
@@ -147,6 +142,15 @@ pub(super) fn serve(
         ],
     });
     words.extend(measure.path.iter().map(|path| format!("--path={path}")));
+    if measure.also_cold() {
+        words.push("--cold".to_string());
+    }
+    if let Some(step) = measure.step {
+        words.push(format!("--time={}ms", step.as_millis().max(1)));
+    }
+    if measure.deflate {
+        words.push("--deflate".to_string());
+    }
     let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
     words.extend(run_options(&jobs));
     words.extend(targets.iter().map(|target| target.job.line()));

@@ -248,7 +248,7 @@ fn startup_plan(
         found.command.output = Output::Pipe;
         Ok(found)
     };
-    let is_cold = measure.cache.iter().any(|cache| cache.value == "cold");
+    let is_cold = measure.also_cold();
     Ok(StartupPlan {
         targets: targets
             .iter()

@@ -3,11 +3,12 @@
 
 use fathom_machine::ProbeResult;
 use fathom_model::{
-    Cache, Combination, CpuWaits, Exit, Explanation, LoadRound, PipeRecord, PipeRound, ServeRecord,
-    StageRun, StartupRecord, StartupRun, WebSocketClient, WebSocketRound,
+    Cache, ColdStart, Combination, CpuWaits, Exit, Explanation, Launch, LoadRound, PipeRecord,
+    PipeRound, ServeRecord, StageRun, StartupRecord, StartupRun, WebSocketClient, WebSocketRound,
 };
 use serde_json::Value;
 
+use crate::metrics::SLOW_LAUNCHES;
 use crate::results::{Findings, Samples};
 use crate::unit;
 
@@ -188,20 +189,14 @@ pub fn serve(
     let Some(server) = record.servers.get(server) else {
         return Vec::new();
     };
+    for (cold, prefix) in [(&server.cold, ""), (&server.cold_evicted, "cold_")] {
+        if let Some(cold) = cold {
+            launches(&mut sampler, cold, subject, prefix);
+        }
+    }
     let mut add = |metric: &str, unit, primary, values: Vec<(u32, f64)>| {
         sampler.add(metric, Some(subject), unit, false, primary, values);
     };
-    if let Some(cold) = &server.cold {
-        let runs = || (0u32..).zip(&cold.runs);
-        let of = |pick: fn(&fathom_model::Launch) -> Option<f64>| {
-            let values = runs().filter_map(|(round, run)| Some((round, pick(run)? / 1e3)));
-            values.collect::<Vec<_>>()
-        };
-        add("first_answer", "s", true, of(|run| Some(run.ready_ms)));
-        add("listening", "s", false, of(|run| run.listening_ms));
-        add("first_byte", "s", false, of(|run| Some(run.first_byte_ms)));
-        add("launch_cpu", "s", false, of(|run| Some(run.cpu_ms)));
-    }
     for load in &server.load {
         let of = |pick: fn(&LoadRound) -> Option<f64>| {
             let values = load.rounds.iter();
@@ -237,6 +232,47 @@ pub fn serve(
         add(&name("round_trip_cpu"), "s", false, cpu);
     }
     sampler.all
+}
+
+/// The launches of one server, and how many were slow for which reason.
+fn launches(sampler: &mut Sampler<'_>, cold: &ColdStart, subject: &str, prefix: &str) {
+    let of = |pick: fn(&Launch) -> Option<f64>| {
+        let runs = (0u32..).zip(&cold.runs);
+        runs.filter_map(|(round, run)| Some((round, pick(run)?)))
+            .collect::<Vec<_>>()
+    };
+    type Pick = fn(&Launch) -> Option<f64>;
+    let metrics: [(&str, &str, Pick); 6] = [
+        ("first_answer", "s", |run| Some(run.ready_ms / 1e3)),
+        ("listening", "s", |run| Some(run.listening_ms? / 1e3)),
+        ("first_byte", "s", |run| Some(run.first_byte_ms / 1e3)),
+        ("launch_cpu", "s", |run| Some(run.cpu_ms / 1e3)),
+        ("launch_wait", "s", |run| Some(run.run_queue_wait_ms / 1e3)),
+        ("launch_read", "B", |run| Some(run.read_bytes as f64)),
+    ];
+    for (metric, unit, pick) in metrics {
+        let primary = metric == "first_answer" && prefix.is_empty();
+        let name = format!("{prefix}{metric}");
+        sampler.add(&name, Some(subject), unit, false, primary, of(pick));
+    }
+    let by_reason = [
+        cold.waited_for_cpu,
+        cold.waited_for_disk,
+        cold.worked_longer,
+        cold.slow_otherwise,
+    ];
+    let counts = [by_reason.iter().sum()].into_iter().chain(by_reason);
+    for (count, name) in counts.zip(SLOW_LAUNCHES) {
+        let values = vec![(0, count as f64)];
+        sampler.add(
+            &format!("{prefix}{name}"),
+            Some(subject),
+            "",
+            true,
+            false,
+            values,
+        );
+    }
 }
 
 /// First output and exit of the runs of a `startup` record, and what they waited for a CPU.

@@ -74,13 +74,18 @@ fn plan(
     let usual = ServePlan::usual(servers, fresh_seed());
     Ok(ServePlan {
         launches: if is_loaded { 0 } else { rounds },
+        step: measure.step.unwrap_or(usual.step),
+        cold: measure.also_cold(),
         rounds: if is_loaded { rounds } else { 0 },
         connections: loads().filter_map(|load| load.parse().ok()).collect(),
         // What it is asked is what is claimed of it: connections, no share of what they showed.
         rates: Some(Vec::new()),
         requests: RequestPlan {
             paths: vec![measure.path.clone().unwrap_or_else(|| "/".to_string())],
-            websocket: by_websocket.then_some(Extensions::None),
+            websocket: by_websocket.then_some(match measure.deflate {
+                true => Extensions::Deflate,
+                false => Extensions::None,
+            }),
             ..RequestPlan::default()
         },
         checks: Checks {

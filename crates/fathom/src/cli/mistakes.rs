@@ -1,48 +1,138 @@
 //! Slips on the command line that clap can't explain: a command without quotes.
 
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command};
 
 /// What to type instead, where the words of one command were given without quotes and `--`; `None`
 /// where clap's own message is the better one.
-pub(super) fn explain(cli: &Command, error: ErrorKind, words: &[OsString]) -> Option<String> {
-    let verb = cli.find_subcommand(words.first()?)?;
-    if error != ErrorKind::UnknownArgument
-        || !["bench", "why", "startup", "serve"].contains(&verb.get_name())
-    {
-        return None;
+pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let bare = Bare::of(cli, words)?;
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let option = bare.command[1..]
+                .iter()
+                .find(|word| word.starts_with('-'))?;
+            let problem = format!(
+                "{option} stands after {:?}, where the command begins",
+                bare.command[0]
+            );
+            Some(format!(
+                "{problem}; for one command with arguments, {}",
+                bare.forms()
+            ))
+        }
+        // `sort -rn file`: -r is an option of Fathom's too, and n no number.
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
+            let value = error.get(ContextKind::InvalidValue)?.to_string();
+            let takes_it = |two: &[&str]| {
+                two[0].starts_with('-') && (two[1] == value || two[0].ends_with(&value))
+            };
+            let after = bare.command[1..].iter().copied().chain([""]);
+            let after: Vec<&str> = after.collect();
+            let option = after.windows(2).find(|two| takes_it(two))?[0];
+            let text = error.to_string();
+            let text = text.lines().next()?.trim_start_matches("error: ");
+            Some(format!(
+                "{text}; if {option} is meant for {:?}, {}",
+                bare.command[0],
+                bare.forms()
+            ))
+        }
+        _ => None,
     }
-    let words: Vec<&str> = words[1..]
-        .iter()
-        .map(|word| word.to_str())
-        .collect::<Option<_>>()?;
-    if words.contains(&"--") {
-        return None;
-    }
-    let (options, command) = words.split_at(first_positional(verb, &words)?);
-    if command.len() < 2 {
-        return None;
-    }
-    let name = verb.get_name();
-    // What has blanks was quoted: a command of its own.
-    if command[0].contains(char::is_whitespace) {
-        return None;
-    }
-    let option = command[1..].iter().find(|word| word.starts_with('-'))?;
-    let problem = format!(
-        "{option} stands after {:?}, where the command begins",
-        command[0]
-    );
-    let before = match options {
-        [] => String::new(),
-        options => format!("{} ", line(options)),
-    };
+}
+
+/// The same where clap took a word of the command for a command of its own: `gzip -c file`, with
+/// `file` to clean up. Options behind a command are Fathom's otherwise, as in `./a -r 5`.
+pub(super) fn swallowed(cli: &Command, words: &[OsString]) -> Option<String> {
+    let bare = Bare::of(cli, words)?;
+    let pair = bare.command[1..].windows(2);
+    let mut wrong = pair.filter_map(|two| {
+        let letter = two[0]
+            .strip_prefix('-')
+            .filter(|rest| rest.len() == 1)?
+            .chars()
+            .next()?;
+        let is_hook = |arg: &&Arg| {
+            let values = arg.get_value_names().unwrap_or_default();
+            arg.get_short() == Some(letter) && values.iter().any(|name| name == "COMMAND")
+        };
+        let hook = bare.verb.get_arguments().find(is_hook)?;
+        (!may_run(two[1])).then_some((two, hook.get_long()?))
+    });
+    let (two, name) = wrong.next()?;
     Some(format!(
-        "{problem}; for one command with arguments, {}",
-        forms(name, &before, command)
+        "{} {} stands after {:?} and would be --{name}, but there is no program {}; for one command with arguments, {}",
+        two[0],
+        two[1],
+        bare.command[0],
+        two[1],
+        bare.forms()
     ))
+}
+
+/// Whether a shell could run this word. What has more than a name in it is left to the shell.
+fn may_run(word: &str) -> bool {
+    let is_name = |letter: char| letter.is_alphanumeric() || "._-+/".contains(letter);
+    let is_program = |path: &Path| {
+        let about = path.metadata();
+        about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    if !word.chars().all(is_name) || shell_builtin(word).is_some() {
+        return true;
+    }
+    // Where it isn't there it may be, where the hook runs.
+    if word.contains('/') {
+        return is_program(Path::new(word)) || !Path::new(word).exists();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| is_program(&folder.join(word)))
+}
+
+/// A command line whose first command is a single word, and has more words after it.
+struct Bare<'w> {
+    verb: &'w Command,
+    /// Those before it.
+    options: Vec<&'w str>,
+    command: Vec<&'w str>,
+}
+
+impl<'w> Bare<'w> {
+    fn of(cli: &'w Command, words: &'w [OsString]) -> Option<Bare<'w>> {
+        let verb = cli.find_subcommand(words.first()?)?;
+        if !["bench", "why", "startup", "serve"].contains(&verb.get_name()) {
+            return None;
+        }
+        let words: Vec<&str> = words[1..]
+            .iter()
+            .map(|word| word.to_str())
+            .collect::<Option<_>>()?;
+        if words.contains(&"--") {
+            return None;
+        }
+        let (options, command) = words.split_at(first_positional(verb, &words)?);
+        // What has blanks was quoted: a command of its own.
+        if command.len() < 2 || command[0].contains(char::is_whitespace) {
+            return None;
+        }
+        Some(Bare {
+            verb,
+            options: options.to_vec(),
+            command: command.to_vec(),
+        })
+    }
+
+    fn forms(&self) -> String {
+        let before = match &self.options[..] {
+            [] => String::new(),
+            options => format!("{} ", line(options)),
+        };
+        forms(self.verb.get_name(), &before, &self.command)
+    }
 }
 
 /// Both right ways to write a command with arguments.
@@ -152,9 +242,12 @@ mod tests {
     use super::*;
     use clap::ArgAction;
 
-    fn said(words: &[&str]) -> Option<String> {
+    fn cli() -> Command {
         let options = [
-            Arg::new("runs").short('r').long("runs"),
+            Arg::new("runs")
+                .short('r')
+                .long("runs")
+                .value_parser(clap::value_parser!(u32)),
             Arg::new("list")
                 .short('L')
                 .num_args(2)
@@ -163,14 +256,27 @@ mod tests {
                 .short('i')
                 .num_args(0..=1)
                 .require_equals(true),
+            Arg::new("cleanup")
+                .short('c')
+                .long("cleanup")
+                .value_name("COMMAND"),
             Arg::new("shell").short('S').action(ArgAction::SetTrue),
             Arg::new("commands").num_args(0..),
         ];
         let verb = |name: &'static str| Command::new(name).args(options.clone());
         let mut cli = Command::new("fathom").subcommands([verb("bench"), verb("why"), verb("run")]);
         cli.build();
+        cli
+    }
+
+    fn said(words: &[&str]) -> Option<String> {
+        let mut cli = cli();
+        let given = ["fathom"].iter().chain(words);
+        let error = cli
+            .try_get_matches_from_mut(given)
+            .expect_err("it is wrong");
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        explain(&cli, ErrorKind::UnknownArgument, &words)
+        explain(&cli, &error, &words)
     }
 
     #[test]
@@ -193,6 +299,46 @@ mod tests {
         assert_eq!(said(&["bench", "gzip", "-k", "--", "x"]), None);
         assert_eq!(said(&["bench", "-k"]), None);
         assert_eq!(said(&["run", "gzip", "-k"]), None);
-        assert_eq!(said(&[]), None);
+        assert_eq!(said(&["bench", "-r", "x", "gzip"]), None);
+        assert_eq!(said(&["bench", "gzip x", "-r", "x"]), None);
+    }
+
+    #[test]
+    fn a_value_that_is_none_may_have_been_meant_for_the_program() {
+        for words in [["sort", "-r", "file"], ["sort", "-rn", "file"]] {
+            let text = said(&[&["bench"], &words[..]].concat()).expect("a tip");
+            assert!(text.starts_with("invalid value '"), "{text}");
+            let tip = format!(
+                "if {} is meant for \"sort\", write: fathom bench -- {}, or",
+                words[1],
+                words.join(" ")
+            );
+            assert!(text.contains(&tip), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_the_command_is_no_command_to_clean_up() {
+        let taken = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            swallowed(&cli(), &words)
+        };
+        let expected = "-c no-such-program stands after \"gzip\" and would be --cleanup, but there is no program \
+             no-such-program; for one command with arguments, write: fathom bench -r 5 -- gzip -c no-such-program, \
+             or: fathom bench -r 5 'gzip -c no-such-program'";
+        let words = ["bench", "-r", "5", "gzip", "-c", "no-such-program"];
+        assert_eq!(taken(&words).as_deref(), Some(expected));
+        let right: [&[&str]; 7] = [
+            &["bench", "./a", "./b", "-r", "5"],
+            &["bench", "./a", "-c", "sync"],
+            &["bench", "./a", "-c", "cd"],
+            &["bench", "./a", "-c", "rm -f out"],
+            &["bench", "./a", "-c", "$CLEAN"],
+            &["bench", "gzip -k x", "-c", "no-such-program"],
+            &["bench", "-c", "no-such-program", "gzip"],
+        ];
+        for words in right {
+            assert_eq!(taken(words), None, "{words:?}");
+        }
     }
 }

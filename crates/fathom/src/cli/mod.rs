@@ -149,13 +149,16 @@ fn parse() -> Result<Cli, Failure> {
     command.build();
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
-    parsed.or_else(|error| {
-        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-        match mistakes::explain(&command, error.kind(), &words) {
-            Some(text) => Err(Failure::Usage(text)),
-            None => error.exit(),
-        }
-    })
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let mistake = match &parsed {
+        Ok(_) => mistakes::swallowed(&command, &words),
+        Err(error) => mistakes::explain(&command, error, &words),
+    };
+    match (mistake, parsed) {
+        (Some(text), _) => Err(Failure::Usage(text)),
+        (None, Ok(cli)) => Ok(cli),
+        (None, Err(error)) => error.exit(),
+    }
 }
 
 /// Does what the command line asks for; returns the exit code.

@@ -50,6 +50,11 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
             &["-i=abc", "true"],
             "error: -i=abc: \"abc\" is no exit code",
         ),
+        (
+            &["gzip", "-c", "no-such-file"],
+            "error: -c no-such-file stands after \"gzip\" and would be --cleanup, but there is no program no-such-file; \
+             for one command with arguments, write: fathom bench -- gzip -c no-such-file, or: fathom bench 'gzip -c no-such-file'",
+        ),
         (&["--env", "X", "true"], "error: --env takes NAME=VALUE"),
         (
             &["--env", "A=1", "--env", "B=2", "true"],

@@ -4,4 +4,5 @@ mod catalogue;
 mod ended;
 mod judged;
 mod materials;
+mod served;
 mod world;

@@ -1,6 +1,9 @@
 //! Servers as real processes: who listens is seen, and who is started is gone afterwards.
 
+use std::ffi::{OsStr, OsString};
+
 use super::*;
+use crate::{Input, Output};
 
 const SOON: u64 = 20_000_000_000;
 
@@ -178,7 +181,7 @@ fn without_the_filter_listening_is_looked_for() {
     let mut server = start(LISTENS);
     // As where the kernel has no such filter; the call itself must still be let go on.
     let calls = match &mut server.running {
-        Running::Watched(watch) => watch.calls.take(),
+        Running::Watched(watch) => watch.pipes.calls.take(),
         _ => None,
     };
     let calls = calls.unwrap();

@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 
 use fathom_model::{ExperimentRecord, ResultRow};
 
+use super::drawing::experiment_picture;
 use super::terminal::machine;
 use super::words;
+use crate::quantity::counted;
 use crate::waits;
-use crate::why::markdown_text as plain;
+use crate::why::markdown_with_code as plain;
 
 /// The line before the figures.
 pub const FIGURES_BEGIN: &str = "<!-- figures: begin. `fathom run --readme` writes up to the end mark; change the prose, not this. -->";
+/// The picture of the figures, in the folder of the page.
+pub const FIGURES_PICTURE: &str = "figures.svg";
 /// The line after the figures.
 pub const FIGURES_END: &str = "<!-- figures: end -->";
 
@@ -85,15 +89,20 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
     }
 }
 
-/// Claims with their verdicts, the medians behind them, and where and when they were measured.
+/// How many claims have which verdict, the picture, the claims, and, folded away, the medians behind
+/// them and the programs that were run.
 pub fn experiment_figures(record: &ExperimentRecord) -> String {
-    let mut out = String::new();
-    out.push_str(&format!("{}\n", plain(&taken(record))));
+    let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
     if !record.complete {
         out.push_str("\n**Partial**: not everything was measured.\n");
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
         out.push_str(&format!("\n{waits}.\n"));
+    }
+    if experiment_picture(record).is_some() {
+        out.push_str(&format!(
+            "\n![The sizes that were measured, beside the published ones]({FIGURES_PICTURE})\n"
+        ));
     }
     claims(&mut out, record);
     for measure in &record.measures {
@@ -101,6 +110,17 @@ pub fn experiment_figures(record: &ExperimentRecord) -> String {
     }
     versions(&mut out, record);
     out
+}
+
+fn tally(record: &ExperimentRecord) -> String {
+    match record.claims.len() {
+        0 => "No claims".to_owned(),
+        all => format!(
+            "Of {}: {}",
+            counted(all as u64, "claim", "claims"),
+            words::tally(&record.claims)
+        ),
+    }
 }
 
 /// The line that says where and when.
@@ -112,9 +132,8 @@ fn taken(record: &ExperimentRecord) -> String {
     let machine = machine(record);
     let machine = machine.strip_prefix("machine: ").unwrap_or(&machine);
     format!(
-        "Measured by Fathom {} ({set}{machine}): {}.",
-        record.fathom_version,
-        words::tally(&record.claims)
+        "Measured by Fathom {} ({set}{machine}).",
+        record.fathom_version
     )
 }
 
@@ -228,13 +247,15 @@ fn versions(out: &mut String, record: &ExperimentRecord) {
         let version = tool.version.as_ref()?;
         Some(format!("{}: {version}", tool.name))
     });
-    let found: Vec<String> = found.collect();
-    if !found.is_empty() {
-        out.push_str(&format!("\n{}.\n", plain(&found.join("; "))));
+    let missing = record.tools.iter().filter_map(|tool| tool.missing.as_ref());
+    let missing = missing.map(|missing| format!("not here: {missing}"));
+    let all: Vec<String> = found.chain(missing).collect();
+    if all.is_empty() {
+        return;
     }
-    let missing = record.tools.iter().filter_map(|tool| tool.missing.clone());
-    let missing: Vec<String> = missing.collect();
-    if !missing.is_empty() {
-        out.push_str(&format!("\nNot here: {}.\n", plain(&missing.join("; "))));
+    out.push_str("\n<details><summary>Programs</summary>\n\n");
+    for tool in all {
+        out.push_str(&format!("- {}\n", plain(&tool)));
     }
+    out.push_str("\n</details>\n");
 }

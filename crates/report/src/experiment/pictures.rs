@@ -14,19 +14,19 @@ use crate::text::bounded;
 
 /// One line of a picture: what was measured under one combination of parameters.
 #[derive(Debug, PartialEq)]
-struct Series {
+pub(super) struct Series {
     /// The parameters in which it differs from the others; empty if there are no others.
-    name: String,
-    unit: String,
+    pub(super) name: String,
+    pub(super) unit: String,
     /// One for each subject of the picture, where it was measured.
-    points: Vec<Option<Estimate>>,
+    pub(super) points: Vec<Option<Estimate>>,
 }
 
 /// Lines that a picture shows; the record has all.
 const MOST_SERIES: usize = 12;
 
 /// The lines of a picture that have two points or more, in the order of the results.
-fn series(record: &ExperimentRecord, picture: &Picture) -> Vec<Series> {
+pub(super) fn series(record: &ExperimentRecord, picture: &Picture) -> Vec<Series> {
     let mut combinations: Vec<&Combination> = Vec::new();
     for row in record
         .results

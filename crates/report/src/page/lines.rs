@@ -19,11 +19,11 @@ pub(crate) struct Point {
     pub(crate) joined: bool,
     /// Whether it does not count, such as a run to warm up.
     pub(crate) hollow: bool,
-    /// What it is, in words.
+    /// What it is, in words; without, the line passes here and no mark is drawn.
     pub(crate) title: String,
 }
 
-/// A named place of the axis that goes across.
+/// A place of the axis that goes across; its name may be empty.
 pub(crate) struct Mark {
     pub(crate) at: f64,
     pub(crate) name: String,
@@ -57,7 +57,10 @@ const LETTER: f64 = 7.0;
 pub(crate) fn lines(label: &str, what: &Lines) -> String {
     let longest = what.up_ticks.iter().map(|(_, text)| text.chars().count());
     let wide = 8.0 + LETTER * longest.max().unwrap_or(0) as f64;
-    let bare = if what.marks.is_empty() { " bare" } else { "" };
+    let bare = match what.marks.iter().all(|mark| mark.name.is_empty()) {
+        true => " bare",
+        false => "",
+    };
     let mut out = format!(
         "<div class=\"framed{bare}\"><svg class=\"scale\" width=\"{wide}\" height=\"{HEIGHT}\" aria-hidden=\"true\">\n"
     );
@@ -94,7 +97,9 @@ fn marks(svg: &mut Svg, what: &Lines) {
         // Neighbouring names stand on two heights, so that they do not cover each other.
         let y = if index % 2 == 0 { 11.0 } else { 25.0 };
         let class = if x > 60.0 { "axis end" } else { "axis" };
-        svg.text(x, y, class, &mark.name);
+        if !mark.name.is_empty() {
+            svg.text(x, y, class, &mark.name);
+        }
     }
 }
 
@@ -108,7 +113,7 @@ fn draw(svg: &mut Svg, what: &Lines, series: &Series) {
         stretch.push(place(point));
     }
     flush(svg, &mut stretch);
-    for point in &series.points {
+    for point in series.points.iter().filter(|point| !point.title.is_empty()) {
         let at = place(point);
         if let Some((low, high)) = point.interval {
             let (low, high) = (what.up.place(low), what.up.place(high));

@@ -1,5 +1,6 @@
 'use strict';
-// Tables are sorted by a click on the head of a column; marks of pictures say on focus what they say under the pointer.
+// Tables are sorted by a click on the head of a column; marks of pictures say on focus what they say under the pointer; a
+// record that the page holds is saved.
 function sortable(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -47,4 +48,14 @@ function sortable(table) {
     bubble.style.top = `${area.bottom + 8 + window.scrollY}px`;
   });
   document.addEventListener('focusout', () => { bubble.hidden = true; });
+  for (const button of document.querySelectorAll('[data-save]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([document.getElementById('record').textContent], { type: 'application/json' }));
+      link.download = button.dataset.save;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    });
+  }
 }

@@ -243,18 +243,3 @@ fn measurements(report: &Report, tables: &Tables) -> Value {
         "dirty": dirty.map(|(place, _)| place).collect::<Vec<_>>(),
     })
 }
-
-/// JSON in an element of a page: no character could end it.
-pub(super) fn inert(value: &Value) -> String {
-    let json = value.to_string();
-    let mut out = String::with_capacity(json.len() + json.len() / 50);
-    for character in json.chars() {
-        match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            _ => out.push(character),
-        }
-    }
-    out
-}

@@ -6,9 +6,9 @@ use fathom_model::{Report, ReportBenchmark};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::data::{Extent, data, inert, key};
+use super::data::{Extent, data, key};
 use super::{answer, overview, records, versions};
-use crate::page::{Head, Origin, Reach, page, section, with_data};
+use crate::page::{Head, Origin, Reach, inert, page, section, with_data};
 
 const SCRIPT: &str = concat!(
     include_str!("../page/page.js"),

@@ -9,27 +9,11 @@ use crate::why::columns::{Column, write as write_columns};
 
 /// A table for each server, or of several only the last rung unless all is asked for.
 pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
-    let starts: Vec<(usize, &ColdStart, &str)> = record
-        .servers
-        .iter()
-        .enumerate()
-        .flat_map(|(index, server)| {
-            let both = [(&server.cold, ""), (&server.cold_evicted, ", evicted")];
-            both.into_iter()
-                .filter_map(move |(cold, state)| Some((index, cold.as_ref()?, state)))
-        })
-        .collect();
-    let Some((_, first, _)) = starts.first() else {
+    let starts = starts(record);
+    let Some(title) = title(record, &starts) else {
         return;
     };
     page.gap();
-    let launches = counted(first.launches as u64, "launch", "launches");
-    let several = if record.servers.len() > 1 {
-        " each"
-    } else {
-        ""
-    };
-    let title = format!("From launch to first answer ({launches}{several})");
     page.prose(0, Tone::Strong, &title);
     let mut rows: Vec<(String, Spread)> = Vec::new();
     for (server, cold, state) in &starts {
@@ -64,7 +48,33 @@ pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
     }
 }
 
-fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
+/// Index of a server, how it started, and with which files out of memory.
+pub(super) type Start<'r> = (usize, &'r ColdStart, &'static str);
+
+/// All that were measured.
+pub(super) fn starts(record: &ServeRecord) -> Vec<Start<'_>> {
+    let servers = record.servers.iter().enumerate();
+    let of = servers.flat_map(|(index, server)| {
+        let both = [(&server.cold, ""), (&server.cold_evicted, ", evicted")];
+        both.into_iter()
+            .filter_map(move |(cold, state)| Some((index, cold.as_ref()?, state)))
+    });
+    of.collect()
+}
+
+/// What stands above them; nothing if there are none.
+pub(super) fn title(record: &ServeRecord, starts: &[Start<'_>]) -> Option<String> {
+    let (_, first, _) = starts.first()?;
+    let launches = counted(first.launches as u64, "launch", "launches");
+    let several = match record.servers.len() {
+        2.. => " each",
+        _ => "",
+    };
+    Some(format!("From launch to first answer ({launches}{several})"))
+}
+
+/// In the order of a start; the last is no rung but what it cost.
+pub(super) fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
     let listening = match cold.listening_by {
         Some(ListeningBy::Look) => "listening (polled)",
         _ => "listening",
@@ -79,7 +89,7 @@ fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
 }
 
 /// What made the tail.
-fn slow(cold: &ColdStart) -> Option<String> {
+pub(super) fn slow(cold: &ColdStart) -> Option<String> {
     let causes = [
         (cold.waited_for_cpu, "waited for a CPU"),
         (cold.waited_for_disk, "read from the disk"),

@@ -30,7 +30,8 @@ pub(super) fn write(page: &mut Page, record: &ServeRecord) {
     }
 }
 
-fn what(record: &ServeRecord, comparison: &ServeComparison) -> String {
+/// By what it is compared.
+pub(super) fn what(record: &ServeRecord, comparison: &ServeComparison) -> String {
     let load = || {
         let server = record.servers.get(comparison.subject)?;
         Some(words::load(server.load.get(comparison.load?)?))
@@ -45,7 +46,8 @@ fn what(record: &ServeRecord, comparison: &ServeComparison) -> String {
     format!("{metric}{load}")
 }
 
-fn verdict(comparison: &ServeComparison) -> String {
+/// What follows, with its interval.
+pub(super) fn verdict(comparison: &ServeComparison) -> String {
     let words = match comparison.metric {
         ServeMetric::ServerCpu => Words {
             less: "less",

@@ -9,26 +9,12 @@ use crate::why::columns::{Column, write as write_columns};
 
 /// Writes the tables.
 pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
-    let loads: Vec<(usize, &LoadResult)> = record
-        .servers
-        .iter()
-        .enumerate()
-        .flat_map(|(index, server)| server.load.iter().map(move |load| (index, load)))
-        .collect();
+    let loads = all(record);
     if loads.is_empty() {
         return;
     }
     page.gap();
-    let conditions = &record.conditions;
-    let rounds = counted(u64::from(conditions.rounds), "round", "rounds");
-    let title = format!(
-        "Under load ({rounds} of {} s; response times of good answers)",
-        fixed(
-            conditions.step_seconds,
-            usize::from(conditions.step_seconds.fract() != 0.0)
-        )
-    );
-    page.prose(0, Tone::Strong, &title);
+    page.prose(0, Tone::Strong, &title(record));
     let names: Vec<String> = loads
         .iter()
         .map(|(server, load)| format!("{}{}", words::number(record, *server), words::load(load)))
@@ -57,81 +43,102 @@ pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
         ],
     );
     if loads.iter().any(|(_, load)| load.rate_per_second.is_none()) {
-        page.prose(
-            2,
-            Tone::Quiet,
-            "Closed loops hardly notice a standstill; the open loop counts it in full.",
-        );
+        page.prose(2, Tone::Quiet, CLOSED);
     }
-    neighbours(page, &loads);
-    doubts(page, record, &loads);
-    if verbose {
-        details(page, &names, &loads);
+    if let Some(text) = neighbours(&loads) {
+        page.prose(2, Tone::Bad, &text);
     }
-}
-
-/// What stands in the way of trust, one line for each server and load.
-fn doubts(page: &mut Page, record: &ServeRecord, loads: &[(usize, &LoadResult)]) {
-    for (server, load) in loads {
-        let mut said = Vec::new();
-        for verdict in &load.verdicts {
-            said.push(match verdict.as_str() {
-                "generator-bound" => format!(
-                    "generator-bound: the generator had {} of its CPU, the server {}",
-                    format_share(load.generator_cpu_share),
-                    load.server_cpus_used
-                        .map_or("an unknown part".to_string(), |cpus| {
-                            format!("{} CPUs", fixed(cpus, 2))
-                        })
-                ),
-                "generator late" => format!(
-                    "the generator was late: p99 of its lag {}",
-                    load.generator_lag_us
-                        .p99
-                        .map_or("n/a".to_string(), words::us)
-                ),
-                // Said once, of all.
-                "neighbours" => continue,
-                "Little's law off" => format!(
-                    "Little's law is off: {} instead of 1",
-                    load.little
-                        .map_or("?".to_string(), |little| fixed(little, 3))
-                ),
-                "not steady" => {
-                    "not steady: CPU time for each request moves over the rounds".to_string()
-                }
-                other => page.clean(other),
-            });
-        }
-        if load.errors + load.dropped > 0 {
-            let kinds = load.errors_by_kind.iter();
-            let kinds: Vec<String> = kinds
-                .map(|(kind, count)| format!("{} {kind}", format_count(*count as f64)))
-                .collect();
-            let dropped = match load.dropped {
-                0 => String::new(),
-                dropped => format!("; {} were never answered", format_count(dropped as f64)),
-            };
-            said.push(format!(
-                "{} of {} requests failed{}{}{dropped}",
-                format_count(load.errors as f64),
-                format_count(load.scheduled as f64),
-                if kinds.is_empty() { "" } else { ": " },
-                kinds.join(", ")
-            ));
-        }
+    for (server, load) in &loads {
+        let said = doubts(load, |text| page.clean(text));
         if !said.is_empty() {
             let who = format!("{}{}", words::number(record, *server), words::load(load));
             page.prose(2, Tone::Notice, &format!("{who}: {}", said.join("; ")));
         }
     }
+    if verbose {
+        details(page, &names, &loads);
+    }
+}
+
+/// All loads with the index of their server.
+pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &LoadResult)> {
+    let servers = record.servers.iter().enumerate();
+    let of = servers.flat_map(|(index, server)| server.load.iter().map(move |load| (index, load)));
+    of.collect()
+}
+
+/// What stands above them.
+pub(super) fn title(record: &ServeRecord) -> String {
+    let conditions = &record.conditions;
+    let rounds = counted(u64::from(conditions.rounds), "round", "rounds");
+    let decimals = usize::from(conditions.step_seconds.fract() != 0.0);
+    format!(
+        "Under load ({rounds} of {} s; response times of good answers)",
+        fixed(conditions.step_seconds, decimals)
+    )
+}
+
+/// Why a closed loop has no verdict on latency.
+pub(super) const CLOSED: &str =
+    "Closed loops hardly notice a standstill; the open loop counts it in full.";
+
+/// What stands in the way of trust in one load; what is from outside goes through `clean`.
+pub(super) fn doubts(load: &LoadResult, clean: impl Fn(&str) -> String) -> Vec<String> {
+    let mut said = Vec::new();
+    for verdict in &load.verdicts {
+        said.push(match verdict.as_str() {
+            "generator-bound" => format!(
+                "generator-bound: the generator had {} of its CPU, the server {}",
+                format_share(load.generator_cpu_share),
+                load.server_cpus_used
+                    .map_or("an unknown part".to_string(), |cpus| {
+                        format!("{} CPUs", fixed(cpus, 2))
+                    })
+            ),
+            "generator late" => format!(
+                "the generator was late: p99 of its lag {}",
+                load.generator_lag_us
+                    .p99
+                    .map_or("n/a".to_string(), words::us)
+            ),
+            // Said once, of all.
+            "neighbours" => continue,
+            "Little's law off" => format!(
+                "Little's law is off: {} instead of 1",
+                load.little
+                    .map_or("?".to_string(), |little| fixed(little, 3))
+            ),
+            "not steady" => {
+                "not steady: CPU time for each request moves over the rounds".to_string()
+            }
+            other => clean(other),
+        });
+    }
+    if load.errors + load.dropped > 0 {
+        let kinds = load.errors_by_kind.iter();
+        let kinds: Vec<String> = kinds
+            .map(|(kind, count)| format!("{} {}", format_count(*count as f64), clean(kind)))
+            .collect();
+        let dropped = match load.dropped {
+            0 => String::new(),
+            dropped => format!("; {} were never answered", format_count(dropped as f64)),
+        };
+        said.push(format!(
+            "{} of {} requests failed{}{}{dropped}",
+            format_count(load.errors as f64),
+            format_count(load.scheduled as f64),
+            if kinds.is_empty() { "" } else { ": " },
+            kinds.join(", ")
+        ));
+    }
+    said
 }
 
 /// How much others took, at the least and at the most, if that was too much anywhere.
-fn neighbours(page: &mut Page, loads: &[(usize, &LoadResult)]) {
+pub(super) fn neighbours(loads: &[(usize, &LoadResult)]) -> Option<String> {
     let disturbed = |load: &LoadResult| load.verdicts.iter().any(|verdict| verdict == "neighbours");
     if !loads.iter().any(|(_, load)| disturbed(load)) {
-        return;
+        return None;
     }
     let all = loads.iter().flat_map(|(_, load)| &load.rounds);
     let shares = all.map(|round| round.neighbours_share);
@@ -143,8 +150,9 @@ fn neighbours(page: &mut Page, loads: &[(usize, &LoadResult)]) {
         true => most,
         false => format!("{least} to {most}"),
     };
-    let text = format!("Other programs took {shares} of the CPUs: don't trust these numbers");
-    page.prose(2, Tone::Bad, &text);
+    Some(format!(
+        "Other programs took {shares} of the CPUs: don't trust these numbers"
+    ))
 }
 
 fn details(page: &mut Page, names: &[String], loads: &[(usize, &LoadResult)]) {

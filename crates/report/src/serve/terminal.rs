@@ -1,6 +1,6 @@
 //! The screen of text, and the rest with `-v`.
 
-use fathom_model::{HighestRate, ServeRecord};
+use fathom_model::{HighestRate, ServeBudget, ServeConditions, ServeRecord};
 
 use super::answer::{answer, budget_value};
 use super::{cold, compared, loads, websocket, words};
@@ -78,7 +78,8 @@ pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
     page.finish()
 }
 
-fn highest_rate(highest: &HighestRate) -> String {
+/// The highest rate that keeps a limit; the limit is from outside.
+pub(super) fn highest_rate(highest: &HighestRate) -> String {
     let tried = counted(highest.tried.len() as u64, "rate was", "rates were");
     match highest.rate_per_second {
         Some(rate) => format!(
@@ -97,16 +98,21 @@ fn budget(page: &mut Page, record: &ServeRecord) {
     page.gap();
     for budget in &record.budget {
         let limit = page.clean(&budget.limit);
-        let found = match budget.value {
-            None => "it is not known: too few values".to_string(),
-            Some(value) => format!("it is {}", budget_value(&budget.limit, value)),
-        };
+        let found = found(budget);
         let (tone, held) = match budget.met {
             true => (Tone::Good, "holds"),
             false => (Tone::Bad, "is OVER"),
         };
         let number = words::number(record, budget.server);
         page.field("budget", tone, &format!("{number}{limit} {held}: {found}"));
+    }
+}
+
+/// What was found where a limit was asked for.
+pub(super) fn found(budget: &ServeBudget) -> String {
+    match budget.value {
+        None => "it is not known: too few values".to_string(),
+        Some(value) => format!("it is {}", budget_value(&budget.limit, value)),
     }
 }
 
@@ -126,7 +132,16 @@ fn notes(page: &mut Page, record: &ServeRecord) {
 
 fn made(record: &ServeRecord, verbose: bool) -> String {
     let conditions = &record.conditions;
-    let cpus = match (&conditions.server_cpus[..], conditions.generator_cpu) {
+    let more = match verbose {
+        true => String::new(),
+        false => "; lag, memory, intervals: -v".to_string(),
+    };
+    format!("{}; seed {}{more}", cpus(conditions), conditions.seed)
+}
+
+/// Who ran where.
+pub(super) fn cpus(conditions: &ServeConditions) -> String {
+    match (&conditions.server_cpus[..], conditions.generator_cpu) {
         ([], _) => "Servers and generator share their CPUs".to_string(),
         (servers, Some(generator)) => {
             let list: Vec<String> = servers.iter().map(ToString::to_string).collect();
@@ -139,10 +154,5 @@ fn made(record: &ServeRecord, verbose: bool) -> String {
             let list: Vec<String> = servers.iter().map(ToString::to_string).collect();
             format!("Servers on CPU {}, the generator too", list.join(","))
         }
-    };
-    let more = match verbose {
-        true => String::new(),
-        false => "; lag, memory, intervals: -v".to_string(),
-    };
-    format!("{cpus}; seed {}{more}", conditions.seed)
+    }
 }

@@ -9,34 +9,15 @@ use crate::why::columns::{Column, write as write_columns};
 
 /// Writes the table.
 pub(super) fn write(page: &mut Page, record: &ServeRecord) {
-    let all: Vec<(usize, &WebSocketResult)> = record
-        .servers
-        .iter()
-        .enumerate()
-        .flat_map(|(index, server)| server.websocket.iter().map(move |one| (index, one)))
-        .collect();
-    let Some((_, first)) = all.first() else {
+    let all = all(record);
+    let Some(title) = title(record, &all) else {
         return;
     };
     page.gap();
-    let conditions = &record.conditions;
-    let rounds = counted(u64::from(conditions.rounds), "round", "rounds");
-    let decimals = usize::from(conditions.step_seconds.fract() != 0.0);
-    let title = format!(
-        "Messages of {} through the server and back ({rounds} of {} s)",
-        format_bytes(first.message_bytes as f64),
-        fixed(conditions.step_seconds, decimals)
-    );
     page.prose(0, Tone::Strong, &title);
     let names: Vec<String> = all
         .iter()
-        .map(|(server, one)| {
-            let client = match one.client {
-                WebSocketClient::Blocking => "clients sleep",
-                WebSocketClient::Spinning => "clients spin",
-            };
-            format!("{}{client}", words::number(record, *server))
-        })
+        .map(|(server, one)| format!("{}{}", words::number(record, *server), client(one)))
         .collect();
     let column = |title, expendable, of: &dyn Fn(&WebSocketResult) -> String| {
         let cells = all.iter().map(|(_, one)| of(one)).collect();
@@ -59,23 +40,61 @@ pub(super) fn write(page: &mut Page, record: &ServeRecord) {
             continue;
         }
         let number = words::number(record, *server);
-        let link = match one.link {
-            WebSocketLink::Relay => "it relays from one client to the other, and back",
-            WebSocketLink::Echo => "it sends each message back to who sent it",
-        };
-        let extensions = page.clean(one.extensions.as_deref().unwrap_or("none"));
-        let text = format!("{number}{link}; extensions: {extensions}");
-        page.prose(2, Tone::Quiet, &text);
+        let link = link(one, |text| page.clean(text));
+        page.prose(2, Tone::Quiet, &format!("{number}{link}"));
     }
+    if let Some(text) = neighbours(&all) {
+        page.prose(2, Tone::Bad, &text);
+    }
+}
+
+/// All with the index of their server.
+pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &WebSocketResult)> {
+    let servers = record.servers.iter().enumerate();
+    let of =
+        servers.flat_map(|(index, server)| server.websocket.iter().map(move |one| (index, one)));
+    of.collect()
+}
+
+/// What stands above them; nothing if there are none.
+pub(super) fn title(record: &ServeRecord, all: &[(usize, &WebSocketResult)]) -> Option<String> {
+    let (_, first) = all.first()?;
+    let conditions = &record.conditions;
+    let rounds = counted(u64::from(conditions.rounds), "round", "rounds");
+    let decimals = usize::from(conditions.step_seconds.fract() != 0.0);
+    Some(format!(
+        "Messages of {} through the server and back ({rounds} of {} s)",
+        format_bytes(first.message_bytes as f64),
+        fixed(conditions.step_seconds, decimals)
+    ))
+}
+
+pub(super) fn client(one: &WebSocketResult) -> &'static str {
+    match one.client {
+        WebSocketClient::Blocking => "clients sleep",
+        WebSocketClient::Spinning => "clients spin",
+    }
+}
+
+/// What the server does with a message, and what was agreed on, which goes through `clean`.
+pub(super) fn link(one: &WebSocketResult, clean: impl Fn(&str) -> String) -> String {
+    let link = match one.link {
+        WebSocketLink::Relay => "it relays from one client to the other, and back",
+        WebSocketLink::Echo => "it sends each message back to who sent it",
+    };
+    let extensions = clean(one.extensions.as_deref().unwrap_or("none"));
+    format!("{link}; extensions: {extensions}")
+}
+
+/// How much others took, if that was too much anywhere.
+pub(super) fn neighbours(all: &[(usize, &WebSocketResult)]) -> Option<String> {
     let disturbed = all.iter().filter(|(_, one)| !one.verdicts.is_empty());
     let shares = disturbed.flat_map(|(_, one)| &one.rounds);
     let most = shares
         .map(|round| round.neighbours_share)
         .fold(0.0, f64::max);
-    if most > 0.0 {
+    (most > 0.0).then(|| {
         let most = format_share(most);
-        let text =
-            format!("Other programs took up to {most} of the CPUs: don't trust these numbers");
-        page.prose(2, Tone::Bad, &text);
-    }
+        format!("Other programs took up to {most} of the CPUs: don't trust these numbers")
+    })
 }

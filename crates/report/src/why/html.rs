@@ -8,7 +8,7 @@ use super::quote::could_save;
 use super::summary::{process_title, whole_seconds};
 use super::verdict::verdict;
 use crate::line::Tone;
-use crate::page::{Head, Origin, drawn_by_script};
+use crate::page::{Head, Origin, drawn_by_script, inert};
 use crate::text::{bounded, words};
 
 const SCRIPT: &str = concat!(
@@ -44,7 +44,7 @@ pub fn explain_html(explanation: &Explanation) -> String {
         for note in page_data::notes(explanation, &limits) {
             tables.push_str(&format!("<p class=\"small soft\">{}</p>\n", words(&note)));
         }
-        let page = drawn_by_script(&head(explanation), &tables, SCRIPT, &inert_json(&data));
+        let page = drawn_by_script(&head(explanation), &tables, SCRIPT, &inert(&data));
         if page.len() < LARGEST || limits.rows <= 1 {
             return page;
         }
@@ -84,21 +84,4 @@ fn head(explanation: &Explanation) -> Head<'_> {
             fathom_version: &explanation.fathom_version,
         },
     }
-}
-
-/// JSON in which nothing can end a script element, begin a comment or break a line: these
-/// characters only occur inside of strings, where they may be written as escapes.
-fn inert_json(data: &PageData) -> String {
-    // Strings, numbers and lists always have a JSON form.
-    let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
-    let mut out = String::with_capacity(json.len() + json.len() / 50);
-    for character in json.chars() {
-        match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            _ => out.push(character),
-        }
-    }
-    out
 }

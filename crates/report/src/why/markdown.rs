@@ -122,9 +122,54 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
+/// As [`plain`], with names that hold punctuation as code: `data=a_structure` in place of
+/// `data=a&#95;structure`. Nothing in a code span is markup, a mention or a link.
+pub(crate) fn with_code(text: &str) -> String {
+    let mut out = String::new();
+    let mut words = text.split(' ');
+    while let Some(word) = words.next() {
+        let mut word = word.to_owned();
+        // What stands in brackets belongs to the name before them.
+        while word.contains('[')
+            && !word.contains(']')
+            && let Some(next) = words.next()
+        {
+            word.push(' ');
+            word.push_str(next);
+        }
+        let name = word
+            .trim_start_matches('(')
+            .trim_end_matches([',', '.', ';', ':', ')']);
+        let named = name.contains(['_', '[', '@', '='])
+            && !name.contains(['`', '|', '\\', '<', '>'])
+            && name.contains('[') == name.contains(']');
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        match named.then(|| word.split_once(name)).flatten() {
+            Some((before, after)) if name == escape(name) => {
+                out.push_str(&format!("{before}`{}`{after}", shorten(name, LONGEST)));
+            }
+            _ => out.push_str(&plain(&word)),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{plain, with_code};
+
+    #[test]
+    fn names_are_code_and_nothing_ends_it() {
+        assert_eq!(
+            with_code("ppbert-0.8.3[data=a_structure, sink=null] was not measured (see x_y)."),
+            "`ppbert-0.8.3[data=a_structure, sink=null]` was not measured (see `x_y`)."
+        );
+        assert_eq!(with_code("a_`<b>"), plain("a_`<b>"));
+        assert_eq!(with_code("a_\u{1b}"), plain("a_\u{1b}"));
+        assert_eq!(with_code("[open bracket"), plain("[open bracket"));
+    }
 
     #[test]
     fn markup_mentions_and_links_are_only_text() {

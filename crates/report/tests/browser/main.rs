@@ -219,6 +219,7 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
     assert_eq!(said[2], "4 KiB: 1.20 ns");
 
     report(&mut browser);
+    serve(&mut browser);
 
     let startup = every_page::startup();
     browser.open("startup", page("startup"));
@@ -302,4 +303,94 @@ fn report(browser: &mut Chromium) {
     let filtered = "const input = document.getElementById('filter'); input.value = 'large-7'; input.dispatchEvent(new Event('input'));
         [...document.querySelectorAll('#overview tbody tr')].filter((row) => !row.hidden).length";
     assert_eq!(browser.run(filtered), 1);
+}
+
+/// Tables and marks of `serve` hold the numbers of the record, those of each second follow from its
+/// values, and what the button saves is the record.
+fn serve(browser: &mut Chromium) {
+    use every_page::served::percentile;
+    let (record, seconds) = every_page::served::stalling();
+    browser.open("serve", &fathom_report::serve_html(&record));
+    // What is folded has no text for a person.
+    browser.run("for (const folded of document.querySelectorAll('details')) folded.open = true");
+    let loads = &record.servers[0].load;
+    let shown = rows(browser, "Under load");
+    assert_eq!(shown.len(), loads.len());
+    for (row, load) in shown.iter().zip(loads) {
+        assert_eq!(row[1].1, Some(load.requests_per_second));
+        assert_written(&row[1].0, load.requests_per_second);
+        let times = load.response_ms;
+        let times = [times.p50, times.p90, times.p99, times.p999, times.max];
+        for (cell, ms) in row[2..].iter().zip(times) {
+            let seconds = ms.expect("it is known") / 1e3;
+            assert_eq!(cell.1, Some(seconds), "{row:?}");
+            assert_written(&cell.0, seconds);
+        }
+        let cpu = load.server_cpu_us_per_request.expect("it is known") / 1e6;
+        assert_written(&row[7].0, cpu);
+    }
+    let labels = browser.run(
+        "[...document.querySelectorAll('[aria-label=\"Latency by percentile\"] circle')].map((mark) => mark.getAttribute('aria-label'))",
+    );
+    let labels: Vec<&str> = labels
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert_eq!(labels.len(), 5 * loads.len(), "{labels:?}");
+    for (label, load) in labels.chunks(5).zip(loads) {
+        let times = load.response_ms;
+        let times = [times.p50, times.p90, times.p99, times.p999];
+        for ((label, what), ms) in label.iter().zip(["p50", "p90", "p99", "p99.9"]).zip(times) {
+            let (_, said) = label.split_once(": ").expect("a name");
+            let (name, time) = said.split_once(' ').expect("a time");
+            assert_eq!(name, what);
+            assert_written(time, ms.expect("it is known") / 1e3);
+        }
+    }
+    let shown = rows(browser, "Every second");
+    let values = seconds
+        .iter()
+        .flat_map(|of_load| of_load.rounds.iter().flatten());
+    let values: Vec<&Vec<u64>> = values.collect();
+    assert_eq!(shown.len(), values.len());
+    for (row, values) in shown.iter().zip(values) {
+        assert_eq!(row[3].1, Some(values.len() as f64));
+        let largest = values.last().map(|ns| *ns as f64 / 1e9);
+        let expected = [percentile(values, 500), percentile(values, 990), largest];
+        for (cell, expected) in row[5..].iter().zip(expected) {
+            assert_eq!(cell.1, expected, "{row:?}");
+            match expected {
+                Some(value) => assert_written(&cell.0, value),
+                None => assert_eq!(cell.0, "–"),
+            }
+        }
+    }
+    let cold = record.servers[0].cold.as_ref().expect("it was launched");
+    let ready = &rows(browser, "From launch to first answer")[4];
+    let spread = cold.ready_ms;
+    let values = [
+        Some(spread.min),
+        Some(spread.p50),
+        Some(spread.p90),
+        spread.p99,
+        Some(spread.max),
+    ];
+    for (cell, ms) in ready[1..].iter().zip(values) {
+        assert_eq!(cell.1, ms.map(|ms| ms / 1e3), "{ready:?}");
+    }
+    let saved = browser.run(
+        "new Promise((done) => {
+           URL.createObjectURL = (blob) => { blob.text().then(done); return 'blob:none'; };
+           HTMLAnchorElement.prototype.click = function () { window.file = this.download; };
+           document.querySelector('[data-save]').click();
+         })",
+    );
+    let saved: Value = serde_json::from_str(saved.as_str().expect("a text")).expect("JSON");
+    assert_eq!(
+        saved,
+        serde_json::to_value(&record).expect("it has a JSON form")
+    );
+    assert_eq!(browser.run("window.file"), "fathom-serve.json");
 }

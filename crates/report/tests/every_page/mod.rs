@@ -14,6 +14,8 @@ mod piped;
 mod probed;
 #[path = "../reported/mod.rs"]
 pub(crate) mod reported;
+#[path = "../served/mod.rs"]
+pub(crate) mod served;
 #[path = "../started/mod.rs"]
 mod started;
 #[path = "../support/mod.rs"]
@@ -24,7 +26,7 @@ use fathom_model::{
 };
 use fathom_report::{
     Origin, bench_html, experiment_html, explain_html, machine_html, pipe_html, report_html,
-    report_site, startup_html,
+    report_site, serve_html, startup_html,
 };
 use support::program::Program;
 use support::{outcome_of, session, warning};
@@ -46,6 +48,11 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("why-hostile", explain_html(&hostile())),
         ("pipe", pipe_html(&piped::delayed())),
         ("startup", startup_html(&startup())),
+        ("serve", serve_html(&served::stalling().0)),
+        ("serve-two", serve_html(&served::pair())),
+        ("serve-websocket", serve_html(&served::websocket())),
+        ("serve-sparse-hostile", serve_html(&served::sparse())),
+        ("serve-hostile", serve_html(&served::hostile())),
         ("machine", machine(&figures())),
         (
             "run",

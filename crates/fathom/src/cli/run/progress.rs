@@ -8,7 +8,7 @@ use fathom_report::{escape, shorten};
 
 use crate::cli::{machine_changed, screen};
 
-/// One line on standard error, redrawn; nothing where it can't be drawn.
+/// One line on standard error, redrawn; where it can't be drawn, a line for each step.
 pub(super) struct Line {
     name: String,
     draws: bool,
@@ -41,14 +41,15 @@ impl Line {
                 format!("{number} of {count}: {} ({})", escape(id), how.name())
             }
         };
-        if self.draws {
-            let line = shorten(
-                &format!("{}: {text}", self.name),
-                screen::stderr_width() - 1,
-            );
-            // A line that can't be drawn is no reason to stop.
-            let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
-        }
+        let text = format!("{}: {text}", self.name);
+        // A line that can't be drawn is no reason to stop.
+        let _ = match self.draws {
+            true => {
+                let line = shorten(&text, screen::stderr_width() - 1);
+                write!(std::io::stderr(), "\r{line}\x1b[K")
+            }
+            false => writeln!(std::io::stderr(), "{text}"),
+        };
     }
 
     /// Takes it away.

@@ -36,12 +36,15 @@ pub(super) fn check(experiments: &[Experiment]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the figures into the page, which was checked.
+/// Writes the figures into the page, which was checked, and the picture beside it.
 ///
 /// # Errors
-/// When the page was changed meanwhile, or can't be written.
+/// When the page was changed meanwhile, or one of both can't be written.
 pub(super) fn write(experiment: &Experiment, record: &ExperimentRecord) -> Result<(), Failure> {
     let (path, text) = read(experiment)?;
     let page = report::with_figures(&text, record).map_err(|error| refused(&path, &error))?;
+    if let Some(picture) = report::experiment_picture(record) {
+        write::export(&path.with_file_name(report::FIGURES_PICTURE), picture)?;
+    }
     write::export(&path, page)
 }

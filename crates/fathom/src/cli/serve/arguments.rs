@@ -182,6 +182,10 @@ pub(crate) struct Arguments {
     #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 
+    /// Write an HTML page: the start rung by rung, latency by percentile and over time, all tables
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub html: Option<PathBuf>,
+
     /// Write the complete record as JSON. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,

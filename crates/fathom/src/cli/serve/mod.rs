@@ -6,6 +6,8 @@ mod servers;
 mod values;
 
 pub(super) use arguments::Arguments;
+use std::path::PathBuf;
+
 use fathom_conduct::fresh_seed;
 use fathom_conduct::serve::{CONNECTIONS, ROUNDS, ROUNDS_TO_COMPARE, Ready, ServePlan, Served};
 use fathom_load::{Checks, Doubt};
@@ -30,7 +32,8 @@ const LAUNCH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 /// Everything that keeps a result from being printed.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let plan = plan(arguments)?;
-    let written = || arguments.json.as_deref().into_iter();
+    let files = [&arguments.html, &arguments.json];
+    let written = || files.into_iter().filter_map(|path| path.as_deref());
     write::check(written())?;
     let commands = plan.servers.iter().filter_map(|served| match served {
         Served::Started(target) => Some(&target.command),
@@ -124,8 +127,8 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
 /// # Errors
 /// When one can't be written.
 fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
-    let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
-    if !json_to_stdout {
+    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(write::is_stdout);
+    if !to_stdout(&arguments.json) && !to_stdout(&arguments.html) {
         let options = report::ServeOptions {
             width: screen::stdout_width(),
             color: screen::stdout_has_colour(),
@@ -133,6 +136,15 @@ fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
             verbose: arguments.verbose,
         };
         write::print(report::serve_terminal(record, &options).as_bytes())?;
+    }
+    if let Some(path) = &arguments.html {
+        write::export(path, report::serve_html(record))?;
+        if !write::is_stdout(path) {
+            anstream::eprintln!(
+                "the page is in {}",
+                report::escape(&path.display().to_string())
+            );
+        }
     }
     let Some(path) = write::not_grown(arguments.json.as_deref()) else {
         return Ok(());

@@ -1,0 +1,309 @@
+//! What happens to a server: it listens, writes, ends.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use fathom_model::Exit;
+
+use super::keeper::{self, Report, now};
+use super::place::{Place, place_of};
+use super::{filter, sockets, tree};
+use crate::emptying::{Empty, Tail, read};
+use crate::interrupt;
+
+/// Where listening can't be reported, it is looked for after this time, and then in steps of a
+/// fraction of the time that has passed: 3 % more precision is not worth the CPU time it takes from
+/// the server.
+const FIRST_LOOK_NS: u64 = 500_000;
+const LOOK_SHARE: u64 = 33;
+/// Where it is reported, servers that listen by io_uring still have to be looked for.
+const FIRST_LOOK_BESIDE_NS: u64 = 20_000_000;
+const LOOK_SHARE_BESIDE: u64 = 10;
+/// Bytes that are read from a pipe at a time.
+const CHUNK: usize = 16 << 10;
+
+/// Who saw a server listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeenBy {
+    /// The kernel held the call for Fathom: as precise as the stamp.
+    Kernel,
+    /// A look at all sockets that listen, this many nanoseconds after the look before.
+    Look(u64),
+}
+
+/// A process of a server began to listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listening {
+    /// When, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub at: u64,
+    /// Where.
+    pub place: Place,
+    /// Who saw it.
+    pub seen_by: SeenBy,
+}
+
+/// What [`Server::wait`] waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerEvent {
+    /// A process of it listens.
+    Listens(Listening),
+    /// The line that was asked for came, at this moment.
+    WroteLine(u64),
+    /// The process that was started has ended; others may be left.
+    Ended(Exit),
+    /// A signal came, or the time is up.
+    Interrupted,
+}
+
+/// What a server is watched through.
+pub(super) struct Pipes {
+    pub(super) reports: OwnedFd,
+    pub(super) calls: Option<OwnedFd>,
+    pub(super) output: Option<OwnedFd>,
+    pub(super) errors: Option<OwnedFd>,
+}
+
+/// The descriptors of a server and what came through them.
+pub(super) struct Watch {
+    pub(super) pid: i32,
+    keeper: i32,
+    pub(super) launched: u64,
+    pub(super) executed: u64,
+    pub(super) pipes: Pipes,
+    pub(super) tail: Tail,
+    wanted_line: Option<Vec<u8>>,
+    line: Vec<u8>,
+    events: VecDeque<ServerEvent>,
+    pub(super) ended: Option<Exit>,
+    pub(super) gone: Option<Report>,
+    /// Sockets that are known to listen.
+    known: Vec<u64>,
+    last_look: u64,
+    next_look: u64,
+    buffer: Vec<u8>,
+}
+
+impl Watch {
+    pub(super) fn new(
+        keeper: i32,
+        started: Report,
+        pipes: Pipes,
+        wanted_line: Option<&str>,
+    ) -> Watch {
+        let first_look = match pipes.calls {
+            Some(_) => FIRST_LOOK_BESIDE_NS,
+            None => FIRST_LOOK_NS,
+        };
+        Watch {
+            pid: started.value,
+            keeper,
+            launched: started.at,
+            executed: started.more,
+            pipes,
+            tail: Tail::default(),
+            wanted_line: wanted_line.map(|line| line.as_bytes().to_vec()),
+            line: Vec::new(),
+            events: VecDeque::new(),
+            ended: None,
+            gone: None,
+            known: Vec::new(),
+            last_look: started.at,
+            next_look: started.at + first_look,
+            buffer: vec![0; CHUNK],
+        }
+    }
+
+    pub(super) fn descriptors(&self) -> Vec<RawFd> {
+        let optional = [&self.pipes.calls, &self.pipes.output, &self.pipes.errors];
+        let optional = optional.into_iter().flatten().map(AsRawFd::as_raw_fd);
+        [self.pipes.reports.as_raw_fd()]
+            .into_iter()
+            .chain(optional)
+            .collect()
+    }
+
+    pub(super) fn wait(&mut self, until: u64) -> Option<ServerEvent> {
+        loop {
+            self.empty();
+            if now() >= self.next_look {
+                self.look();
+            }
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            if interrupt::stopped() {
+                return Some(ServerEvent::Interrupted);
+            }
+            if now() >= until {
+                return None;
+            }
+            let mut watched = self.descriptors();
+            watched.push(interrupt::descriptor());
+            poll(&watched, until.min(self.next_look));
+        }
+    }
+
+    /// Looks at all sockets that listen for those of this tree.
+    fn look(&mut self) {
+        let at = now();
+        let before = std::mem::replace(&mut self.last_look, at);
+        let share = match self.pipes.calls {
+            Some(_) => LOOK_SHARE_BESIDE,
+            None => LOOK_SHARE,
+        };
+        let least = match self.pipes.calls {
+            Some(_) => FIRST_LOOK_BESIDE_NS,
+            None => FIRST_LOOK_NS,
+        };
+        self.next_look = at + (at.saturating_sub(self.launched) / share).max(least);
+        let Ok(all) = sockets::listening() else {
+            return;
+        };
+        if all.iter().all(|socket| self.known.contains(&socket.inode)) {
+            return;
+        }
+        let pids = tree::descendants(self.keeper.unsigned_abs());
+        let own: HashSet<u64> = pids.into_iter().flat_map(sockets::sockets_of).collect();
+        for socket in all {
+            if own.contains(&socket.inode) && !self.known.contains(&socket.inode) {
+                self.known.push(socket.inode);
+                self.events.push_back(ServerEvent::Listens(Listening {
+                    at,
+                    place: Place::Tcp(socket.address),
+                    seen_by: SeenBy::Look(at - before),
+                }));
+            }
+        }
+    }
+
+    fn take_calls(&mut self) {
+        let Some(calls) = &self.pipes.calls else {
+            return;
+        };
+        while let Some(call) = filter::next(calls) {
+            let Some((place, inode)) = place_of(call) else {
+                continue;
+            };
+            if self.known.contains(&inode) {
+                continue;
+            }
+            self.known.push(inode);
+            self.events.push_back(ServerEvent::Listens(Listening {
+                at: call.at,
+                place,
+                seen_by: SeenBy::Kernel,
+            }));
+        }
+    }
+
+    fn take_reports(&mut self) {
+        while let Some(report) = next_report(&self.pipes.reports) {
+            match report.kind {
+                keeper::ENDED => {
+                    let status = report.value;
+                    let exit = match libc::WIFSIGNALED(status) {
+                        true => Exit::Signal(libc::WTERMSIG(status)),
+                        false => Exit::Code(libc::WEXITSTATUS(status)),
+                    };
+                    self.ended = Some(exit);
+                    self.events.push_back(ServerEvent::Ended(exit));
+                }
+                keeper::GONE => self.gone = Some(report),
+                _ => {}
+            }
+        }
+    }
+
+    fn take_output(&mut self) {
+        // As much as a pipe holds: who writes without end must not hold up the others.
+        for _ in 0..8 {
+            let mut got = 0;
+            if let Some(output) = &self.pipes.output {
+                got = read(output, &mut self.buffer);
+                let bytes = self.buffer[..got].to_vec();
+                self.look_for_line(&bytes);
+            }
+            if let Some(errors) = &self.pipes.errors {
+                let more = read(errors, &mut self.buffer);
+                self.tail.add(&self.buffer[..more]);
+                if self.wanted_line.is_some() {
+                    let bytes = self.buffer[..more].to_vec();
+                    self.look_for_line(&bytes);
+                }
+                got += more;
+            }
+            if got == 0 {
+                return;
+            }
+        }
+    }
+
+    fn look_for_line(&mut self, bytes: &[u8]) {
+        let Some(wanted) = &self.wanted_line else {
+            return;
+        };
+        let found = bytes.iter().any(|byte| {
+            self.line.push(*byte);
+            let found = self.line.ends_with(wanted);
+            if *byte == b'\n' || self.line.len() > 4 * CHUNK {
+                self.line.clear();
+            }
+            found
+        });
+        if found {
+            self.wanted_line = None;
+            self.events.push_back(ServerEvent::WroteLine(now()));
+        }
+    }
+}
+
+impl Empty for Watch {
+    fn empty(&mut self) {
+        self.take_calls();
+        self.take_output();
+        self.take_reports();
+    }
+}
+
+/// Waits until one of them is readable, at most until a moment.
+pub(super) fn poll(descriptors: &[RawFd], until: u64) {
+    let mut polled: Vec<libc::pollfd> = descriptors
+        .iter()
+        .map(|fd| libc::pollfd {
+            fd: *fd,
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    let left = until.saturating_sub(now());
+    let wait = libc::timespec {
+        tv_sec: (left / 1_000_000_000) as libc::time_t,
+        tv_nsec: (left % 1_000_000_000) as libc::c_long,
+    };
+    let (at, count) = (polled.as_mut_ptr(), polled.len() as libc::nfds_t);
+    // SAFETY: as many entries as are said, a live time, no signal mask.
+    let ready = unsafe { libc::ppoll(at, count, &raw const wait, std::ptr::null()) };
+    let hung_up = libc::POLLHUP | libc::POLLERR;
+    let has_bytes = polled.iter().any(|entry| entry.revents & libc::POLLIN != 0);
+    if ready > 0 && !has_bytes && polled.iter().any(|entry| entry.revents & hung_up != 0) {
+        // A pipe without a writer reports itself without end.
+        std::thread::sleep(std::time::Duration::from_micros(500));
+    }
+}
+
+/// The next report of the keeper, if there is one.
+pub(super) fn next_report(reports: &OwnedFd) -> Option<Report> {
+    let mut report = Report::default();
+    let size = size_of::<Report>();
+    loop {
+        // SAFETY: at most the size of the report, which any bytes make a valid one.
+        let got = unsafe { libc::read(reports.as_raw_fd(), (&raw mut report).cast(), size) };
+        if got == size as isize {
+            return Some(report);
+        }
+        if got != -1 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return None;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What the histograms of a record say: percentiles, and the curve through all of them.
+
+/// A percentile rests on at least so many values beyond it, as those that the record holds.
+const BEYOND: u64 = 10;
+/// Points of a curve for each factor of ten: more can't be told from each other.
+const POINTS_A_DECADE: f64 = 40.0;
+
+/// Largest nanoseconds of each step, and how many values it has, rising.
+pub(super) type Steps = [(u64, u64)];
+
+/// How many values there are.
+pub(super) fn count(steps: &Steps) -> u64 {
+    steps.iter().map(|(_, values)| values).sum()
+}
+
+/// The value, in seconds, that a share `q` of all don't exceed; `None` where too few lie beyond it.
+pub(super) fn percentile(steps: &Steps, q: f64) -> Option<f64> {
+    let count = count(steps) as f64;
+    // A sum of rounding errors must not take away what 10,000 values exactly support.
+    if count * (1.0 - q) < BEYOND as f64 - 1e-6 {
+        return None;
+    }
+    let wanted = (q * count).ceil();
+    let mut below = 0.0;
+    let reached = steps.iter().find(|(_, values)| {
+        below += *values as f64;
+        below >= wanted
+    });
+    reached.map(|(ns, _)| seconds(*ns))
+}
+
+/// The largest, in seconds.
+pub(super) fn largest(steps: &Steps) -> Option<f64> {
+    steps.last().map(|(ns, _)| seconds(*ns))
+}
+
+/// Of every percentile its place, 1/(1-q), and its value in seconds. It ends where fewer than ten
+/// values lie beyond: from there on one value more or less moves it.
+pub(super) fn curve(steps: &Steps) -> Vec<(f64, f64)> {
+    let count = count(steps);
+    let Some((first, _)) = steps.first() else {
+        return Vec::new();
+    };
+    let mut points = vec![(1.0, seconds(*first))];
+    let (mut below, mut last) = (0, None);
+    for (ns, values) in steps {
+        below += values;
+        let beyond = count - below;
+        if beyond < BEYOND {
+            break;
+        }
+        let point = (count as f64 / beyond as f64, seconds(*ns));
+        let drawn = points[points.len() - 1].0;
+        if (point.0 / drawn).log10() * POINTS_A_DECADE >= 1.0 {
+            points.push(point);
+            last = None;
+        } else {
+            last = Some(point);
+        }
+    }
+    points.extend(last);
+    points
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 to 1000 µs, one value each.
+    fn even() -> Vec<(u64, u64)> {
+        (1..=1000).map(|us| (us * 1000, 1)).collect()
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_values_or_none() {
+        let steps = even();
+        assert_eq!(percentile(&steps, 0.5), Some(500e-6));
+        assert_eq!(percentile(&steps, 0.99), Some(990e-6));
+        assert_eq!(percentile(&steps, 0.999), None);
+        assert_eq!(largest(&steps), Some(1000e-6));
+        assert_eq!((percentile(&[], 0.5), largest(&[])), (None, None));
+    }
+
+    #[test]
+    fn a_curve_rises_holds_the_percentiles_and_ends_where_ten_values_are_left() {
+        let points = curve(&even());
+        assert!(points.len() < 100, "{}", points.len());
+        let rises = |two: &[(f64, f64)]| two[0].0 < two[1].0 && two[0].1 < two[1].1;
+        assert!(points.windows(2).all(rises), "{points:?}");
+        assert_eq!(points.first(), Some(&(1.0, 1e-6)));
+        assert_eq!(points.last(), Some(&(100.0, 990e-6)));
+        for (place, value) in points {
+            let share = 1.0 - 1.0 / place;
+            assert!((share * 1e-3 - value).abs() < 2e-6, "{place}: {value}");
+        }
+        assert_eq!(curve(&[(5, 3)]), [(1.0, 5e-9)]);
+        assert_eq!(curve(&[]), []);
+    }
+}
