@@ -35,6 +35,8 @@ pub(crate) fn read_thread(pid: u32, tid: u32) -> Option<Reading> {
     let schedstat = read("schedstat").unwrap_or_default();
     let doing = read("syscall").and_then(|text| parse::doing(&text));
     let stat = parse::stat(&read("stat")?)?;
+    // Who runs by now is done with the call that it was in.
+    let doing = doing.filter(|_| stat.state != b'R');
     let (on_cpu, ready) = parse::schedstat(&schedstat).unwrap_or_default();
     Some(Reading {
         name: stat.name.clone(),
@@ -231,7 +233,7 @@ mod tests {
         // SAFETY: asks for a number of this thread.
         let tid = unsafe { libc::gettid() } as u32;
         let reading = read_thread(own, tid).expect("it runs");
-        assert_eq!((reading.state, reading.doing), (b'R', Some(Doing::Running)));
+        assert_eq!((reading.state, reading.doing), (b'R', None));
         assert!(Ticks::of(own).is_some());
     }
 }
