@@ -281,6 +281,10 @@ fn what(row: &DifferenceRow) -> String {
     let name = match (row.by, row.category) {
         (DifferenceBy::Category, Some(spent)) => words::name(spent).to_owned(),
         (DifferenceBy::Child, _) => format!("child {}", row.part),
+        (DifferenceBy::Together, _) => match row.part.as_str() {
+            "other_cpu_time" => "CPU time in parts too small to be known one by one".to_owned(),
+            _ => "waits, each too short to be known by itself".to_owned(),
+        },
         _ => row.part.clone(),
     };
     let file = match (row.by, &row.file) {
