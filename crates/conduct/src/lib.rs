@@ -62,7 +62,7 @@ pub use target::{CommandPlan, Target};
 pub use template::{Builds, Template};
 pub use terms::RunTerms;
 pub use versions::{VersionsPlan, versions};
-pub use why::{DifferencePlan, Explained, WhyPlan, difference, why};
+pub use why::{DifferencePlan, Differs, Explained, WhyPlan, difference, why};
 
 use fathom_measure::MeasureError;
 

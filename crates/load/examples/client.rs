@@ -1,5 +1,6 @@
 //! The client alone, for who wants to profile it: `client 127.0.0.1:8080 64 3` is a closed loop of 64
-//! connections for 3 s; a rate behind that makes it an open one.
+//! connections for 3 s; a rate behind that makes it an open one, and any word behind the rate one that
+//! doesn't spin.
 #![allow(clippy::print_stdout, reason = "it is what an example is for")]
 
 use std::sync::Arc;
@@ -10,8 +11,9 @@ use fathom_load::{Address, Arrivals, Checks, Client, RequestPlan, Step, Task};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [address, connections, seconds, rate @ ..] = &arguments[..] else {
-        return Err("client ADDRESS CONNECTIONS SECONDS [RATE]".into());
+        return Err("client ADDRESS CONNECTIONS SECONDS [RATE [asleep]]".into());
     };
+    let spins = rate.len() < 2;
     let rate = rate.first().map(|rate| rate.parse::<f64>()).transpose()?;
     let address = Address::Tcp(address.parse()?);
     let plan = RequestPlan::default();
@@ -29,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fathom_load::clock::be_punctual();
     let stop = AtomicBool::new(false);
     let mut client = Client::new(task, connections.parse()?)?;
+    client.spins = spins;
     if let Err(why) = client.connect(&stop)? {
         println!("not all connections could be made: {}", why.name());
     }

