@@ -25,9 +25,9 @@ pub fn serve_html(record: &ServeRecord) -> String {
     out.push_str(&section("Budget", &tables::budget(record)));
     if let Some(title) = cold::title(record, &starts) {
         let content = pictures::start(record, &starts)
-            + &tables::start(record, &starts)
+            + &tables::start::start(record, &starts)
             + &section("Each launch", &pictures::launches(record, &starts))
-            + &folded("Every launch", &tables::launches(record, &starts));
+            + &folded("Every launch", &tables::start::launches(record, &starts));
         out.push_str(&section(&title, &content));
     }
     out.push_str(&under_load(record));
@@ -114,7 +114,7 @@ fn notes(record: &ServeRecord) -> String {
 }
 
 fn under_load(record: &ServeRecord) -> String {
-    let table = tables::load(record);
+    let table = tables::load::load(record);
     if table.is_empty() {
         return String::new();
     }
@@ -129,13 +129,13 @@ fn under_load(record: &ServeRecord) -> String {
         + &closed
         + &section("Latency by percentile", &pictures::percentiles(record))
         + &section("Latency over time", &pictures::over_time(record))
-        + &section("How the requests were sent", &tables::sent(record))
+        + &section("How the requests were sent", &tables::load::sent(record))
         + &section(
             "What both sides spent",
-            &(tables::spent(record) + &calls(record)),
+            &(tables::load::spent(record) + &calls(record)),
         )
-        + &folded("Every round", &tables::rounds(record))
-        + &folded("Every second", &tables::seconds(record));
+        + &folded("Every round", &tables::load::rounds(record))
+        + &folded("Every second", &tables::load::seconds(record));
     section(&loads::title(record), &content)
 }
 
