@@ -139,7 +139,7 @@ fn observation(
     limits: Limits,
 ) -> Observation {
     let trace = observed.trace;
-    let languages = languages(&target.command.folder(), &trace);
+    let languages = languages(target.command.folder(), &trace);
     let root = trace.processes.first();
     let last = root.and_then(|process| process.execs.last());
     let program = program_of(&target.command, last.map(|exec| exec.path.as_str()));

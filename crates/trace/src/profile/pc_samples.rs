@@ -103,7 +103,7 @@ impl PcSamples {
         self.since = Some(since);
         for pid in pids {
             let tasks = fs::read_dir(format!("/proc/{pid}/task"));
-            let threads = tasks.map_or(1, |entries| entries.count());
+            let threads = tasks.map_or(1, Iterator::count);
             let mapped = Rc::default();
             self.spaces.insert(pid, Space { mapped, threads });
             let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
