@@ -287,7 +287,7 @@ mod tests {
         let row = |(name, verdict): &(&str, &str)| {
             serde_json::json!({
                 "name": name, "metric": "wall", "ratio": null, "verdict": verdict, "rounds": 10,
-                "confirmation_rounds": 0, "margin": 0.03, "floor": 0.01, "base": 1.0, "head": 1.0,
+                "confirmation_rounds": 0, "margin": 0.03, "floor": 0.01, "base": null, "head": null,
                 "budget": null, "waived": null, "why": [],
             })
         };

@@ -2,11 +2,12 @@
 # Renders fathom-gate.json and posts it to the merge request of this pipeline, with FATHOM_TOKEN. A comment
 # that is there is replaced; none is written when there is nothing to say.
 set -euo pipefail
+PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
 mark='<!-- fathom gate -->'
 notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
 ask() { curl --fail --silent --show-error --header "PRIVATE-TOKEN: $FATHOM_TOKEN" "$@"; }
 
-fathom gate render fathom-gate.json --markdown fathom-comment.md
+"${FATHOM:-fathom}" gate render fathom-gate.json --markdown fathom-comment.md
 
 old=$(ask "$notes?per_page=100" | python3 -c '
 import json, sys

@@ -3,9 +3,10 @@
 # HEAD_REPOSITORY, HEAD_BRANCH at HEAD_SHA. A comment that is there is replaced; none is written when
 # there is nothing to say.
 set -euo pipefail
+PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
 mark='<!-- fathom gate -->'
 
-fathom gate render fathom-gate.json --markdown fathom-comment.md
+"${FATHOM:-fathom}" gate render fathom-gate.json --markdown fathom-comment.md
 
 pull=$(gh api "repos/$GITHUB_REPOSITORY/pulls" -X GET -f state=open -f "head=${HEAD_REPOSITORY%%/*}:$HEAD_BRANCH" \
     --jq ".[] | select(.head.sha == \"$HEAD_SHA\") | .number")

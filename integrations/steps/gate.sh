@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # Runs the gate for a forge (github or gitlab). BASE is what is compared with, TIME the longest time,
-# ARGUMENTS more options, one a line. Leaves fathom-gate.json, and the exit code of the gate.
+# ARGUMENTS more options, one a line. Leaves fathom-gate.json, and the exit code of the gate; what it
+# measured is added to .fathom/store.sqlite, which the forge keeps for the next time.
 set -euo pipefail
+PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
+fathom=${FATHOM:-fathom}
+export FATHOM_STORE="${FATHOM_STORE:-$PWD/.fathom/store.sqlite}"
 forge=${1:?github or gitlab}
 
 arguments=()
@@ -21,12 +25,12 @@ if ! git rev-parse --verify --quiet "origin/$BASE^{commit}" >/dev/null; then
 fi
 
 code=0
-fathom gate --base "$BASE" --time "${TIME:-5m}" --json fathom-gate.json --markdown fathom-gate.md \
+"$fathom" gate --base "$BASE" --time "${TIME:-5m}" --save --json fathom-gate.json --markdown fathom-gate.md \
     ${arguments[@]+"${arguments[@]}"} || code=$?
 
 if [ -f fathom-gate.json ]; then
     if [ "$forge" = github ]; then
-        fathom gate render fathom-gate.json --github -
+        "$fathom" gate render fathom-gate.json --github -
         if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat fathom-gate.md >>"$GITHUB_STEP_SUMMARY"; fi
     fi
     # One of three words; anything else is no verdict.

@@ -147,12 +147,20 @@ impl Keeper {
         &self.location
     }
 
-    /// The same for what was measured of another revision than that of the files here, with one more
-    /// label. One that could never be asked for again is left out.
+    /// The same for what was measured of another revision than that of the files here.
+    pub fn at(&self, revision: Option<Revision>) -> Keeper {
+        Keeper {
+            revision,
+            notes: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The same with one more label. One that could never be asked for again is left out.
     pub fn of(&self, revision: Option<Revision>, label: &str) -> Keeper {
         let mut keeper = Keeper {
-            revision,
-            ..self.clone()
+            notes: self.notes.clone(),
+            ..self.at(revision)
         };
         if check_label(label).is_ok() && !keeper.labels.iter().any(|known| known == label) {
             keeper.labels.push(label.to_owned());

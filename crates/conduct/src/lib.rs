@@ -62,7 +62,7 @@ pub use target::{CommandPlan, Target};
 pub use template::{Builds, Template};
 pub use terms::RunTerms;
 pub use versions::{VersionsPlan, versions};
-pub use why::{DifferencePlan, Explained, WhyPlan, difference, why};
+pub use why::{AttachPlan, DifferencePlan, Differs, Explained, WhyPlan, attached, difference, why};
 
 use fathom_measure::MeasureError;
 

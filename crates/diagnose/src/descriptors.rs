@@ -162,12 +162,13 @@ impl<'a> Descriptors<'a> {
 
     /// Whether somebody of the tree answers at a socket of its own.
     pub(crate) fn accepts(&self) -> bool {
-        let is_accepted = |name: &DescriptorKind| match name {
-            DescriptorKind::Socket(socket) => matches!(socket.end, SocketEnd::Accepted(_)),
-            _ => false,
-        };
         let mut names = self.names.values().flat_map(|names| names.iter());
         names.any(is_accepted)
+    }
+
+    /// Whether it is a socket of somebody who connected.
+    pub(crate) fn is_accepted(&self, pid: u32, fd: i32) -> bool {
+        self.waited_for_name(pid, fd).is_some_and(is_accepted)
     }
 
     /// Whether a small write to this socket may wait for the acknowledgement of the one before it:
@@ -323,6 +324,13 @@ fn reused(trace: &Trace) -> HashMap<(u32, i32), WaitKind> {
     let many = trace.descriptors.iter().filter(|d| d.more_names > 0);
     many.filter_map(|d| Some(((d.pid, d.fd), *of_process.get(&d.pid)?)))
         .collect()
+}
+
+fn is_accepted(kind: &DescriptorKind) -> bool {
+    match kind {
+        DescriptorKind::Socket(socket) => matches!(socket.end, SocketEnd::Accepted(_)),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The whole answer of `why`: what was timed and observed of a command, as one record.
 
 use fathom_model::{
-    Environment, Estimate, Exit, Explaining, Explanation, Metric, Run, SCHEMA_VERSION, TimedRuns,
+    Environment, Estimate, Exit, Explaining, Explanation, Metric, ObservedProcess, Run,
+    SCHEMA_VERSION, TimedRuns,
 };
 use fathom_trace::{End, Losses, Tier, Trace};
 
@@ -41,6 +42,12 @@ pub fn explanation(subject: Subject, observation: &Observation) -> Explanation {
         environment: subject.environment,
         command: subject.command,
         arguments: subject.arguments,
+        process: trace.attached.as_ref().map(|attached| ObservedProcess {
+            pid: attached.pid,
+            name: attached.name.clone(),
+            ended: attached.ended,
+            listens: !attached.listening.is_empty(),
+        }),
         end: end_of(&observation.timed, trace),
         timed,
         explaining: Explaining {
@@ -107,7 +114,7 @@ fn end_of(runs: &[Run], trace: &Trace) -> String {
     let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
     let Some(first) = bad.first() else {
         return match end_in_words(&trace.end) {
-            how if how.is_empty() => how,
+            how if how.is_empty() || trace.attached.is_some() => how,
             how => format!("{how} in the explaining run"),
         };
     };

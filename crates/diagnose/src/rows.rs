@@ -55,7 +55,7 @@ pub(crate) fn call_rows(analysis: &Analysis<'_>) -> Vec<CallRow> {
 }
 
 /// How a process ended; nothing where only that it did is known.
-fn in_words(process: &Process) -> String {
+fn in_words(trace: &Trace, process: &Process) -> String {
     match process.end {
         Some(End {
             cut_short: true, ..
@@ -68,6 +68,7 @@ fn in_words(process: &Process) -> String {
             code: Some(code), ..
         }) => format!("exit code {code}"),
         _ if process.ended_ns.is_some() => String::new(),
+        _ if trace.attached.is_some() => "goes on".to_owned(),
         _ => "not seen to end".to_owned(),
     }
 }
@@ -96,14 +97,18 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
         to_ns: process
             .ended_ns
             .map_or(trace.duration_ns, |end| end.min(trace.duration_ns)),
-        end: in_words(process),
+        end: in_words(trace, process),
         threads: threads.get(&process.pid).copied().unwrap_or(0),
     };
     trace.processes.iter().map(row).collect()
 }
 
-/// The start of the command: what it executed, its first output, its end.
+/// The start of the command: what it executed, its first output, its end. None of a process that
+/// ran already.
 pub fn phases(trace: &Trace) -> Vec<Phase> {
+    if trace.attached.is_some() {
+        return Vec::new();
+    }
     let measured = |name: String, at_ns| Phase {
         name,
         at_ns,

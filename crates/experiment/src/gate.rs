@@ -175,7 +175,6 @@ pub fn pairs(base: &Suite, head: &Suite, margin: Option<f64>) -> (Vec<GateTarget
                 base: at_base.clone(),
                 head: at_head.clone(),
                 margin: margin_of(settings, name, margin),
-                floor: None,
                 budgets: (settings.budgets.iter())
                     .filter(|(of, _)| of == name)
                     .map(|(_, budget)| budget.clone())

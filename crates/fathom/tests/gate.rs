@@ -157,13 +157,12 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     let row = &record["benchmarks"][0];
     assert!(row["confirmation_rounds"].as_u64() >= Some(10), "{row}");
     assert!(row["ratio"]["low"].as_f64() > Some(2.0), "{row}");
-    // Whatever way to observe is allowed here, something is said of the 50 ms.
+    // Whatever way to observe is allowed here, the sleep is named.
     let difference = row["difference"].as_array().expect("a list");
-    assert!((1..=3).contains(&difference.len()), "{row}");
-    assert!(
-        shown.contains(difference[0].as_str().expect("a line")),
-        "{shown}"
-    );
+    assert!((1..=4).contains(&difference.len()), "{row}");
+    let first = difference[0].as_str().expect("a line");
+    assert!(first.contains("sleeping"), "{row}");
+    assert!(shown.contains(first), "{shown}");
     assert!(
         read(&files[1]).contains("| `sleep 0.05` | worse |"),
         "{}",
@@ -203,6 +202,62 @@ fn a_command_that_waits_is_worse_and_confirmed() {
 }
 
 #[test]
+fn more_reads_are_named_as_the_cause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("data"), vec![b'x'; 60_000]).expect("a file");
+    let dd = |block: &str| format!("dd if=data of=copy status=none bs={block}");
+    let (base, head) = (dd("60000"), dd("1"));
+    let arguments = ["gate", "--base-cmd", &base, "--head-cmd", &head];
+    let output = fathom(
+        folder.path(),
+        folder.path(),
+        &[&arguments[..], &["--time", "60s", "--json", "-"]].concat(),
+    );
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let record: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let first = &record["benchmarks"][0]["difference"][0];
+    let first = first.as_str().expect("a line");
+    assert!(first.contains("reading and writing"), "{first}");
+    assert!(first.contains("calls more"), "{first}");
+}
+
+#[test]
+fn gates_are_saved_and_enough_of_them_are_the_noise_floor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join(".fathom")).expect("a project");
+    let gate = |more: &[&str]| {
+        let command = ["gate", "--base-cmd", "true", "--head-cmd", "true"];
+        let all = [&command[..], &["--margin", "90%"], more].concat();
+        let output = fathom(folder.path(), folder.path(), &all);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        output
+    };
+    let first = gate(&["--json", "-"]);
+    assert!(said(&first).contains("saved as"), "{}", said(&first));
+    let text = String::from_utf8(first.stdout).expect("UTF-8");
+    let mut record: Value = serde_json::from_str(&text).expect("it is JSON");
+    let source = &record["benchmarks"][0]["floor_source"];
+    assert_eq!(source["name"], "null_arm");
+    let place = fathom_store::Location::File(folder.path().join(".fathom/store.sqlite"));
+    let mut store = fathom_store::Store::open(&place).expect("it was made");
+    for minute in 0..18 {
+        record["started_at"] = format!("2026-01-01T00:{minute:02}:00Z").into();
+        record["null_arm"]["benchmarks"][0]["ratio"]["value"] = 1.02.into();
+        let draft = fathom_store::Draft::of(record.to_string()).expect("a record");
+        store.save(&draft).expect("it is saved");
+    }
+    let again = gate(&["--no-save", "--json", "-"]);
+    assert!(!said(&again).contains("saved"), "{}", said(&again));
+    let record: Value = serde_json::from_slice(&again.stdout).expect("it is JSON");
+    let row = &record["benchmarks"][0];
+    assert_eq!(row["floor_source"]["gates"], 19, "{row}");
+    // The largest that was seen, of this machine or of those 18.
+    assert!(row["floor"].as_f64() >= Some(0.0199), "{row}");
+    let shown = String::from_utf8(gate(&["--no-save"]).stdout).expect("UTF-8");
+    assert!(shown.contains("noise floor: 19 earlier gates"), "{shown}");
+}
+
+#[test]
 fn the_other_rule_says_how_often_it_fails_identical_code() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = fathom(
@@ -213,7 +268,7 @@ fn the_other_rule_says_how_often_it_fails_identical_code() {
             "--base-cmd",
             "true",
             "--head-cmd",
-            "sleep 0.05",
+            "sleep 0.01",
             "--max-regression",
             "8%",
             "--time",
@@ -228,7 +283,7 @@ fn the_other_rule_says_how_often_it_fails_identical_code() {
 #[test]
 fn edits_of_the_working_tree_are_judged_against_main() {
     let world = World::new();
-    world.write("work.sh", "sleep 0.2\n");
+    world.write("work.sh", "sleep 0.03\n");
     // Head widens its own margin: that is said and does not apply.
     world.write(
         "fathom.toml",
@@ -274,7 +329,7 @@ fn a_waiver_lets_pass_and_ends() {
     world.git(&["switch", "-q", "main"]);
     world.commit();
     world.git(&["switch", "-q", "-C", "change"]);
-    world.write("work.sh", "sleep 0.2\n");
+    world.write("work.sh", "sleep 0.03\n");
     let (code, record) = world.gate(&["--only", "count"]);
     assert_eq!(code, 0, "{record}");
     let waived = row(&record, "count", "wall");
@@ -288,7 +343,7 @@ fn a_waiver_lets_pass_and_ends() {
     world.write("fathom.toml", &text.replace("2999-12-31", "2001-12-31"));
     world.commit();
     world.git(&["switch", "-q", "-C", "change"]);
-    world.write("work.sh", "sleep 0.2\n");
+    world.write("work.sh", "sleep 0.03\n");
     let (code, record) = world.gate(&["--only", "count"]);
     assert_eq!(code, 1, "{record}");
     let note = record["notes"][0].as_str().unwrap_or_default();

@@ -1,10 +1,15 @@
-//! The shell steps of `integrations/`, run as a forge runs them: with a real repository, and with a
-//! stand-in for the forge's own command.
+//! The shell steps of `integrations/`, run as a forge runs them: with a real repository, and with
+//! stand-ins for GitHub's own command and for GitLab's API.
 #![cfg(target_os = "linux")]
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::{Value, json};
 
 const SUITE: &str = r#"
 schema_version = 1
@@ -22,10 +27,12 @@ layer = "size"
 holds = "wall.count < 1000s"
 "#;
 
+fn integrations() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations")
+}
+
 fn step(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../integrations/steps")
-        .join(name)
+    integrations().join("steps").join(name)
 }
 
 struct Forge {
@@ -87,52 +94,149 @@ impl Forge {
         );
     }
 
-    /// A record as a job leaves it, of one benchmark that is worse.
+    /// A record as a job leaves it, of one benchmark that is worse. It is measured once for all tests.
     fn record(&self, name: &str) {
-        let made = self.run(
-            &[
-                "fathom",
-                "gate",
-                "--base-cmd",
-                "true",
-                "--head-cmd",
-                "sleep 0.05",
-                "--json",
-                "fathom-gate.json",
-            ],
-            &[],
-        );
+        static MEASURED: OnceLock<Value> = OnceLock::new();
+        let mut record = MEASURED.get_or_init(|| self.measured()).clone();
+        record["benchmarks"][0]["name"] = name.into();
+        self.write(&self.work().join("fathom-gate.json"), &record.to_string());
+    }
+
+    fn measured(&self) -> Value {
+        let line = "fathom gate --base-cmd true --head-cmd";
+        let mut words: Vec<&str> = line.split(' ').collect();
+        words.extend(["sleep 0.02", "--json", "-"]);
+        let made = self.run(&words, &[]);
         assert_eq!(
             made.status.code(),
             Some(1),
             "{}",
             String::from_utf8_lossy(&made.stderr)
         );
-        let text = self.read("fathom-gate.json");
-        let mut record: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
-        record["benchmarks"][0]["name"] = name.into();
-        self.write(&self.work().join("fathom-gate.json"), &record.to_string());
+        serde_json::from_slice(&made.stdout).expect("it is JSON")
+    }
+
+    /// A repository with a base and a slower head, and its address.
+    fn upstream(&self) -> String {
+        let upstream = self.folder.path().join("upstream.git");
+        std::fs::create_dir_all(&upstream).expect("a folder");
+        self.write(&upstream.join("fathom.toml"), SUITE);
+        self.write(&upstream.join("work.sh"), "exit 0\n");
+        let at = upstream.to_str().expect("UTF-8");
+        // As a project has them that uses them.
+        let integrations = integrations();
+        let copied = ["cp", "-r", integrations.to_str().expect("UTF-8"), at];
+        self.must(&copied);
+        self.must(&["git", "-C", at, "init", "-q", "-b", "main"]);
+        self.must(&["git", "-C", at, "add", "-A"]);
+        self.must(&["git", "-C", at, "commit", "-q", "-m", "base"]);
+        self.must(&["git", "-C", at, "switch", "-q", "-c", "change"]);
+        self.write(&upstream.join("work.sh"), "sleep 0.05\n");
+        self.must(&["git", "-C", at, "commit", "-q", "-a", "-m", "slower"]);
+        format!("file://{at}")
+    }
+
+    /// A clone of one commit, as forges make it.
+    fn shallow_clone(&self, url: &str) {
+        self.must(&[
+            "git", "clone", "-q", "--depth", "1", "-b", "change", url, ".",
+        ]);
+    }
+}
+
+/// The jobs of GitLab's template; `None` where there is nothing that reads YAML.
+fn jobs() -> Option<Value> {
+    let script = "import json, sys\ntry:\n import yaml\nexcept ImportError:\n sys.exit(9)\n\
+                  json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)\n";
+    let file = integrations().join("gitlab/fathom-gate.yml");
+    let read = Command::new("python3")
+        .args(["-c", script])
+        .arg(file)
+        .output();
+    let read = read.expect("python3 runs: the steps need it too");
+    match read.status.code() {
+        Some(9) => None,
+        code => {
+            let said = String::from_utf8_lossy(&read.stderr).into_owned();
+            assert_eq!(code, Some(0), "{said}");
+            Some(serde_json::from_slice(&read.stdout).expect("it is JSON"))
+        }
+    }
+}
+
+/// The lines that GitLab runs for a job, as one script that ends with the first that fails.
+fn script(job: &str) -> String {
+    let Some(jobs) = jobs() else {
+        // By the form that the file has: items of four columns below `script:`.
+        let text = std::fs::read_to_string(integrations().join("gitlab/fathom-gate.yml"));
+        let text = text.expect("the template");
+        assert!(!text.contains('\t'), "YAML has no tabs");
+        let own = text.split(&format!("\n{job}:\n")).nth(1).expect("the job");
+        let lines = own.split("\n  script:\n").nth(1).expect("its script");
+        let lines = lines.lines().map_while(|line| line.strip_prefix("    - "));
+        return lines.collect::<Vec<_>>().join("\n");
+    };
+    let lines = jobs[job]["script"].as_array().expect("a script");
+    let lines = lines.iter().map(|line| line.as_str().expect("a line"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Stands for GitLab: keeps what it is asked, and has these notes.
+struct Api {
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Api {
+    fn start(notes: Value) -> Api {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.expect("a connection");
+                let mut lines = BufReader::new(stream.try_clone().expect("a stream"));
+                let (mut head, mut length) = (String::new(), 0);
+                loop {
+                    let mut line = String::new();
+                    lines.read_line(&mut line).expect("a line");
+                    let low = line.to_lowercase();
+                    if let Some(value) = low.strip_prefix("content-length:") {
+                        length = value.trim().parse().expect("a length");
+                    }
+                    if line.trim().is_empty() {
+                        break;
+                    }
+                    head.push_str(&line);
+                }
+                let mut body = vec![0; length];
+                lines.read_exact(&mut body).expect("a body");
+                let body = String::from_utf8(body).expect("UTF-8");
+                kept.lock().expect("a lock").push(format!("{head}{body}"));
+                let answer = notes.to_string();
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{answer}",
+                    answer.len()
+                );
+            }
+        });
+        Api { address, asked }
+    }
+
+    /// What it was asked since the last time: the first line and the whole of each.
+    fn asked(&self) -> Vec<(String, String)> {
+        let asked = std::mem::take(&mut *self.asked.lock().expect("a lock"));
+        let first = |text: &String| text.lines().next().unwrap_or_default().to_owned();
+        asked.into_iter().map(|text| (first(&text), text)).collect()
     }
 }
 
 #[test]
 fn the_gate_step_works_from_a_shallow_clone_and_hands_on_the_exit_code() {
     let forge = Forge::new();
-    let upstream = forge.folder.path().join("upstream");
-    std::fs::create_dir_all(&upstream).expect("a folder");
-    forge.write(&upstream.join("fathom.toml"), SUITE);
-    forge.write(&upstream.join("work.sh"), "exit 0\n");
-    let at = upstream.to_str().expect("UTF-8");
-    forge.must(&["git", "-C", at, "init", "-q", "-b", "main"]);
-    forge.must(&["git", "-C", at, "add", "-A"]);
-    forge.must(&["git", "-C", at, "commit", "-q", "-m", "base"]);
-    forge.must(&["git", "-C", at, "switch", "-q", "-c", "change"]);
-    forge.write(&upstream.join("work.sh"), "sleep 0.2\n");
-    forge.must(&["git", "-C", at, "commit", "-q", "-a", "-m", "slower"]);
-    let url = format!("file://{at}");
-    forge.must(&[
-        "git", "clone", "-q", "--depth", "1", "-b", "change", &url, ".",
-    ]);
+    forge.shallow_clone(&forge.upstream());
     let gate = step("gate.sh");
     let variables = [
         ("BASE", "main"),
@@ -157,14 +261,82 @@ fn the_gate_step_works_from_a_shallow_clone_and_hands_on_the_exit_code() {
         "{}",
         forge.read("summary")
     );
-    let done = forge.run(&[gate.to_str().expect("UTF-8"), "gitlab"], &variables);
-    assert_eq!(done.status.code(), Some(1));
-    assert!(
-        forge
-            .read("gl-code-quality-report.json")
-            .contains("\"severity\": \"major\"")
-    );
+    // What was measured is where the forge keeps it for the next time.
+    assert!(forge.work().join(".fathom/store.sqlite").is_file());
+}
+
+#[test]
+fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_request() {
+    let forge = Forge::new();
+    let url = forge.upstream();
+    forge.shallow_clone(&url);
+    // Whatever the merge request has in their place, its steps don't see the token.
+    let variables = [
+        ("BASE", "main"),
+        ("TIME", "30s"),
+        ("ARGUMENTS", "--only\ncount\n"),
+    ];
+    let gate = script("fathom-gate");
+    let done = forge.run(&["bash", "-e", "-c", &gate], &variables);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    let report = forge.read("gl-code-quality-report.json");
+    assert!(report.contains("\"severity\": \"major\""), "{report}");
     assert!(forge.read("fathom-junit.xml").contains("<failure"));
+    if let Some(jobs) = jobs() {
+        let kept = jobs["fathom-gate"]["artifacts"]["paths"].to_string();
+        assert!(kept.contains("fathom-gate.json"), "{kept}");
+        assert_eq!(jobs["fathom-comment"]["needs"], json!(["fathom-gate"]));
+        assert_eq!(jobs["fathom-comment"]["variables"]["GIT_STRATEGY"], "none");
+    }
+    // The second job: a folder with nothing but the record.
+    let record = forge.read("fathom-gate.json");
+    std::fs::remove_dir_all(forge.work()).expect("it is removed");
+    std::fs::create_dir_all(forge.work()).expect("a folder");
+    forge.write(&forge.work().join("fathom-gate.json"), &record);
+    let post = |notes: Value| {
+        let api = Api::start(notes);
+        let project = url.strip_suffix(".git").expect("an address");
+        let variables = [
+            ("CI_API_V4_URL", api.address.as_str()),
+            ("CI_PROJECT_ID", "5"),
+            ("CI_MERGE_REQUEST_IID", "7"),
+            ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main"),
+            ("CI_MERGE_REQUEST_PROJECT_URL", project),
+            ("CI_JOB_TOKEN", "job"),
+            ("FATHOM_TOKEN", "secret"),
+        ];
+        let done = forge.run(&["bash", "-e", "-c", &script("fathom-comment")], &variables);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        (done.status.success(), said, api.asked())
+    };
+    let notes = "/projects/5/merge_requests/7/notes";
+    let (posted, said, asked) = post(json!([{"id": 1, "body": "of a person"}]));
+    assert!(posted, "{said}");
+    assert_eq!(asked[0].0, format!("GET {notes}?per_page=100 HTTP/1.1"));
+    assert_eq!(asked[1].0, format!("POST {notes} HTTP/1.1"));
+    assert!(asked[1].1.contains("PRIVATE-TOKEN: secret"), "{asked:?}");
+    assert!(asked[1].1.contains("body=%3C%21--"), "{asked:?}");
+    let old = json!([{"id": 1, "body": "x"}, {"id": 9, "body": "<!-- fathom gate -->\nold"}]);
+    let (posted, said, asked) = post(old.clone());
+    assert!(posted, "{said}");
+    assert_eq!(asked[1].0, format!("PUT {notes}/9 HTTP/1.1"));
+    // When there is nothing to say any more, the old comment goes.
+    let mut record: Value = serde_json::from_str(&record).expect("it is JSON");
+    record["verdict"] = "not worse".into();
+    for list in ["benchmarks", "exact_changes", "settings_changed", "notes"] {
+        record[list] = json!([]);
+    }
+    let file = forge.work().join("fathom-gate.json");
+    forge.write(&file, &record.to_string());
+    let (posted, said, asked) = post(old.clone());
+    assert!(posted, "{said}");
+    assert_eq!(asked[1].0, format!("DELETE {notes}/9 HTTP/1.1"));
+    // What is no record is not posted.
+    forge.write(&file, "{\"kind\": \"gate\", \"verdict\": \"worse\"}");
+    let (posted, said, asked) = post(old);
+    assert!(!posted && asked.is_empty(), "{asked:?}");
+    assert!(said.contains("no record of `fathom gate --json`"), "{said}");
 }
 
 #[test]

@@ -164,7 +164,7 @@ impl Client {
         for request in &task.requests {
             match request {
                 Request::Http1(bytes) => one.push(bytes.clone()),
-                Request::Http2(request) => two.push(request.clone()),
+                Request::Http2(request) => two.push(request.as_ref().clone()),
             }
         }
         let (places, wire) = match two.is_empty() {

@@ -32,7 +32,7 @@ pub enum Request {
     /// Its bytes.
     Http1(Vec<u8>),
     /// By HTTP/2.
-    Http2(Http2Request),
+    Http2(Box<Http2Request>),
 }
 
 /// Which extensions of WebSocket are offered.
@@ -149,10 +149,10 @@ impl RequestPlan {
         }
         let head = builder.body(());
         let head = head.map_err(|error| format!("{path:?} can't be asked for: {error}"))?;
-        Ok(Request::Http2(Http2Request {
+        Ok(Request::Http2(Box::new(Http2Request {
             head,
             body: self.body.clone().into(),
-        }))
+        })))
     }
 
     /// The same as bytes of HTTP/1.1.

@@ -18,6 +18,9 @@ pub enum DifferenceBy {
     Call,
     /// The function of the program's own code.
     Function,
+    /// Categories of which each by itself is smaller than its interval allows, together:
+    /// `other_cpu_time` or `other_wait_time`.
+    Together,
 }
 
 /// How often something happened in a run of A and of B.

@@ -164,6 +164,19 @@ pub struct Stretch {
     pub detail: Option<String>,
 }
 
+/// A process that ran already: what is explained of it is the time in which it was observed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservedProcess {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, at most 15 bytes. Not trustworthy: escape it.
+    pub name: String,
+    /// It ended while it was observed.
+    pub ended: bool,
+    /// It, or a process that it made, listens for connections.
+    pub listens: bool,
+}
+
 /// Everything that `fathom why` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
@@ -181,6 +194,9 @@ pub struct Explanation {
     pub command: String,
     /// Its arguments, program first.
     pub arguments: Vec<String>,
+    /// The process that was observed, where it ran already; null for a command.
+    #[serde(default)]
+    pub process: Option<ObservedProcess>,
     /// How the observed run ended, in words; empty for success.
     pub end: String,
     /// The runs that were timed.

@@ -140,19 +140,35 @@ pub struct GateBenchmark {
     pub margin: f64,
     /// What a change had to exceed besides: the noise floor, as a share.
     pub floor: f64,
+    /// Where the noise floor is from; absent where none was asked for.
+    pub floor_source: Option<FloorSource>,
     /// Median at base, in the unit of the metric.
-    pub base: Option<f64>,
+    pub base: Option<Estimate>,
     /// Median at head.
-    pub head: Option<f64>,
+    pub head: Option<Estimate>,
     /// What the value may be at most, as the settings at base say it.
     pub budget: Option<String>,
     /// The waiver that lets it pass.
     pub waived: Option<Waiver>,
     /// Reasons, in sentences, and what would settle it.
     pub why: Vec<String>,
-    /// What head takes more than base, for a benchmark that is worse.
+    /// What head takes more than base, in lines, the most first, for a benchmark that is worse; or
+    /// why that is not known.
     #[serde(default)]
     pub difference: Vec<String>,
+}
+
+/// Where a noise floor is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum FloorSource {
+    /// Base against base and head against head in the rounds that were judged.
+    NullArm,
+    /// The same in earlier gates of this benchmark on this machine.
+    History {
+        /// So many.
+        gates: usize,
+    },
 }
 
 /// A known change that is let pass until a day.

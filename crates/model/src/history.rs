@@ -134,6 +134,8 @@ pub struct StoredComparison {
     pub metric: String,
     /// Unit of the values.
     pub unit: String,
+    /// Whether more is better, where that is known.
+    pub higher_is_better: Option<bool>,
     /// What was measured of the base.
     pub base: StoredValue,
     /// What was measured of the head.

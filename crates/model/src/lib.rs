@@ -51,14 +51,14 @@ pub use experiment::{
     MeasureResult, Measured, Picture, Published, ResultRow, Source, ToolResult,
 };
 pub use explanation::{
-    CallRow, Explaining, Explanation, FunctionShare, IoRow, OwnCode, Phase, ProcessRow, Stretch,
-    TimedRuns,
+    CallRow, Explaining, Explanation, FunctionShare, IoRow, ObservedProcess, OwnCode, Phase,
+    ProcessRow, Stretch, TimedRuns,
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
 pub use gate::{
-    ExactChange, FalseFailureShare, GateBenchmark, GateRecord, GateRule, GateSide, GateVerdict,
-    LeftOut, NullArm, NullArmRatio, Waiver,
+    ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateRecord, GateRule, GateSide,
+    GateVerdict, LeftOut, NullArm, NullArmRatio, Waiver,
 };
 pub use history::{
     CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,
@@ -89,8 +89,8 @@ pub use sample::{Estimate, Summary};
 pub use serve::{
     ColdStart, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, Percentiles,
     ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord, ServedServer,
-    ServerCalls, SlowLaunch, Spread, TriedRate, WebSocketClient, WebSocketLink, WebSocketResult,
-    WebSocketRound,
+    ServerCalls, ServerWhy, SlowLaunch, Spread, TriedRate, WebSocketClient, WebSocketLink,
+    WebSocketResult, WebSocketRound,
 };
 pub use startup::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, MoreRounds, StopReason, Verdict, Warning};
+use crate::{
+    CallRow, Environment, Estimate, MoreRounds, OwnCode, StopReason, TimeAccount, Verdict, Warning,
+};
 
 /// Records of before had one thread.
 fn one() -> u32 {
@@ -445,6 +447,33 @@ pub struct ServedServer {
     /// By WebSocket; empty unless that was asked for.
     #[serde(default)]
     pub websocket: Vec<WebSocketResult>,
+    /// Where its own time goes under load, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<ServerWhy>,
+}
+
+/// Where the time of a server under load goes, from a step of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerWhy {
+    /// Connections; in an open loop at most.
+    pub connections: u32,
+    /// Requests to be sent per second; absent in a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_per_second: Option<f64>,
+    /// How it was observed: `kernel`, `perf` or `sample`.
+    pub tier: String,
+    /// For how long, seconds.
+    pub seconds: f64,
+    /// Good answers per second meanwhile: to be observed makes a server slower.
+    pub requests_per_second: f64,
+    /// What its threads did in that time, and beside that what the busiest of them waited for.
+    pub account: TimeAccount,
+    /// By call, most time first; empty where the tier sees none.
+    pub calls: Vec<CallRow>,
+    /// In which functions its own code was; absent where none was found.
+    pub own_code: Option<OwnCode>,
+    /// What could not be seen, a sentence each.
+    pub not_visible: Vec<String>,
 }
 
 /// What two servers are compared by.

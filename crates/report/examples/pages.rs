@@ -1,8 +1,8 @@
 //! Writes every page from the records of the tests, to look at.
 //!
 //! `cargo run -p fathom-report --example pages -- FOLDER` writes the pages;
-//! `cargo run -p fathom-report --example pages -- --screenshots FOLDER` takes a picture of each at 400
-//! and 1280 pixels, light and dark, with the Chromium that is installed.
+//! `cargo run -p fathom-report --example pages -- --screenshots FOLDER` takes a picture of each at 400,
+//! 800 and 1280 pixels, light and dark, with the Chromium that is installed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -59,7 +59,7 @@ fn screenshots(folder: &Path, only: &str) -> Result<(), String> {
         .filter(|page| page.0.starts_with(only))
     {
         browser.open(name, page);
-        for width in [400, 1280] {
+        for width in [400, 800, 1280] {
             for (dark, theme) in [(false, "light"), (true, "dark")] {
                 browser.show(width, dark);
                 let picture = browser.picture();

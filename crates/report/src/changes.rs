@@ -2,17 +2,18 @@
 
 use std::io::{self, Write};
 
-use fathom_model::quantity::{counted, decimals_for, short_time};
+use fathom_model::quantity::{counted, decimals_for, format_bytes, format_count, short_time};
 use fathom_model::{
     ChangeDirection, ChangeKind, ChangePoint, ChangesRecord, EarlyWarning, SeriesChanges,
 };
 
-use crate::text::{columns, escape, shorten};
+use crate::history::NOTHING_SAVED;
+use crate::text::{columns, escape, shorten, wrap};
 
-/// Series with something to say that are shown; the rest is counted.
-const SERIES: usize = 8;
+/// Lines for series that have something to say, so that all is on one screen; the rest is counted.
+const LINES: usize = 18;
 /// Change points shown of a series, the newest.
-const POINTS: usize = 6;
+const POINTS: usize = 4;
 /// Columns of a line.
 const WIDTH: usize = 80;
 /// Columns of a name.
@@ -25,7 +26,7 @@ pub struct ChangesOptions {
     pub all: bool,
 }
 
-/// The answer, then each series that changed with its change points, newest series of events last.
+/// The answer, then each series that changed with its newest change points. Ends with a line end.
 pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> String {
     let mut out = answer(record);
     let speaks = |series: &&SeriesChanges| {
@@ -36,10 +37,15 @@ pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> Stri
             || options.all
     };
     let speaking: Vec<&SeriesChanges> = record.series.iter().filter(speaks).collect();
-    let shown = if options.all { speaking.len() } else { SERIES };
-    for series in speaking.iter().take(shown) {
-        out.push('\n');
-        one(&mut out, series, options);
+    let (mut shown, mut lines) = (0, 0);
+    for series in &speaking {
+        let block = one(series, options);
+        lines += 1 + block.len();
+        if !options.all && shown > 0 && lines > LINES {
+            break;
+        }
+        shown += 1;
+        out.push_str(&format!("\n{}\n", block.join("\n")));
     }
     if speaking.len() > shown {
         let more = (speaking.len() - shown) as u64;
@@ -74,6 +80,7 @@ fn answer(record: &ChangesRecord) -> String {
         .filter(|series| !series.found.change_points.is_empty());
     let all = counted(record.series.len() as u64, "series", "series");
     match points {
+        0 if record.series.is_empty() => wrap(NOTHING_SAVED, WIDTH).join("\n") + "\n",
         0 => format!("No change point in {all}.\n"),
         _ => format!(
             "{} in {} of {all}.\n",
@@ -83,12 +90,11 @@ fn answer(record: &ChangesRecord) -> String {
     }
 }
 
-fn one(out: &mut String, series: &SeriesChanges, options: ChangesOptions) {
+/// Its lines, none wider than [`WIDTH`].
+fn one(series: &SeriesChanges, options: ChangesOptions) -> Vec<String> {
     let points = counted(series.points as u64, "point", "points");
-    out.push_str(&format!(
-        "{}  ({points})\n",
-        shorten(&escape(&series.name), NAME)
-    ));
+    let name = shorten(&escape(&series.name), NAME);
+    let mut out = vec![format!("{name}  ({points})")];
     let found = &series.found;
     let skip = if options.all {
         0
@@ -97,37 +103,40 @@ fn one(out: &mut String, series: &SeriesChanges, options: ChangesOptions) {
     };
     if skip > 0 {
         let earlier = counted(skip as u64, "earlier change point", "earlier change points");
-        out.push_str(&format!("  {earlier}: --all\n"));
+        out.push(format!("  {earlier}: --all"));
     }
     for point in &found.change_points[skip..] {
-        out.push_str(&line(series, point));
+        out.extend(line(series, point));
         if let Some(from) = point.moved_from {
-            out.push_str(&format!(
-                "      moved: it was at {} before\n",
-                label(series, from)
-            ));
+            let from = label(series, from);
+            out.push(format!("      moved: it was at {from} before"));
         }
     }
     for point in &found.withdrawn {
-        out.push_str(&format!(
-            "  withdrawn: the {} at {}; newer points speak against it\n",
-            kind(point.kind),
-            label(series, point.index)
-        ));
+        let (kind, place) = (kind(point.kind), label(series, point.index));
+        let text = format!("withdrawn: the {kind} at {place}; newer points speak against it");
+        out.extend(indented(&text));
     }
     if let Some(warning) = &found.early_warning {
-        out.push_str(&early(series, warning));
+        out.extend(indented(&early(series, warning)));
     }
     if options.all && !found.spikes.is_empty() {
         let spikes: Vec<String> = found.spikes.iter().map(|at| label(series, *at)).collect();
-        for line in crate::text::wrap(&format!("spikes: {}", spikes.join(", ")), 76) {
-            out.push_str(&format!("  {line}\n"));
-        }
+        out.extend(indented(&format!("spikes: {}", spikes.join(", "))));
     }
+    out
+}
+
+/// A sentence, the lines after its first one further in.
+fn indented(text: &str) -> Vec<String> {
+    let lines = wrap(text, WIDTH - 4).into_iter().enumerate();
+    lines
+        .map(|(number, line)| format!("{}{line}", if number == 0 { "  " } else { "    " }))
+        .collect()
 }
 
 /// `  +8.1 % (7.2 to 9.0)  step at 120      12.3 ms -> 13.3 ms  slower`
-fn line(series: &SeriesChanges, point: &ChangePoint) -> String {
+fn line(series: &SeriesChanges, point: &ChangePoint) -> Vec<String> {
     let size = match &point.ratio {
         Some(ratio) => format!(
             "{} ({} to {} %)",
@@ -155,13 +164,18 @@ fn line(series: &SeriesChanges, point: &ChangePoint) -> String {
     );
     let judged = better(series, point.direction)
         .map_or("", |better| if better { "better" } else { "worse" });
-    let text = format!("  {size:<26} {place:<22} {levels:<20} {judged}");
-    if columns(text.trim_end()) <= WIDTH {
-        return format!("{}\n", text.trim_end());
+    let line = |text: String| text.trim_end().to_owned();
+    let whole = line(format!("  {size:<26} {place:<22} {levels:<20} {judged}"));
+    if columns(&whole) <= WIDTH {
+        return vec![whole];
     }
     // Labels of a store are long.
-    let below = format!("  {:<26} {levels:<20} {judged}", "");
-    format!("  {size:<26} {place}\n{}\n", below.trim_end())
+    let below = line(format!("  {:<26} {levels:<20} {judged}", ""));
+    let first = format!("  {size:<26} {place}");
+    match columns(&first) <= WIDTH {
+        true => vec![first, below],
+        false => vec![format!("  {size}"), format!("    {place}"), below],
+    }
 }
 
 fn early(series: &SeriesChanges, warning: &EarlyWarning) -> String {
@@ -170,15 +184,11 @@ fn early(series: &SeriesChanges, warning: &EarlyWarning) -> String {
         (None, ChangeDirection::Up) => "upwards".to_owned(),
         (None, ChangeDirection::Down) => "downwards".to_owned(),
     };
-    let text = format!(
+    format!(
         "early warning: the newest {} points (from {}) may have left their level, {size}; too few to be sure: measure more",
         warning.points,
         label(series, warning.index)
-    );
-    let lines = crate::text::wrap(&text, WIDTH - 4).into_iter().enumerate();
-    lines
-        .map(|(number, line)| format!("{}{line}\n", if number == 0 { "  " } else { "    " }))
-        .collect()
+    )
 }
 
 fn kind(kind: ChangeKind) -> &'static str {
@@ -208,6 +218,8 @@ fn value(series: &SeriesChanges, value: f64) -> String {
     let decimals = decimals_for(value, 4);
     match series.unit.as_deref() {
         Some("s" | "seconds") => short_time(value),
+        Some("bytes") => format_bytes(value),
+        Some("count") => format_count(value),
         Some(unit) => format!("{value:.decimals$} {}", escape(unit)),
         None => format!("{value:.decimals$}"),
     }

@@ -14,6 +14,7 @@ mod terminal;
 mod websocket;
 mod words;
 
+pub(crate) use html::parts;
 pub use html::serve_html;
 pub use json::serve_json;
 pub use terminal::{ServeOptions, serve_terminal};

@@ -15,6 +15,7 @@ mod page_tables;
 mod places;
 mod processes;
 mod quote;
+mod server;
 mod startup;
 mod summary;
 mod tables;
@@ -27,6 +28,7 @@ pub use html::explain_html;
 pub use json::explain_json;
 pub use markdown::explain_markdown;
 pub(crate) use quote::{share_text, time};
+pub(crate) use server::of_server;
 pub use terminal::{WhyOptions, explain_terminal};
 
 pub(crate) use markdown::{plain as markdown_text, with_code as markdown_with_code};

@@ -132,6 +132,33 @@ fn nothing_from_outside_acts_on_the_terminal_and_no_line_is_too_wide() {
 }
 
 #[test]
+fn many_series_with_long_labels_fit_a_screen() {
+    let long = |index: usize| format!("2026-11-26T03:{:02}:{:02}.123456Z", index / 60, index % 60);
+    let mut all = record();
+    let name = |one: usize| format!("benchmark {one} of a suite with long names, size=large");
+    all.series = (0..20)
+        .map(|one| SeriesChanges {
+            labels: (0..150).map(long).collect(),
+            ..series(&name(one), record().series[0].found.clone())
+        })
+        .collect();
+    let text = changes_terminal(&all, ChangesOptions { all: false });
+    assert!(text.lines().count() <= 24, "{text}");
+    assert!(
+        text.contains("more series changed; all of them: --all"),
+        "{text}"
+    );
+    assert!(text.ends_with('\n'));
+    for all_of_it in [false, true] {
+        let text = changes_terminal(&all, ChangesOptions { all: all_of_it });
+        assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+    }
+    all.series.clear();
+    let text = changes_terminal(&all, ChangesOptions { all: false });
+    assert!(text.starts_with("nothing was saved yet"), "{text}");
+}
+
+#[test]
 fn the_schema_and_the_json_say_the_same() {
     let schema: serde_json::Value = serde_json::from_str(include_str!(
         "../../../docs/json-schema/changes.schema.json"

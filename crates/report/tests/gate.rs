@@ -3,8 +3,8 @@
 mod walker;
 
 use fathom_model::{
-    Environment, Estimate, ExactChange, FalseFailureShare, GateBenchmark, GateRecord, GateRule,
-    GateSide, GateVerdict, LeftOut, NullArm, NullArmRatio, SCHEMA_VERSION, Waiver,
+    Environment, Estimate, ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateRecord,
+    GateRule, GateSide, GateVerdict, LeftOut, NullArm, NullArmRatio, SCHEMA_VERSION, Waiver,
 };
 use fathom_report::{
     GateOptions, columns, gate_github, gate_gitlab, gate_json, gate_junit, gate_markdown,
@@ -14,6 +14,15 @@ use walker::{assert_covered, undescribed};
 
 /// A text from outside that tries everything.
 const HOSTILE: &str = "x\n::error::y <b>|@all` [a](http://b) \u{1b}[31m";
+
+fn exactly(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: value,
+        high: value,
+        level: 0.95,
+    }
+}
 
 fn row(name: &str, value: f64, verdict: GateVerdict) -> GateBenchmark {
     GateBenchmark {
@@ -30,8 +39,9 @@ fn row(name: &str, value: f64, verdict: GateVerdict) -> GateBenchmark {
         confirmation_rounds: 20,
         margin: 0.03,
         floor: 0.011,
-        base: Some(0.0123),
-        head: Some(0.0123 * value),
+        floor_source: Some(FloorSource::NullArm),
+        base: Some(exactly(0.0123)),
+        head: Some(exactly(0.0123 * value)),
         budget: None,
         waived: None,
         why: Vec::new(),
@@ -87,8 +97,9 @@ fn record() -> GateRecord {
             GateBenchmark {
                 metric: "read_calls".to_owned(),
                 ratio: None,
-                base: Some(12.0),
-                head: Some(14.0),
+                floor_source: None,
+                base: Some(exactly(12.0)),
+                head: Some(exactly(14.0)),
                 budget: Some("<= base".to_owned()),
                 why: vec!["14 is more than the budget's 12".to_owned()],
                 ..row("parse-large", 1.0, GateVerdict::Worse)
@@ -271,10 +282,17 @@ fn the_schema_and_the_json_say_the_same() {
         verdict: GateVerdict::CannotTell,
         ..record()
     };
-    let passed = GateRecord {
+    let mut passed = GateRecord {
         verdict: GateVerdict::NotWorse,
         ..record()
     };
+    passed.benchmarks[0].floor_source = Some(FloorSource::History { gates: 23 });
+    (passed.benchmarks[1].base, passed.benchmarks[1].head) = (None, None);
+    let shown = gate_terminal(&passed, &OPTIONS).replace('\n', " ");
+    assert!(
+        shown.contains("noise floor: 23 earlier gates for 1, base against base for 4."),
+        "{shown}"
+    );
     let unknown = GateRecord {
         rule: GateRule::BestOf {
             max_regression: 0.08,

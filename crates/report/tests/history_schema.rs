@@ -77,6 +77,7 @@ fn compare() -> CompareRecord {
         file: Some(HOSTILE.to_owned()),
     };
     let one = |verdict, source| StoredComparison {
+        higher_is_better: Some(false),
         benchmark: HOSTILE.to_owned(),
         parameters: vec![("n".to_owned(), HOSTILE.to_owned())],
         metric: "wall".to_owned(),

@@ -210,6 +210,10 @@ fn found() -> BisectRecord {
             tested(0xb, "Name the columns", TestedState::Good, Some(1.002)),
         ],
         remaining: Vec::new(),
+        why: vec![
+            "+6.1 ms own code (copy_line in tool)".to_owned(),
+            "+0.3 ms page faults (74 page faults more)".to_owned(),
+        ],
         sessions,
     }
 }
@@ -219,6 +223,7 @@ fn undecided(reason: BisectReason) -> BisectRecord {
         verdict: BisectVerdict::Undecided,
         reason: Some(reason),
         culprit: None,
+        why: Vec::new(),
         remaining: (1..=14).map(id).collect(),
         ..found()
     }
@@ -228,6 +233,7 @@ fn same() -> BisectRecord {
     let mut record = BisectRecord {
         verdict: BisectVerdict::NoDifference,
         culprit: None,
+        why: Vec::new(),
         tested: Vec::new(),
         ..found()
     };

@@ -3,7 +3,7 @@
 mod explained;
 
 use explained::tree::many;
-use explained::{MS, clean, findings, hostile, stretch};
+use explained::{MS, attached, clean, findings, hostile, stretch};
 use fathom_model::{Explanation, TimeCategory};
 use fathom_report::{explain_html, explain_markdown};
 use serde_json::Value;
@@ -54,6 +54,20 @@ fn a_hostile_program_adds_no_markup() {
     assert_eq!(first, "</script><script>alert(1)</script>");
     // The names arrive as the terminal shows them: what would turn the line around is visible.
     assert_eq!(data(&page)["warnings"][2], "a\\u{202e}gnp.exe");
+}
+
+#[test]
+fn the_page_of_a_process_that_ran_already_says_how_long_it_was_observed() {
+    let page = explain_html(&attached());
+    assert_eq!(
+        data(&page)["process"],
+        "PID 4120 (app\\u{1b}[2J), 2.0 s of it"
+    );
+    assert_eq!(data(&page)["wall"], "2.00 s");
+    assert!(data(&explain_html(&clean()))["process"].is_null());
+    let markdown = explain_markdown(&attached());
+    assert!(markdown.contains("PID 4120"), "{markdown}");
+    assert!(!markdown.contains("median of"), "{markdown}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod fingerprinted;
 mod walker;
 
 use explained::tree::many;
-use explained::{clean, findings, hostile};
+use explained::{attached, clean, findings, hostile};
 use fathom_model::{Confidence, Explanation, TimeCategory};
 use fathom_report::explain_json;
 use fingerprinted::fingerprint;
@@ -42,7 +42,15 @@ fn explanations() -> Vec<Explanation> {
         .enumerate()
         .map(|(at, spent)| explained::stretch(7, at as u64, at as u64 + 1, *spent, None))
         .collect();
-    vec![spoiled, sparse, all, clean(), findings(), many(5)]
+    vec![
+        spoiled,
+        sparse,
+        all,
+        clean(),
+        findings(),
+        many(5),
+        attached(),
+    ]
 }
 
 #[test]

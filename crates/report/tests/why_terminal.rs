@@ -3,7 +3,7 @@
 mod explained;
 
 use explained::tree::many;
-use explained::{clean, findings};
+use explained::{attached, clean, findings};
 use fathom_model::Explanation;
 use fathom_report::{WhyOptions, columns, explain_terminal};
 
@@ -26,6 +26,21 @@ fn an_unbuffered_program() {
 #[test]
 fn a_clean_program() {
     insta::assert_snapshot!(print(&clean()));
+}
+
+#[test]
+fn a_process_that_ran_already() {
+    let text = print(&attached());
+    assert!(text.starts_with("PID 4120 (app"), "{text}");
+    insta::assert_snapshot!(text);
+    let mut ended = attached();
+    ended.end = "exit code 3".into();
+    if let Some(process) = &mut ended.process {
+        process.ended = true;
+    }
+    let text = print(&ended);
+    assert!(text.contains("2.0 s of it, up to its end\n"), "{text}");
+    assert!(text.contains("ended: exit code 3"), "{text}");
 }
 
 #[test]

@@ -16,6 +16,9 @@ use crate::NewPoint;
 /// The metric of the benchmark `machine` that a check of the machine yields, as a share.
 pub const NOISE_FLOOR: &str = "noise_floor";
 
+/// The metric of what a gate finds of a program against itself, as a ratio.
+pub const NULL_ARM: &str = "null_arm";
+
 /// The points of a record; none of a kind that has no figures to follow, or of one that was cut short
 /// before it had any.
 pub fn extract(record: &Value) -> Vec<NewPoint> {
@@ -28,6 +31,7 @@ pub fn extract(record: &Value) -> Vec<NewPoint> {
         Some("machine_check") => machine_check(record),
         Some("run") => experiment(record),
         Some("imported") => imported(record),
+        Some("gate") => gate(record),
         _ => Vec::new(),
     };
     points.retain(|p| p.value.is_finite() && p.low.is_finite() && p.high.is_finite());
@@ -283,6 +287,55 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
         )
     };
     list(&record["results"]).iter().filter_map(one).collect()
+}
+
+/// What a program takes at head, and what the same program takes against itself: how noisy it is here.
+fn gate(record: &Value) -> Vec<NewPoint> {
+    let mut points = Vec::new();
+    let null_arm = &record["null_arm"];
+    // The other rules have no rounds, or stop when they like.
+    if record["rule"]["name"] != "paired" {
+        return points;
+    }
+    let rows = list(&record["benchmarks"]).iter();
+    let rows: Vec<&Value> = rows.filter(|row| row["budget"].is_null()).collect();
+    let runs = |name: &Value| {
+        let row = rows.iter().find(|row| row["name"] == *name);
+        Value::from(row.map(|row| 2 * u64::from(count(&row["rounds"]))))
+    };
+    // Where a program differed from itself, the machine is to blame for its times.
+    for row in rows.iter().filter(|_| null_arm["failed"] == false) {
+        let Ok(metric) = serde_json::from_value::<Metric>(row["metric"].clone()) else {
+            continue;
+        };
+        points.extend(point(
+            &row["head"],
+            &runs(&row["name"]),
+            NewPoint {
+                benchmark: word(&row["name"]),
+                metric: metric.name().to_owned(),
+                unit: unit(metric.unit()).to_owned(),
+                direction: Some(direction(metric.direction())),
+                meaning: meaning(metric).to_owned(),
+                ..blank()
+            },
+        ));
+    }
+    for one in list(&null_arm["benchmarks"]) {
+        points.extend(point(
+            &one["ratio"],
+            &runs(&one["name"]),
+            NewPoint {
+                benchmark: word(&one["name"]),
+                metric: NULL_ARM.to_owned(),
+                unit: "ratio".to_owned(),
+                direction: None,
+                meaning: "a program against itself in the rounds of a gate".to_owned(),
+                ..blank()
+            },
+        ));
+    }
+    points
 }
 
 /// Times in seconds and sizes in bytes, whatever the tool's units: a series has one unit. What an interval

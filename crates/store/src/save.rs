@@ -253,9 +253,9 @@ fn write(database: &mut dyn Database, new: BTreeMap<i64, Vec<Point>>) -> Result<
 
 type Name = (String, String, String);
 
-/// Numbers of series by name, for one transaction.
+/// Numbers and units of series by name, for one transaction.
 struct Keys {
-    known: HashMap<Name, i64>,
+    known: HashMap<Name, (i64, String)>,
     aliases: HashMap<String, String>,
 }
 
@@ -267,6 +267,7 @@ impl Keys {
         })
     }
 
+    /// The series of a point as its record names it.
     fn name(&self, point: &NewPoint) -> Name {
         let benchmark = self
             .aliases
@@ -276,10 +277,39 @@ impl Keys {
         (benchmark.clone(), parameters, point.metric.clone())
     }
 
+    /// The same for a point whose unit is not that of the series of its name: values of two units have
+    /// no order, so it is a series of its own.
+    fn name_with_unit(&self, point: &NewPoint) -> Name {
+        let mut apart = point.clone();
+        apart
+            .parameters
+            .push(("unit".to_owned(), point.unit.clone()));
+        self.name(&apart)
+    }
+
+    /// The series of each point: where there is none of its name yet, the first point gives the unit.
+    fn names(&self, points: &[NewPoint]) -> Vec<Name> {
+        let mut new: HashMap<Name, &str> = HashMap::new();
+        let mut names = Vec::with_capacity(points.len());
+        for point in points {
+            let name = self.name(point);
+            let unit: &str = match self.known.get(&name) {
+                Some((_, unit)) => unit,
+                None => new.entry(name.clone()).or_insert(&point.unit),
+            };
+            names.push(match unit == point.unit {
+                true => name,
+                false => self.name_with_unit(point),
+            });
+        }
+        names
+    }
+
     /// The number of the series of each point; series that are new are made.
     fn of(&mut self, database: &mut dyn Database, points: &[NewPoint]) -> Result<Vec<i64>, Error> {
-        let names: Vec<Name> = points.iter().map(|point| self.name(point)).collect();
-        self.look_up(database, &names)?;
+        let named: Vec<Name> = points.iter().map(|point| self.name(point)).collect();
+        self.look_up(database, &named)?;
+        let names = self.names(points);
         let mut cells = Vec::new();
         for (point, name) in points.iter().zip(&names) {
             if !self.known.contains_key(name) {
@@ -297,17 +327,18 @@ impl Keys {
             insert(database, head, 6, &cells, "ON CONFLICT DO NOTHING")?;
             self.look_up(database, &names)?;
         }
-        Ok(names.iter().map(|name| self.known[name]).collect())
+        Ok(names.iter().map(|name| self.known[name].0).collect())
     }
 
     fn look_up(&mut self, database: &mut dyn Database, names: &[Name]) -> Result<(), Error> {
         let missing = names.iter().filter(|name| !self.known.contains_key(*name));
         let missing: BTreeSet<&str> = missing.map(|name| name.0.as_str()).collect();
         let cells: Vec<Cell> = missing.into_iter().map(Cell::from).collect();
-        let head = "SELECT id, benchmark, parameters, metric FROM series WHERE benchmark";
+        let head = "SELECT id, benchmark, parameters, metric, unit FROM series WHERE benchmark";
         for mut row in select_in(database, head, &cells, "")? {
             let key = row.int();
-            self.known.insert((row.text(), row.text(), row.text()), key);
+            let name = (row.text(), row.text(), row.text());
+            self.known.insert(name, (key, row.text()));
         }
         Ok(())
     }

@@ -308,10 +308,27 @@ impl Chromium {
         assert!(held == true, "never: {condition}\n{:?}", self.complaints);
     }
 
-    /// The page as it is printed: PDF.
-    pub fn printed(&mut self) -> Vec<u8> {
-        let answer = self.call("Page.printToPDF", json!({ "printBackground": true }));
-        from_base64(answer["data"].as_str().expect("a file"))
+    /// What would be beside a sheet of A4, in sentences. A printer gets what was drawn for the window, so
+    /// nothing may be drawn again: the parts that would be are replaced by copies. Open the page anew
+    /// after it.
+    pub fn cut_on_paper(&mut self) -> Vec<String> {
+        self.show(1280, false);
+        self.run(
+            "document.getElementById('part')?.replaceWith(document.getElementById('part').cloneNode(true))",
+        );
+        // 210 mm less two margins of 10 mm, at 96 pixels to the inch.
+        let metrics =
+            json!({ "width": 718, "height": 1016, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+        let found = self.run(
+            "[...document.querySelectorAll('main *')].filter((node) => node.checkVisibility() && !node.closest('.hidden')
+               && node.getBoundingClientRect().right > window.innerWidth + 1)
+             .map((node) => `${node.tagName} ${node.textContent.slice(0, 40)}`).slice(0, 5)",
+        );
+        self.call("Emulation.setEmulatedMedia", json!({ "media": "" }));
+        let found = found.as_array().expect("a list").iter();
+        found.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     /// The whole page as PNG.

@@ -47,6 +47,9 @@ pub enum TraceError {
     /// The tier can't observe several commands at once.
     #[error("several commands at once can't be observed by stopping them at every call")]
     Group,
+    /// A process that runs already can't be observed.
+    #[error(transparent)]
+    Attach(#[from] crate::attach::AttachError),
     /// A system call of the tracer failed.
     #[error("{what}: {error}")]
     System {

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::attach::Sockets;
 use crate::descriptor::{DescriptorKind, SocketEnd, SocketFamily};
 use crate::names::Names;
 use crate::paths::is_fifo;
@@ -28,6 +29,38 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, S
             names.opened(pid, fd, kind, false, false, 0);
         }
     }
+}
+
+/// Names all descriptors of a process that runs, and its working directory. Returns whether one of
+/// them is a socket that listens.
+pub(crate) fn name_all(
+    names: &mut Names,
+    pid: u32,
+    labels: &[(String, String)],
+    sockets: &Sockets,
+) -> bool {
+    if let Ok(cwd) = fs::read_link(format!("/proc/{pid}/cwd")) {
+        names.moved_to(pid, &cwd.to_string_lossy());
+    }
+    let entries = fs::read_dir(format!("/proc/{pid}/fd"));
+    let mut listens = false;
+    for entry in entries.into_iter().flatten().flatten() {
+        let Some(fd) = entry.file_name().to_str().and_then(|t| t.parse().ok()) else {
+            continue;
+        };
+        let Some((target, mut kind)) = behind(pid, fd, labels) else {
+            continue;
+        };
+        let socket = inode(&target).filter(|_| target.starts_with("socket:"));
+        if let Some(socket) = socket {
+            listens |= sockets.listens(socket);
+            kind = sockets.kind(socket).unwrap_or(kind);
+        }
+        let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}"));
+        let cloexec = closes_on_exec(&info.unwrap_or_default());
+        names.opened(pid, fd, kind, cloexec, false, 0);
+    }
+    listens
 }
 
 /// What the link of a descriptor says, and what that means; `None` if it can't be read.

@@ -15,6 +15,7 @@
 //! finds out by trying them. Linux only.
 
 mod accounts;
+mod attach;
 pub mod calls;
 mod collect;
 mod command;
@@ -35,6 +36,7 @@ mod orphans;
 mod paths;
 mod perf;
 mod profile;
+mod programs;
 mod ptrace;
 mod records;
 mod result;
@@ -43,6 +45,7 @@ mod spawn;
 mod uses;
 mod watch;
 
+pub use attach::{AttachError, Target, attach};
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use cpus::{allowed_cpus, run_on};
 pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
@@ -53,9 +56,9 @@ pub use perf::CallCount;
 pub use profile::{FunctionRow, Profile};
 pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
-    Accounts, CallOverhead, Cause, DescriptorRow, End, Entered, Exec, FaultOverhead, FileRow,
-    GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process,
-    SIZE_LIMITS, Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
+    Accounts, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec, FaultOverhead,
+    FileRow, GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds,
+    Process, SIZE_LIMITS, Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
 };
 pub use sample::NO_CALLS;
 pub use uses::{Flow, Moved, UseRow};

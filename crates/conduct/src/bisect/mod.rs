@@ -11,7 +11,7 @@ mod sessions;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fathom_measure::{IgnoreFailure, MeasureError, now_rfc3339};
+use fathom_measure::{IgnoreFailure, MeasureError, interrupt, now_rfc3339};
 use fathom_model::{
     BisectEnds, BisectReason, BisectRecord, BisectVerdict, Culprit, Metric, SCHEMA_VERSION,
     TestedRevision, TestedState, Verdict,
@@ -20,8 +20,10 @@ use fathom_stats::Halving;
 use search::{Next, Search};
 use sessions::{Ready, Sessions, Side};
 
+use crate::why::differs;
 use crate::{
-    Builds, ConductError, Conducted, Event, Observer, RunTerms, Target, Template, fingerprint,
+    Builds, ConductError, DifferencePlan, Differs, Event, Observer, RunTerms, Target, Template,
+    fingerprint,
 };
 
 /// How often a search may name a wrong revision.
@@ -58,15 +60,23 @@ pub struct BisectPlan {
     pub terms: RunTerms,
 }
 
-/// Searches.
+/// What a search found, what went wrong, and what is behind it.
+#[derive(Debug)]
+pub struct Bisected {
+    /// What was found, and everything that was measured.
+    pub record: BisectRecord,
+    /// Why the search ended early, if it did so by a failure.
+    pub failure: Option<MeasureError>,
+    /// What the culprit takes more than its parent, where that is a time.
+    pub difference: Option<Differs>,
+}
+
+/// Searches, and observes what the revision that it names does more.
 ///
 /// # Errors
 /// When GOOD or BAD can't be measured. A run that fails after it worked once ends the search; the
 /// record then has what was found before.
-pub fn bisect(
-    plan: &BisectPlan,
-    observer: &mut dyn Observer,
-) -> Result<Conducted<BisectRecord>, ConductError> {
+pub fn bisect(plan: &BisectPlan, observer: &mut dyn Observer) -> Result<Bisected, ConductError> {
     let started_at = now_rfc3339();
     let search = Search::new(plan)?;
     let candidates = search.candidates()?.len();
@@ -91,6 +101,7 @@ pub fn bisect(
         ends: None,
         tested: Vec::new(),
         remaining: Vec::new(),
+        why: Vec::new(),
         sessions: Vec::new(),
     };
     let mut bisection = Bisection {
@@ -98,6 +109,7 @@ pub fn bisect(
         search,
         record,
         parts: Halving::of(ERROR_RATE, steps),
+        difference: None,
         observer,
     };
     let failure = match bisection.run() {
@@ -116,6 +128,7 @@ pub fn bisect(
         search,
         sessions,
         mut record,
+        difference,
         ..
     } = bisection;
     record.sessions = sessions.close();
@@ -123,7 +136,11 @@ pub fn bisect(
     if record.verdict == BisectVerdict::Undecided {
         record.remaining = search.candidates()?;
     }
-    Ok(Conducted { record, failure })
+    Ok(Bisected {
+        record,
+        failure,
+        difference,
+    })
 }
 
 /// A search that is on.
@@ -132,6 +149,7 @@ struct Bisection<'p, 'o> {
     sessions: Sessions<'p>,
     record: BisectRecord,
     parts: Halving,
+    difference: Option<Differs>,
     observer: &'o mut dyn Observer,
 }
 
@@ -259,18 +277,17 @@ impl Bisection<'_, '_> {
         let parent = repository.parent(culprit)?;
         let parent = parent.unwrap_or_else(|| self.search.good.clone());
         let is_whole = parent == self.search.good && culprit == self.search.bad;
+        let mut ready = |id: &str| self.sessions.prepare(short(id), id, self.observer);
+        let (Ready::Target(before), Ready::Target(after)) = (ready(&parent)?, ready(culprit)?)
+        else {
+            return Ok(Some(BisectReason::NothingRuns));
+        };
         // The ends were compared already, and no other question was asked.
         let known = self.record.ends.as_ref().filter(|_| is_whole);
         let (ratio, verdict) = match known {
             Some(ends) => (ends.ratio, ends.verdict),
             None => {
                 self.observer.on(Event::Confirms);
-                let mut ready = |id: &str| self.sessions.prepare(short(id), id, self.observer);
-                let (Ready::Target(before), Ready::Target(after)) =
-                    (ready(&parent)?, ready(culprit)?)
-                else {
-                    return Ok(Some(BisectReason::NothingRuns));
-                };
                 let alpha = self.parts.confirmation;
                 let compared = self
                     .sessions
@@ -290,7 +307,27 @@ impl Bisection<'_, '_> {
             parent,
             ratio,
         });
+        self.explain([*before, *after]);
         Ok(None)
+    }
+
+    /// Observes the culprit and its parent, which the last session timed.
+    fn explain(&mut self, targets: [Target; 2]) {
+        let of_time = [Metric::Wall, Metric::Undisturbed, Metric::Cpu];
+        if !of_time.contains(&self.record.metric) || interrupt::stopped() {
+            return;
+        }
+        let plan = self.sessions.plan;
+        let asked = DifferencePlan {
+            targets,
+            timed: self.sessions.last_runs(),
+            runs: None,
+            seed: plan.seed,
+            ignore_failure: plan.ignore_failure.clone(),
+            tier: None,
+            terms: plan.terms.clone(),
+        };
+        self.difference = Some(differs(&asked, self.observer));
     }
 }
 

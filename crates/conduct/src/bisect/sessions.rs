@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use fathom_measure::{Against, MeasureError, assess};
-use fathom_model::{BenchRecord, Comparison, Estimate, Metric, StopReason, Verdict};
+use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Run, StopReason, Verdict};
 
 use super::BisectPlan;
 use crate::bench::Amount;
@@ -52,7 +52,7 @@ pub(super) struct Placed {
 
 /// All sessions, and the worktrees that they need.
 pub(super) struct Sessions<'p> {
-    plan: &'p BisectPlan,
+    pub(super) plan: &'p BisectPlan,
     repository: Repository,
     cache: Worktrees,
     /// Held until the end: each may be wanted again.
@@ -95,6 +95,12 @@ impl<'p> Sessions<'p> {
         self.worktrees.clear();
         self.cache.make_room();
         self.records
+    }
+
+    /// The runs that were timed last.
+    pub(super) fn last_runs(&self) -> Vec<Run> {
+        let last = self.records.last();
+        last.map_or_else(Vec::new, |record| record.runs.clone())
     }
 
     /// An end of the search; `None` if its metric is 0 or not known.

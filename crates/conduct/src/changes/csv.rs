@@ -26,6 +26,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<Asked>, ConductError> {
         .headers()
         .map_err(|error| refuse(error.to_string()))?
         .clone();
+    if header.is_empty() {
+        return Err(refuse(format!(
+            "there is nothing in it; the first line names the columns {}",
+            COLUMNS.join(", ")
+        )));
+    }
     let column = |wanted: &str| {
         let mut names = header
             .iter()

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fathom_exchange::{Benchmark, Direction, Values};
 use fathom_model::imported::base_unit;
-use fathom_model::{BenchRecord, CompareSide, Metric};
+use fathom_model::{BenchRecord, CompareSide, ImportedRecord, Metric};
 use fathom_stats::{Measured, imported_middle};
 use fathom_store::{Draft, Error};
 use serde::Deserialize;
@@ -114,15 +114,15 @@ fn add(side: &mut Side, text: String) -> Result<(), Error> {
     let facts = serde_json::from_value(draft.segment.facts.clone()).unwrap_or_default();
     side.environments.insert(draft.segment.key.clone(), facts);
     for point in draft.points {
+        let samples = body.samples(&point.benchmark, &point.parameters, &point.metric);
         let session = Session {
             environment: Some(draft.segment.key.clone()),
             time: draft.time,
             record: None,
             runs: point.runs,
+            summary: body.is_import() && samples.is_none(),
             measured: Measured {
-                samples: body
-                    .samples(&point.benchmark, &point.parameters, &point.metric)
-                    .unwrap_or_default(),
+                samples: samples.unwrap_or_default(),
                 estimate: estimate(point.value, point.low, point.high, point.runs),
             },
         };
@@ -186,6 +186,7 @@ fn of_tool(one: Benchmark) -> Option<SideSeries> {
             },
             estimate: estimate(value, low, high, runs),
         },
+        summary: matches!(one.values, Values::Summary(_)),
     };
     Some(SideSeries {
         parameters: one.series_parameters(),
@@ -211,6 +212,45 @@ pub(crate) struct Body {
     benchmarks: Vec<Named>,
     commands: Vec<String>,
     bench: Option<Box<BenchRecord>>,
+    imported: Vec<Imported>,
+}
+
+/// Samples of another tool, in the unit of their series.
+#[derive(Debug)]
+struct Imported {
+    named: Named,
+    metric: String,
+    samples: Vec<f64>,
+}
+
+/// The samples of an imported record, under the names of its points.
+fn imported(record: &Value) -> Vec<Imported> {
+    let Ok(record) = ImportedRecord::deserialize(record) else {
+        return Vec::new();
+    };
+    let mut seen: HashMap<(Named, String), usize> = HashMap::new();
+    let mut all = Vec::new();
+    for one in record.benchmarks {
+        // One without a middle has no point.
+        if imported_middle(&one.values).is_none() {
+            continue;
+        }
+        let mut named = (one.name.clone(), one.series_parameters());
+        let place = seen.entry((named.clone(), one.metric.clone())).or_default();
+        *place += 1;
+        if *place > 1 {
+            named.1.push(("place".to_owned(), place.to_string()));
+        }
+        if let Values::Samples(samples) = &one.values {
+            let (factor, _) = base_unit(&one.unit);
+            all.push(Imported {
+                named,
+                samples: samples.iter().map(|value| value * factor).collect(),
+                metric: one.metric,
+            });
+        }
+    }
+    all
 }
 
 impl Body {
@@ -256,6 +296,10 @@ impl Body {
             }
         }
         Body {
+            imported: match kind.as_str() {
+                "imported" => imported(&record),
+                _ => Vec::new(),
+            },
             bench: (kind == "bench")
                 .then(|| serde_json::from_value(record).ok().map(Box::new))
                 .flatten(),
@@ -267,7 +311,16 @@ impl Body {
 
     /// The names, to be brought to those of today.
     pub(super) fn names(&mut self) -> impl Iterator<Item = &mut String> {
-        self.benchmarks.iter_mut().map(|(name, _)| name)
+        let imported = self.imported.iter_mut().map(|one| &mut one.named.0);
+        self.benchmarks
+            .iter_mut()
+            .map(|(name, _)| name)
+            .chain(imported)
+    }
+
+    /// Whether another tool measured it.
+    pub(super) fn is_import(&self) -> bool {
+        self.kind == "imported"
     }
 
     /// The runs of one metric; `None` where only its median is known.
@@ -277,14 +330,17 @@ impl Body {
         parameters: &[(String, String)],
         metric: &str,
     ) -> Option<Vec<f64>> {
+        let is_named = |one: &Named| one.0 == benchmark && one.1 == parameters;
+        let mut imported = self.imported.iter();
+        let imported = imported.find(|one| is_named(&one.named) && one.metric == metric);
+        if let Some(one) = imported {
+            return Some(one.samples.clone());
+        }
         let record = self.bench.as_ref()?;
         let metric = Metric::ALL
             .into_iter()
             .find(|known| known.name() == metric)?;
-        let index = self
-            .benchmarks
-            .iter()
-            .position(|(name, own)| name == benchmark && own == parameters)?;
+        let index = self.benchmarks.iter().position(is_named)?;
         let runs = record.runs.iter().filter(|run| run.benchmark == index);
         Some(runs.filter_map(|run| metric.of(run)).collect())
     }

@@ -17,6 +17,9 @@ use side::{Session, Side, SideSeries};
 
 use crate::{ConductError, stores};
 
+/// Benchmarks that a sentence names.
+const NAMED: usize = 3;
+
 /// What is compared.
 #[derive(Debug, Clone)]
 pub struct ComparePlan {
@@ -63,6 +66,7 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
         store: store.as_mut(),
         warnings: warnings(&base, &head),
         left_out: Vec::new(),
+        summaries: Vec::new(),
     };
     let (mut comparisons, mut ratios) = (Vec::new(), Vec::new());
     for (one, other) in pairs(&base, &head, &mut compared) {
@@ -71,21 +75,22 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
             ratios.push(ratio);
         }
     }
-    let less_is_better = |series: &StoredComparison| {
-        let direction = head.direction_of(&series.benchmark, &series.parameters, &series.metric);
-        direction != Some("higher_is_better")
-    };
     let verdicts = judge_unpaired(&ratios, plan.margin);
     for (comparison, verdict) in comparisons.iter_mut().zip(verdicts) {
+        let more_is_better = comparison.higher_is_better == Some(true);
         comparison.verdict = match verdict {
-            Verdict::Faster if !less_is_better(comparison) => Verdict::Slower,
-            Verdict::Slower if !less_is_better(comparison) => Verdict::Faster,
+            Verdict::Faster if more_is_better => Verdict::Slower,
+            Verdict::Slower if more_is_better => Verdict::Faster,
             verdict => verdict,
         };
     }
     let Compared {
-        warnings, left_out, ..
+        mut warnings,
+        left_out,
+        summaries,
+        ..
     } = compared;
+    warnings.extend(of_summaries(&summaries));
     Ok(CompareRecord {
         schema_version: SCHEMA_VERSION,
         kind: "compare".to_owned(),
@@ -96,6 +101,23 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
         left_out,
         warnings,
     })
+}
+
+/// What is known less well than it seems: of these benchmarks.
+fn of_summaries(benchmarks: &[String]) -> Option<String> {
+    let (named, more) = match benchmarks {
+        [] => return None,
+        all => all.split_at(all.len().min(NAMED)),
+    };
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "of {}{more} another tool's figures are compared, not its samples, which it doesn't give: the interval is as \
+         right as the tool's own",
+        named.join(", ")
+    ))
 }
 
 /// The file that is meant, if one is: a word with a slash or with an ending that is no number, so that
@@ -140,6 +162,7 @@ fn pairs<'s>(
     if found.is_empty()
         && let ([one], [other]) = (base.series.as_slice(), head.series.as_slice())
         && one.metric == other.metric
+        && one.unit == other.unit
     {
         compared.warnings.push(format!(
             "the benchmarks have different names: {:?} and {:?}",
@@ -149,10 +172,15 @@ fn pairs<'s>(
     }
     let mut only_in = |side: &Side, other: &Side| {
         for one in &side.series {
-            if !other.series.iter().any(|other| other.is_same(one)) {
-                let why = format!("only {} has it", side.about.asked);
-                compared.left_out.push(one.left_out(why));
+            if other.series.iter().any(|other| other.is_same(one)) {
+                continue;
             }
+            let asked = &side.about.asked;
+            let why = match other.series.iter().find(|other| other.has_name_of(one)) {
+                Some(other) => format!("{asked} has it in {:?}, not in {:?}", one.unit, other.unit),
+                None => format!("only {asked} has it"),
+            };
+            compared.left_out.push(one.left_out(why));
         }
     };
     only_in(base, head);
@@ -167,6 +195,8 @@ struct Compared<'c> {
     store: Option<&'c mut Store>,
     warnings: Vec<String>,
     left_out: Vec<NotCompared>,
+    /// Benchmarks of which another tool gives figures, but not its samples.
+    summaries: Vec<String>,
 }
 
 impl Compared<'_> {
@@ -199,6 +229,11 @@ impl Compared<'_> {
             self.left_out.push(other.left_out(why));
             return Ok(None);
         };
+        if before.iter().chain(&after).any(|one| one.summary)
+            && !self.summaries.contains(&other.benchmark)
+        {
+            self.summaries.push(other.benchmark.clone());
+        }
         let together = together::command(self.here, &base.about, one, &head.about, other);
         Ok(Some((
             StoredComparison {
@@ -206,6 +241,8 @@ impl Compared<'_> {
                 parameters: other.parameters.clone(),
                 metric: other.metric.clone(),
                 unit: other.unit.clone(),
+                higher_is_better: (other.direction.as_deref())
+                    .map(|word| word == "higher_is_better"),
                 base: value_of(&before),
                 head: value_of(&after),
                 ratio: ratio.ratio,

@@ -50,6 +50,8 @@ pub(super) struct Session {
     pub(super) record: Option<i64>,
     pub(super) runs: u32,
     pub(super) measured: Measured,
+    /// Figures that another tool made of samples that it doesn't give.
+    pub(super) summary: bool,
 }
 
 impl Side {
@@ -57,22 +59,15 @@ impl Side {
     pub(super) fn facts(&self, key: &str) -> HistoryEnvironment {
         self.environments.get(key).cloned().unwrap_or_default()
     }
-
-    pub(super) fn direction_of(
-        &self,
-        benchmark: &str,
-        parameters: &[(String, String)],
-        metric: &str,
-    ) -> Option<&str> {
-        let series = self.series.iter().find(|one| {
-            one.benchmark == benchmark && one.parameters == parameters && one.metric == metric
-        });
-        series?.direction.as_deref()
-    }
 }
 
 impl SideSeries {
+    /// Whether both are the same quantity; with another unit it is another one.
     pub(super) fn is_same(&self, other: &SideSeries) -> bool {
+        self.has_name_of(other) && self.unit == other.unit
+    }
+
+    pub(super) fn has_name_of(&self, other: &SideSeries) -> bool {
         self.benchmark == other.benchmark
             && self.parameters == other.parameters
             && self.metric == other.metric

@@ -57,6 +57,7 @@ pub(super) fn read(
             let body = bodies.get(&record);
             body.and_then(|body| body.samples(&one.benchmark, &one.parameters, &one.metric))
         };
+        let is_import = |record| bodies.get(&record).is_some_and(Body::is_import);
         let sessions = points.iter().map(|point| Session {
             environment: keys.get(&point.environment).map(|(key, _)| key.clone()),
             time: point.time,
@@ -66,6 +67,7 @@ pub(super) fn read(
                 samples: samples(point.record).unwrap_or_default(),
                 estimate: estimate(point.value, point.low, point.high, point.runs),
             },
+            summary: is_import(point.record) && samples(point.record).is_none(),
         });
         let sessions = sessions.collect();
         let body = bodies.get(&last);

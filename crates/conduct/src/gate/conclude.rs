@@ -1,13 +1,14 @@
 //! From what was measured to a record.
 
 use fathom_model::{
-    Environment, FalseFailureShare, GateBenchmark, GateRecord, GateRule, GateVerdict, Metric,
-    NullArm, NullArmRatio, Run, SCHEMA_VERSION,
+    Environment, Estimate, FalseFailureShare, FloorSource, GateBenchmark, GateRecord, GateRule,
+    GateVerdict, Metric, NullArm, NullArmRatio, Run, SCHEMA_VERSION,
 };
 use fathom_stats::{
     BestOfVerdict, GateAnswer, GateFinding, best_of, best_of_on_itself, median_interval,
 };
 
+use super::floor::Floor;
 use super::{GatePlan, GateTarget, Measured, Rule, exact};
 
 /// Suites that are drawn from the null arm.
@@ -52,7 +53,10 @@ pub(super) fn record(
             };
             let rows = plan.targets.iter().zip(&findings).zip(&measured.runs);
             record.benchmarks = rows
-                .map(|((target, finding), runs)| paired(target, finding, runs, complete))
+                .zip(&measured.floors)
+                .map(|(((target, finding), runs), floor)| {
+                    paired(target, finding, runs, *floor, complete)
+                })
                 .collect();
         }
         Rule::BestOf { .. } => fastest(plan, measured, &mut record),
@@ -88,6 +92,7 @@ fn paired(
     target: &GateTarget,
     finding: &GateFinding,
     runs: &[Vec<Run>; 2],
+    history: Option<Floor>,
     complete: bool,
 ) -> GateBenchmark {
     let floor = finding.floor;
@@ -127,7 +132,7 @@ fn paired(
             .iter()
             .filter_map(|run| finding.metric.of(run))
             .collect();
-        median_interval(&values, 0.95).map(|estimate| estimate.value)
+        median_interval(&values, 0.95)
     };
     GateBenchmark {
         name: target.name.clone(),
@@ -138,6 +143,11 @@ fn paired(
         confirmation_rounds: finding.confirmation_rounds,
         margin: target.margin,
         floor: if floor.is_finite() { floor } else { 0.0 },
+        floor_source: Some(
+            history.map_or(FloorSource::NullArm, |floor| FloorSource::History {
+                gates: floor.gates,
+            }),
+        ),
         base: middle(&runs[0]),
         head: middle(&runs[1]),
         budget: None,
@@ -193,7 +203,7 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
     for (place, target) in plan.targets.iter().enumerate() {
         let best = |side: usize| {
             let first = runs[place][side].iter().take(rule.runs);
-            first.copied().min_by(f64::total_cmp)
+            first.copied().min_by(f64::total_cmp).map(alone)
         };
         let ratio = judged.as_ref().map(|judged| judged.ratios[place]);
         let verdict = match &judged {
@@ -211,18 +221,13 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
         record.benchmarks.push(GateBenchmark {
             name: target.name.clone(),
             metric: Metric::Wall.name().to_owned(),
-            // One ratio of two runs has no interval.
-            ratio: ratio.map(|value| fathom_model::Estimate {
-                value,
-                low: value,
-                high: value,
-                level: 0.0,
-            }),
+            ratio: ratio.map(alone),
             verdict,
             rounds: runs[place][0].len() / 2,
             confirmation_rounds: 0,
             margin: rule.max_regression,
             floor: 0.0,
+            floor_source: None,
             base: best(0),
             head: best(1),
             budget: None,
@@ -230,6 +235,16 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
             why,
             difference: Vec::new(),
         });
+    }
+}
+
+/// One run has no interval.
+fn alone(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: value,
+        high: value,
+        level: 0.0,
     }
 }
 

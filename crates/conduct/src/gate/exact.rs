@@ -151,8 +151,9 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
         confirmation_rounds: 0,
         margin: 0.0,
         floor: 0.0,
-        base: middle(&base).map(|estimate| estimate.value),
-        head: middle(&head).map(|estimate| estimate.value),
+        floor_source: None,
+        base: middle(&base),
+        head: middle(&head),
         budget: Some(budget.text.clone()),
         waived: None,
         why: if why.is_empty() {

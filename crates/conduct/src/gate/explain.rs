@@ -1,56 +1,47 @@
 //! What head takes more than base, for what is worse.
 
-use fathom_model::{DifferenceRow, GateRecord, GateVerdict, Metric, Run};
+use fathom_measure::interrupt;
+use fathom_model::{GateRecord, GateVerdict, Metric, Run};
 
 use super::{GatePlan, Measured};
-use crate::{DifferencePlan, Observer, difference};
+use crate::why::{Differs, differs};
+use crate::{DifferencePlan, Observer};
 
-/// So many benchmarks are observed at most: each takes some seconds.
+/// So many benchmarks are observed at most: each takes 2 to 8 s.
 const BENCHMARKS: usize = 3;
-/// Rows of each.
-const ROWS: usize = 3;
 
-/// Fills in the first rows of `why base head` for benchmarks that are worse. What can't be observed has
-/// a reason instead.
+/// Observes both sides of what is worse in time, by its place among the rows of the record.
 pub(super) fn explain(
     plan: &GatePlan,
     measured: &Measured,
-    record: &mut GateRecord,
+    record: &GateRecord,
     observer: &mut dyn Observer,
-) {
-    let is_time = |metric: &str| {
-        [Metric::Wall, Metric::Undisturbed]
-            .iter()
-            .any(|one| one.name() == metric)
-    };
-    let worse = record.benchmarks.iter_mut().filter(|row| {
-        row.verdict == GateVerdict::Worse && row.waived.is_none() && is_time(&row.metric)
+) -> Vec<(usize, Differs)> {
+    let of_time = [Metric::Wall, Metric::Undisturbed].map(Metric::name);
+    let rows = record.benchmarks.iter().enumerate();
+    let worse = rows.filter(|(_, row)| {
+        let is_time = of_time.contains(&row.metric.as_str()) && row.budget.is_none();
+        row.verdict == GateVerdict::Worse && row.waived.is_none() && is_time
     });
-    for row in worse.take(BENCHMARKS) {
-        let Some(place) = plan
-            .targets
-            .iter()
-            .position(|target| target.name == row.name)
-        else {
+    let mut found = Vec::new();
+    for (place, row) in worse.take(BENCHMARKS) {
+        let names = plan.targets.iter().position(|one| one.name == row.name);
+        let Some(index) = names.filter(|_| !interrupt::stopped()) else {
             continue;
         };
-        let target = &plan.targets[place];
+        let target = &plan.targets[index];
         let asked = DifferencePlan {
             targets: [target.base.clone(), target.head.clone()],
-            timed: timed(&measured.runs[place]),
+            timed: timed(&measured.runs[index]),
             runs: None,
             seed: plan.seed,
             ignore_failure: plan.ignore_failure.clone(),
             tier: None,
             terms: plan.terms.clone(),
         };
-        match difference(&asked, observer) {
-            Ok(found) => row.difference = found.difference.parts().take(ROWS).map(line).collect(),
-            Err(error) => row
-                .why
-                .push(format!("what differs could not be observed: {error}")),
-        }
+        found.push((place, differs(&asked, observer)));
     }
+    found
 }
 
 /// The i-th run of either side stands for the i-th round: which of the two runs of a round it was is
@@ -67,18 +58,4 @@ fn timed(runs: &[Vec<Run>; 2]) -> Vec<Run> {
             })
     };
     side(0).chain(side(1)).collect()
-}
-
-fn line(row: &DifferenceRow) -> String {
-    let file = row
-        .file
-        .as_ref()
-        .map_or_else(String::new, |file| format!(" on {file}"));
-    format!(
-        "{}{file}: {:+.2} ms ({:+.2} to {:+.2})",
-        row.part.replace('_', " "),
-        row.milliseconds,
-        row.low,
-        row.high
-    )
 }

@@ -3,6 +3,7 @@
 mod conclude;
 mod exact;
 mod explain;
+mod floor;
 mod rounds;
 
 use std::time::Duration;
@@ -11,9 +12,12 @@ use fathom_measure::{IgnoreFailure, MeasureError, interrupt, now_rfc3339};
 use fathom_model::{Environment, GateRecord, GateSide, LeftOut, Run, Waiver};
 pub use fathom_stats::BestOf;
 use fathom_stats::{Gate, GateQuestion};
+use fathom_store::Location;
+use floor::Floor;
 
 use crate::quiet::wait_until_quiet;
-use crate::{ConductError, Conducted, Event, Observer, RunTerms, Target, fingerprint};
+use crate::why::Differs;
+use crate::{ConductError, Event, Observer, RunTerms, Target, fingerprint};
 pub use exact::{Budget, BudgetLimit};
 
 /// What a change must exceed where nothing is set.
@@ -32,8 +36,6 @@ pub struct GateTarget {
     pub head: Target,
     /// Smallest change that counts, as a share.
     pub margin: f64,
-    /// Noise floor of its series, as a share; the null arm's without.
-    pub floor: Option<f64>,
     /// Metrics that may not exceed something.
     pub budgets: Vec<Budget>,
 }
@@ -82,6 +84,8 @@ pub struct GatePlan {
     pub warmup: u32,
     /// Seed of the order.
     pub seed: u64,
+    /// The store whose earlier gates say how noisy each benchmark is.
+    pub history: Option<Location>,
     /// Failures that are counted instead of ending everything.
     pub ignore_failure: IgnoreFailure,
     /// Wait until the machine is quiet, at most this long.
@@ -90,9 +94,23 @@ pub struct GatePlan {
     pub terms: RunTerms,
 }
 
+/// A verdict, what went wrong, and what is behind it.
+#[derive(Debug)]
+pub struct Gated {
+    /// The verdict; what was known of it if something went wrong.
+    pub record: GateRecord,
+    /// Why measuring ended early, if it did so by a failure.
+    pub failure: Option<MeasureError>,
+    /// What head takes more than base, for the first rows of the record that are worse in time, by
+    /// their places.
+    pub differences: Vec<(usize, Differs)>,
+}
+
 /// What was measured, before it is put into words.
 struct Measured {
     gate: Gate,
+    /// Noise floors from earlier gates, by benchmark.
+    floors: Vec<Option<Floor>>,
     /// Runs of base and of head, by benchmark, in the order of the rounds.
     runs: Vec<[Vec<Run>; 2]>,
     /// All rounds that are complete.
@@ -108,10 +126,7 @@ struct Measured {
 /// # Errors
 /// What keeps it from being measured at all. A run that fails ends measuring; the record then says
 /// what was known.
-pub fn gate(
-    plan: &GatePlan,
-    observer: &mut dyn Observer,
-) -> Result<Conducted<GateRecord>, ConductError> {
+pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let started_at = now_rfc3339();
     if let Some(patience) = plan.require_quiet {
@@ -119,27 +134,41 @@ pub fn gate(
     }
     fingerprint::take(observer);
     let environment: Environment = fingerprint::environment();
-    let measured = rounds::measure(plan, observer)?;
+    let history = plan.history.as_ref();
+    let floors = history.map(|store| floor::of(store, &environment, &plan.targets));
+    let (floors, unread) = match floors.transpose() {
+        Ok(floors) => (floors, None),
+        Err(error) => (None, Some(error)),
+    };
+    let floors = floors.unwrap_or_else(|| vec![None; plan.targets.len()]);
+    let measured = rounds::measure(plan, floors, observer)?;
     if measured.seconds == 0.0 && measured.failure.is_none() && measured.interrupted {
         return Err(MeasureError::Interrupted.into());
     }
     let mut record = conclude::record(plan, started_at, environment, &measured);
-    if record.complete && !record.null_arm.failed {
-        explain::explain(plan, &measured, &mut record, observer);
-    }
-    Ok(Conducted {
+    record.notes.extend(unread.map(|error| {
+        format!(
+            "the noise floor is from this measurement alone, earlier gates can't be read: {error}"
+        )
+    }));
+    let differences = match record.complete && !record.null_arm.failed {
+        true => explain::explain(plan, &measured, &record, observer),
+        false => Vec::new(),
+    };
+    Ok(Gated {
         record,
         failure: measured.failure,
+        differences,
     })
 }
 
 /// What the decision asks of each benchmark.
-fn questions(plan: &GatePlan) -> Vec<GateQuestion> {
-    let question = |target: &GateTarget| GateQuestion {
+fn questions(plan: &GatePlan, floors: &[Option<Floor>]) -> Vec<GateQuestion> {
+    let question = |(target, floor): (&GateTarget, &Option<Floor>)| GateQuestion {
         margin: target.margin,
-        floor: target.floor,
+        floor: floor.map(|floor| floor.share),
     };
-    plan.targets.iter().map(question).collect()
+    plan.targets.iter().zip(floors).map(question).collect()
 }
 
 /// Tells who watches how far it is.

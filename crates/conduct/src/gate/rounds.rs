@@ -9,6 +9,7 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
+use super::floor::Floor;
 use super::{GatePlan, Measured, Rule, questions, report};
 use crate::{ConductError, Observer};
 
@@ -26,6 +27,7 @@ const AT_ONCE: usize = 5;
 /// When nothing can be run at all.
 pub(super) fn measure(
     plan: &GatePlan,
+    floors: Vec<Option<Floor>>,
     observer: &mut dyn Observer,
 ) -> Result<Measured, ConductError> {
     let commands = plan
@@ -44,7 +46,8 @@ pub(super) fn measure(
         round: 0,
         position: 0,
         measured: Measured {
-            gate: Gate::new(questions(plan)),
+            gate: Gate::new(questions(plan, &floors)),
+            floors,
             runs: vec![Default::default(); plan.targets.len()],
             seconds: 0.0,
             interrupted: false,

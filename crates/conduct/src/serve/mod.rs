@@ -15,6 +15,7 @@ mod rounds;
 mod running;
 mod step;
 mod warnings;
+mod why;
 mod words;
 
 use fathom_measure::startup::{self as files, Chill, ColdFiles, Evictor};
@@ -87,6 +88,7 @@ impl Measured {
             calls: None,
             highest_rate: None,
             websocket: Vec::new(),
+            why: None,
         });
         Measured {
             started_at: now_rfc3339(),
@@ -225,6 +227,12 @@ impl Measured {
                 if !interrupt::stopped() {
                     server.calls = calls::count(rounds, up, load, observer)?;
                 }
+            }
+        }
+        if plan.why && !interrupt::stopped() {
+            let load = why::load(plan, open.first().and_then(|load| load.rate));
+            for (index, up) in up.iter_mut().enumerate() {
+                self.servers[index].why = why::observe(rounds, up, index, load, observer)?;
             }
         }
         if let Some(limit) = &plan.find_rate {

@@ -122,6 +122,8 @@ pub struct ServePlan {
     pub ready: Ready,
     /// Time that a server has to end by itself.
     pub stop_timeout: Duration,
+    /// Observe each server once more, under a load of its own.
+    pub why: bool,
     /// What must hold.
     pub budget: Vec<Limit>,
     /// Differences up to this share count as none.
@@ -161,6 +163,7 @@ impl ServePlan {
             launch_timeout: LAUNCH_TIMEOUT,
             ready: Ready::default(),
             stop_timeout: Duration::from_secs(5),
+            why: false,
             budget: Vec::new(),
             margin: 0.01,
             seed,

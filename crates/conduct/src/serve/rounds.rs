@@ -93,8 +93,23 @@ impl Rounds<'_> {
         round: u32,
         observer: &mut dyn Observer,
     ) -> Result<Done, ConductError> {
+        self.step_of(self.plan.step, up, load, round, observer)
+    }
+
+    /// One of this length.
+    ///
+    /// # Errors
+    /// As [`Rounds::step`].
+    pub(super) fn step_of(
+        &self,
+        length: Duration,
+        up: &Up,
+        load: Load,
+        round: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, ConductError> {
         let warmup = Some(self.part(load, round, self.plan.warmup()));
-        let step = self.part(load, round, self.plan.step);
+        let step = self.part(load, round, length);
         self.run(up, load, warmup, step, observer)
     }
 

@@ -27,15 +27,21 @@ pub(super) fn language_of(program: &Path) -> Option<Language> {
     by_marks(&content)
 }
 
+const UNBUFFERED: &str = "PYTHONUNBUFFERED";
+
 /// Whether the command has `PYTHONUNBUFFERED` set to something: by `variables`, which are added to
 /// Fathom's own environment, or by that.
 pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
-    const NAME: &str = "PYTHONUNBUFFERED";
-    let added = variables.iter().rev().find(|(name, _)| name == NAME);
-    let value = added.map(|(_, value)| value.clone());
-    value
-        .or_else(|| std::env::var_os(NAME))
-        .is_some_and(|value| !value.is_empty())
+    match variables.iter().any(|(name, _)| name == UNBUFFERED) {
+        true => is_unbuffered(variables),
+        false => std::env::var_os(UNBUFFERED).is_some_and(|value| !value.is_empty()),
+    }
+}
+
+/// Whether these set it, the last of them.
+pub(super) fn is_unbuffered(variables: &[(OsString, OsString)]) -> bool {
+    let last = variables.iter().rev().find(|(name, _)| name == UNBUFFERED);
+    last.is_some_and(|(_, value)| !value.is_empty())
 }
 
 /// The language of the interpreter that a script's first line names, by itself or as an argument of

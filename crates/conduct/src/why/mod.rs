@@ -1,5 +1,6 @@
 //! `why`: a command is timed, observed and explained; of two, what differs.
 
+mod attached;
 mod difference;
 mod language;
 mod limits;
@@ -8,9 +9,12 @@ mod representative;
 mod timing;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-pub use difference::{DifferencePlan, difference};
+pub use attached::{AttachPlan, attached};
+pub(crate) use attached::{observation as observation_of, observe as observe_process};
+pub(crate) use difference::differs;
+pub use difference::{DifferencePlan, Differs, difference};
 use fathom_diagnose::{Language, Languages, Limits, Observation, Subject};
 use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
 use fathom_model::quantity::{counted, short_time};
@@ -110,7 +114,7 @@ fn from_here(command: &CommandLine) -> PathBuf {
 
 /// What the other programs of the tree are written in, as far as their files show it and their
 /// names don't.
-fn languages(target: &Target, trace: &Trace) -> Languages {
+fn languages(folder: &Path, trace: &Trace) -> Languages {
     let mut programs = trace
         .processes
         .iter()
@@ -120,7 +124,6 @@ fn languages(target: &Target, trace: &Trace) -> Languages {
     let programs = programs.flatten().filter(|path| Some(*path) != own);
     let unknown = |path: &&String| Language::from_program_name(path).is_none();
     let programs: BTreeSet<&String> = programs.filter(unknown).take(MOST_PROCESSES).collect();
-    let folder = target.command.folder();
     let known = programs
         .into_iter()
         .take(MOST_PROGRAMS)
@@ -136,7 +139,7 @@ fn observation(
     limits: Limits,
 ) -> Observation {
     let trace = observed.trace;
-    let languages = languages(target, &trace);
+    let languages = languages(target.command.folder(), &trace);
     let root = trace.processes.first();
     let last = root.and_then(|process| process.execs.last());
     let program = program_of(&target.command, last.map(|exec| exec.path.as_str()));
@@ -171,7 +174,6 @@ fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Expla
 mod tests {
     use super::*;
     use fathom_measure::{Input, Output};
-    use std::path::Path;
 
     fn command(program: &str, folder: Option<&str>) -> CommandLine {
         CommandLine {

@@ -81,7 +81,7 @@ pub(crate) fn off_cpu(
         TimeCategory::WaitingForChild
     } else if calls::is_poll(call) {
         polls.spent()
-    } else if calls::is_accept(call) && polls.awaits_connections {
+    } else if polls.awaits_connections && awaits_client(off, call, descriptors) {
         TimeCategory::WaitingForEvents
     } else if let Some(fd) = off.fd {
         on_descriptor(off, fd, call, descriptors)
@@ -158,6 +158,12 @@ impl Classifier<'_> {
         polls.ends = self.ends.get(&off.tid).copied().or(polls.ends);
         off_cpu(off, self.descriptors, polls)
     }
+}
+
+/// Whether who listens waits for one who connects, or for what one who is connected asks next.
+fn awaits_client(off: Off<'_>, call: &str, descriptors: &Descriptors<'_>) -> bool {
+    let accepted = |fd| descriptors.is_accepted(off.pid, fd);
+    calls::is_accept(call) || calls::is_read(call) && off.fd.is_some_and(accepted)
 }
 
 fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> TimeCategory {

@@ -215,8 +215,12 @@ pub(super) fn contexts(
 }
 
 /// Processes that listen and hardly ever accept anything, of a run that didn't end by itself: they
-/// wait for whoever connects, with or without a time limit.
+/// wait for whoever connects, with or without a time limit. Of a process that ran already it is
+/// known who listens, and however much it is asked, it waits for that.
 fn idle_servers(trace: &Trace) -> Vec<u32> {
+    if let Some(attached) = &trace.attached {
+        return attached.listening.clone();
+    }
     if !trace.end.cut_short {
         return Vec::new();
     }

@@ -5,7 +5,7 @@
 //! last, and before it began the one that had ended last until then. A weight says which part of
 //! a thread's time lies on the path.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fathom_model::TimeCategory;
 use fathom_trace::{Tier, Trace};
@@ -27,14 +27,6 @@ struct Walk<'a> {
     pools: &'a HashSet<u32>,
 }
 
-/// The path of the command through its threads.
-pub(super) fn find(trace: &Trace, threads: &[ThreadTimes], pools: &HashSet<u32>) -> CriticalPath {
-    let root = trace.processes.first().map(|p| p.pid);
-    let root = root.or(threads.first().map(|l| l.pid));
-    let path = root.map(|pid| of_process(trace, threads, pid, pools));
-    path.unwrap_or_default()
-}
-
 /// The path of one process through its threads and children.
 pub(super) fn of_process(
     trace: &Trace,
@@ -53,6 +45,47 @@ pub(super) fn of_process(
         sums,
         weights: walk.weights,
         waits: None,
+    }
+}
+
+/// What a process with several threads did while it was observed, where no end shows for which of
+/// them it went on: what any of them did, and beside that what the busiest of them waited for.
+pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> CriticalPath {
+    let own: Vec<&ThreadTimes> = threads.iter().filter(|times| times.pid == pid).collect();
+    let busiest = own
+        .iter()
+        .max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
+    let Some(busiest) = busiest else {
+        return CriticalPath::default();
+    };
+    let whole = own.iter().map(|times| times.ns()).fold(0.0, f64::max);
+    let walk = Walk {
+        trace,
+        threads,
+        weights: HashMap::new(),
+        pools: &HashSet::new(),
+    };
+    let is_work = |spent: TimeCategory| rank_in_pool(spent) == 0;
+    let work: f64 = own.iter().map(|times| times.sums.of(is_work)).sum();
+    // What several compute side by side takes the time of one.
+    let room = whole.min(walk.busy_ns(&own).unwrap_or(f64::INFINITY));
+    let part = (room / work.max(1.0)).min(1.0);
+    let mut sums = Sums::default();
+    for times in &own {
+        let did = times.sums.iter().filter(|(spent, _)| is_work(*spent));
+        did.for_each(|(spent, ns)| sums.add(spent, ns * part));
+    }
+    let waited = busiest.sums.total() - busiest.sums.of(is_work);
+    let of_waits = ((whole - sums.total()) / waited.max(1.0)).clamp(0.0, 1.0);
+    let mut waits = BTreeMap::new();
+    for (spent, ns) in busiest.sums.iter().filter(|(spent, _)| !is_work(*spent)) {
+        sums.add(spent, ns * of_waits);
+        waits.insert((busiest.tid, spent), of_waits);
+    }
+    CriticalPath {
+        sums,
+        weights: own.iter().map(|times| (times.tid, part)).collect(),
+        waits: Some(waits),
     }
 }
 
@@ -287,6 +320,46 @@ fn active_ns(times: &ThreadTimes) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn while_nothing_ends_any_thread_works_and_the_busiest_says_what_is_waited_for() {
+        use crate::fake::{Fake, MS, ROOT};
+        let mut fake = Fake::new(1000);
+        fake.trace.attached = Some(fathom_trace::Attached::default());
+        // The first thread sleeps; of two others one computes, and waits for events else.
+        fake.wait_for(ROOT, "clock_nanosleep", None, (0, 1000, 1000), None);
+        fake.thread(ROOT, 201, 0, 1000, 300);
+        fake.wait_for(201, "epoll_wait", Some(5), (300, 1000, 1000), None);
+        fake.thread(ROOT, 202, 0, 1000, 100);
+        fake.wait_for(202, "futex", None, (0, 900, 900), None);
+        let account = crate::diagnose(&fake.observation(&[])).account;
+        let ms = |spent| account.ns(spent) / MS;
+        assert_eq!(ms(TimeCategory::UserCode), 400);
+        assert_eq!(ms(TimeCategory::Sleeping), 0);
+        assert_eq!(ms(TimeCategory::Locks), 0);
+        assert_eq!(account.wall_ns, 1000 * MS);
+        let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
+        assert_eq!(sum, account.wall_ns);
+    }
+
+    #[test]
+    fn a_parent_that_only_waits_for_its_workers_has_their_time() {
+        use crate::fake::{Fake, MS, ROOT};
+        let mut fake = Fake::new(1000);
+        fake.trace.attached = Some(fathom_trace::Attached::default());
+        fake.wait_for(ROOT, "rt_sigsuspend", None, (0, 1000, 1000), None);
+        for pid in [200, 300] {
+            fake.child(pid, 0, 1000, u64::from(pid));
+            fake.trace
+                .processes
+                .last_mut()
+                .expect("it was made")
+                .ended_ns = None;
+        }
+        let account = crate::diagnose(&fake.observation(&[])).account;
+        assert_eq!(account.ns(TimeCategory::UserCode) / MS, 300);
+        assert_eq!(account.ns(TimeCategory::Signals), 0);
+    }
 
     #[test]
     fn of_children_side_by_side_the_last_to_end_is_waited_for() {

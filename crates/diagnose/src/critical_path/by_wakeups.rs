@@ -49,8 +49,9 @@ struct Pool<'a> {
     waits: Vec<WaitAtPipe<'a>>,
 }
 
-/// The path, or `None` if the trace doesn't have every wait in its place.
+/// The path of a process, or `None` if the trace doesn't have every wait in its place.
 pub(super) fn find(
+    root: u32,
     trace: &Trace,
     threads: &[ThreadTimes],
     classifier: &Classifier<'_>,
@@ -71,7 +72,7 @@ pub(super) fn find(
         beside: Sums::default(),
         weights: HashMap::new(),
     };
-    let last = walk.graph.last_thread()?;
+    let last = walk.graph.last_thread(root)?;
     walk.cover(last, 0, trace.duration_ns, 0);
     Some(walk.path())
 }

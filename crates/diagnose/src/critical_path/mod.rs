@@ -12,6 +12,7 @@ mod wake_graph;
 
 use std::collections::HashSet;
 
+use fathom_model::TimeCategory;
 use fathom_trace::Trace;
 
 pub(crate) use path::CriticalPath;
@@ -30,9 +31,51 @@ pub(crate) fn find(
     pools: &HashSet<u32>,
 ) -> CriticalPath {
     let root = trace.processes.first().map(|process| process.pid);
-    let walked = match root.is_some_and(|root| pools.contains(&root)) {
-        true => None,
-        false => by_wakeups::find(trace, threads, classifier, pools),
+    let Some(root) = root.or(threads.first().map(|times| times.pid)) else {
+        return CriticalPath::default();
     };
-    walked.unwrap_or_else(|| by_sums::find(trace, threads, pools))
+    let of = |pid| {
+        let own = threads.iter().filter(|times| times.pid == pid);
+        if trace.attached.is_some() && own.count() > 1 {
+            return by_sums::of_window(trace, threads, pid);
+        }
+        let walked = match pools.contains(&pid) {
+            true => None,
+            false => by_wakeups::find(pid, trace, threads, classifier, pools),
+        };
+        walked.unwrap_or_else(|| by_sums::of_process(trace, threads, pid, pools))
+    };
+    let path = of(root);
+    match busiest(trace, threads).filter(|pid| *pid != root) {
+        Some(pid) => more_work(path, of(pid)),
+        None => path,
+    }
+}
+
+/// Of a process that is observed for a while no end says what it did it for: it may wait for
+/// nothing but signals, and leave the work to processes that don't end either, as servers do. The
+/// one of the tree with most CPU time of those that are there at the end.
+fn busiest(trace: &Trace, threads: &[ThreadTimes]) -> Option<u32> {
+    trace.attached.as_ref()?;
+    let there = trace.processes.iter().filter(|one| one.ended_ns.is_none());
+    let cpu = |pid: u32| -> f64 {
+        let own = threads.iter().filter(|times| times.pid == pid);
+        own.map(|times| times.on_cpu_ns).sum()
+    };
+    let busiest = there.max_by(|a, b| cpu(a.pid).total_cmp(&cpu(b.pid)))?;
+    Some(busiest.pid)
+}
+
+/// The path on which more was done.
+fn more_work(one: CriticalPath, other: CriticalPath) -> CriticalPath {
+    let work = |path: &CriticalPath| {
+        let sums = path.sums.iter();
+        let on_cpu =
+            sums.filter(|(spent, _)| *spent == TimeCategory::UserCode || spent.is_in_kernel());
+        on_cpu.map(|(_, ns)| ns).sum::<f64>()
+    };
+    match work(&other) > work(&one) {
+        true => other,
+        false => one,
+    }
 }

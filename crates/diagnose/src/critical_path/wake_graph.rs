@@ -103,15 +103,10 @@ impl<'a> WakeGraph<'a> {
         self.intervals.get(&tid).into_iter().flatten().copied()
     }
 
-    /// The thread that the command ended with: the one that ended the process, else its main
+    /// The thread that this process ended with: the one that ended it, else its main
     /// thread. A runtime lets a thread of its own do that which hardly ever ran: then it is the one
     /// that asked for it.
-    pub(super) fn last_thread(&self) -> Option<&'a ThreadTimes> {
-        let root = self
-            .trace
-            .processes
-            .first()
-            .map_or(self.all.first()?.pid, |p| p.pid);
+    pub(super) fn last_thread(&self, root: u32) -> Option<&'a ThreadTimes> {
         let own = || self.all.iter().filter(|times| times.pid == root);
         let main = representative_thread(self.all, root)?;
         let ends_it = |row: &&fathom_trace::SyscallRow| row.pid == root && row.name == "exit_group";
@@ -384,7 +379,7 @@ impl<'a> WakeGraph<'a> {
     /// be made, as a shell waits for the one in the foreground.
     fn child_at_the_end(&self, parent: u32, at: u64) -> Option<&'a ThreadTimes> {
         let is_end = at + GIVING_BACK_NS >= self.trace.duration_ns;
-        if !self.trace.end.cut_short || !is_end {
+        if !self.trace.is_cut_off() || !is_end {
             return None;
         }
         let children = self.trace.processes.iter().filter(|child| {

@@ -21,7 +21,7 @@ use fathom_model::{
 
 use crate::observation::Observation;
 use parts::{Key, Parts, Who};
-use spread::{Half, Spread};
+use spread::{Half, Kind, Spread};
 
 /// A row of a row is worth a line from this part of it on.
 const OF_ROW: f64 = 0.1;
@@ -64,20 +64,30 @@ pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount;
     let longer = accounts.iter().map(|account| account.wall_ns).max()? as f64;
     let tops = table.tops();
     let asked = tops.iter().filter(|top| top.size() >= SMALLEST * longer);
-    let asked = asked.count().max(1);
+    // The two rows of what is left out are two questions more.
+    let asked = asked.count() + 2;
     let level = 1.0 - (1.0 - LEVEL) / asked as f64;
     let spread = Spread::of(a.runs(), b.runs(), level);
     let mut rows = Vec::new();
     let mut explained = 0;
+    let mut left_out = Vec::new();
     for top in &tops {
         let half = spread.half(&top.series);
         if top.size() < SMALLEST * longer || !half.leaves_out_nothing(top.value()) {
+            left_out.push(top);
             continue;
         }
         let ns = top.value().round() as i64;
         explained += ns;
         rows.push(row(&table, top, OF_WALL, ns as f64, half, a, b));
         rows.extend(inner_rows(&table, top, &spread, a, b));
+    }
+    for kind in [Kind::OnCpu, Kind::Waits] {
+        let row = together(&table, &left_out, kind, &spread);
+        if let Some(row) = row.filter(|row| row.milliseconds.abs() >= SMALLEST * longer / 1e6) {
+            explained += (row.milliseconds * 1e6).round() as i64;
+            rows.push(row);
+        }
     }
     let whole = accounts[1].wall_ns as i64 - accounts[0].wall_ns as i64;
     let left = whole - explained;
@@ -377,6 +387,39 @@ fn row(
         high: (ns + half.ns()) / 1e6,
         count,
     }
+}
+
+/// What is too small to be known category by category, as far as all of it together is known: how a
+/// run of a few milliseconds divides its time differs from one to the next by more than what two such
+/// programs differ by, and how much CPU time they take is known well.
+fn together(
+    table: &Table<'_>,
+    left_out: &[&Candidate],
+    kind: Kind,
+    spread: &Spread,
+) -> Option<DifferenceRow> {
+    let of_kind = left_out.iter().filter_map(|one| one.spent);
+    let of_kind: BTreeSet<TimeCategory> = of_kind
+        .filter(|spent| spread::kind(*spent) == kind)
+        .collect();
+    let series = table.series(|key| of_kind.contains(&key.spent) && !table.stands_alone(&key.who));
+    let ns = series.value().round();
+    let half = spread.half(&series);
+    let part = match kind {
+        Kind::OnCpu => "other_cpu_time",
+        _ => "other_wait_time",
+    };
+    (series.by.len() > 1 && half.leaves_out_nothing(ns)).then(|| DifferenceRow {
+        part: part.to_owned(),
+        of: OF_WALL.to_owned(),
+        by: DifferenceBy::Together,
+        category: None,
+        file: None,
+        milliseconds: ns / 1e6,
+        low: (ns - half.ns()) / 1e6,
+        high: (ns + half.ns()) / 1e6,
+        count: None,
+    })
 }
 
 fn count(what: &str, a: u64, b: u64) -> Option<DifferenceCount> {

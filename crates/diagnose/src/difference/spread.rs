@@ -15,13 +15,13 @@ use super::Series;
 
 /// What parts vary with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum Kind {
     OnCpu,
     ForCpu,
     Waits,
 }
 
-fn kind(spent: TimeCategory) -> Kind {
+pub(super) fn kind(spent: TimeCategory) -> Kind {
     match spent {
         TimeCategory::Ready | TimeCategory::Throttled | TimeCategory::Stolen => Kind::ForCpu,
         TimeCategory::UserCode => Kind::OnCpu,

@@ -107,6 +107,26 @@ fn a_part_that_differs_from_run_to_run_is_known_by_several() {
 }
 
 #[test]
+fn parts_that_are_too_small_one_by_one_are_a_row_together() {
+    let side = |total: u64, reads: [u64; 2]| {
+        reads.map(|ms| {
+            let mut fake = Fake::new(total);
+            fake.calls("read", Some(3), 1_000, 1, ms * 1_000);
+            fake.descriptor(3, "/data/words");
+            observed(fake, 0)
+        })
+    };
+    // Of each the reads are 5 ms more in the mean, and differ by 40 ms from one to the next.
+    let (difference, _) = between(&side(200, [60, 100]), &side(210, [65, 105]));
+    let rows: Vec<_> = difference.parts().collect();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0].by, DifferenceBy::Together);
+    assert_eq!(rows[0].part, "other_cpu_time");
+    assert!((rows[0].milliseconds - 10.0).abs() < 0.1, "{rows:?}");
+    assert!(difference.not_explained_share < 0.001, "{difference:?}");
+}
+
+#[test]
 fn a_child_that_only_one_starts_is_a_row_of_its_own() {
     let mut fake = Fake::new(300);
     fake.child(200, 100, 190, 90);

@@ -89,7 +89,7 @@ const RULES: &[Rule] = &[
     missing_file_lookups::find,
     rereading::find,
     starts,
-    dynamic_linking::find,
+    linking,
     idle_cores::find,
     idle_processes::find,
     wakeup_storm::find,
@@ -121,13 +121,22 @@ fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
     busy_polling::find(analysis).or_else(|| spinning::find(analysis))
 }
 
-/// What comes before the work: other programs, or the program's own code.
+/// What comes before the work: other programs, or the program's own code. Of a process that ran
+/// already nobody saw it.
 fn starts(analysis: &Analysis<'_>) -> Option<Finding> {
+    if analysis.trace.attached.is_some() {
+        return None;
+    }
     let found = [wrappers::find(analysis), startup_dominated::find(analysis)];
     found
         .into_iter()
         .flatten()
         .max_by_key(|one| one.could_win_ns)
+}
+
+/// Likewise the loader's work.
+fn linking(analysis: &Analysis<'_>) -> Option<Finding> {
+    dynamic_linking::find(analysis).filter(|_| analysis.trace.attached.is_none())
 }
 
 /// Memory that is taken and given back, by calls or within the program.

@@ -80,6 +80,7 @@ impl Failure {
         match self {
             Failure::Usage(_) | Failure::Write { .. } => USAGE,
             Failure::Trace(TraceError::NotFound(_) | TraceError::ZeroByte(_)) => USAGE,
+            Failure::Trace(TraceError::Attach(refused)) if refused.is_no_such() => USAGE,
             Failure::Trace(_) | Failure::Untrusted(_) => UNTRUSTED,
             Failure::Failed(_) => COMMAND_FAILED,
             Failure::Interrupted(_) => 130,

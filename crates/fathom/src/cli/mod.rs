@@ -5,6 +5,7 @@ mod bisect;
 mod changes;
 mod compare;
 mod completions;
+mod differs;
 mod explain;
 mod export;
 mod failure;

@@ -70,6 +70,7 @@ impl Observer for RevisionProgress {
                 let doing = self.doing.clone();
                 self.say(&doing);
             }
+            Event::Observes(_) => self.say("observing what differs ..."),
             Event::Gates {
                 rounds,
                 undecided,

@@ -5,7 +5,7 @@ use fathom_conduct::keep::{KeepPlan, Keeper, Save};
 use fathom_conduct::versions;
 use fathom_model::VersionsRecord;
 use fathom_report::escape;
-use fathom_store::Location;
+use fathom_store::{Location, Revision};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
@@ -81,6 +81,18 @@ impl Saver {
     /// `whole` is false for a record of what was interrupted, which is not saved.
     pub(super) fn save(&mut self, record: &impl Serialize, whole: bool) {
         if let Some(keeper) = self.keeper.clone() {
+            self.save_by(&keeper, record, whole);
+        }
+    }
+
+    /// Saves what was measured of another revision than that of the files here.
+    pub(super) fn save_revision(&mut self, id: &str, record: &impl Serialize, whole: bool) {
+        if let Some(keeper) = &self.keeper {
+            let keeper = keeper.at(Some(Revision {
+                id: id.to_owned(),
+                branch: None,
+                dirty: false,
+            }));
             self.save_by(&keeper, record, whole);
         }
     }

@@ -252,3 +252,64 @@ fn sides_that_are_not_there_are_said() {
     let said = world.refused(2, &["compare", "v1", "@-1", "zap"]);
     assert!(said.contains("near it: parse"), "{said}");
 }
+
+/// What a tool measured, with the samples or with figures of them.
+pub(crate) fn imported(name: &str, values: &Value, unit: &str, hours: i64) -> String {
+    let mut benchmark = json!({"name": name, "parameters": {}, "metric": "wall", "unit": unit,
+        "direction": "lower_is_better"});
+    let key = if values.is_array() {
+        "samples"
+    } else {
+        "summary"
+    };
+    benchmark[key] = values.clone();
+    json!({"schema_version": 2, "kind": "imported", "fathom_version": "0.1.0",
+        "started_at": fathom_store::date::text(1_795_219_200_000 + hours * 3_600_000),
+        "time_from_file": true, "environment": {"kernel": "Linux 1"}, "revision": null,
+        "left_out": [], "source": {"tool": "go test", "version": null, "file": "-"},
+        "benchmarks": [benchmark]})
+    .to_string()
+}
+
+#[test]
+fn the_samples_of_another_tool_are_compared_and_what_has_none_is_said() {
+    let world = World::project();
+    let both = [json!([1, 1, 1, 8, 8]), json!([1, 1, 4, 4, 4])];
+    for (hours, samples) in (0..).zip(&both) {
+        save(&world, imported("x", samples, "s", hours), None, &[]);
+        let name = format!("side{hours}.json");
+        world.write(&name, &imported("x", samples, "ns", hours));
+    }
+    for sides in [["@-2", "@-1"], ["./side0.json", "./side1.json"]] {
+        let found = comparison(&world, &sides);
+        // The medians are 1 and 4; the middle of all ratios is 1.
+        let ratio = found["ratio"]["value"].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 1e-9, "{found}");
+    }
+    assert_eq!(
+        world.json(&["compare", "@-2", "@-1"])["warnings"],
+        json!([])
+    );
+    let figures = |mean: f64| json!({"mean": mean, "standard_deviation": 0.1, "count": 9});
+    for (hours, mean) in [(2, 1.0), (3, 1.2)] {
+        save(&world, imported("y", &figures(mean), "s", hours), None, &[]);
+    }
+    let record = world.json(&["compare", "@-2", "@-1"]);
+    let warning = record["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("of y another tool's figures"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn values_of_two_units_are_not_compared() {
+    let world = World::project();
+    world.write("before.json", &imported("x", &json!([60]), "frames", 0));
+    world.write("after.json", &imported("x", &json!([4000]), "points", 1));
+    let output = world.fathom(&["compare", "./before.json", "./after.json", "--json", "-"]);
+    assert_eq!(output.status.code(), Some(4));
+    let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let why = &record["left_out"][0]["why"];
+    assert_eq!(why, "./before.json has it in \"frames\", not in \"points\"");
+}

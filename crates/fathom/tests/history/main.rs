@@ -3,6 +3,7 @@
 
 mod browsed;
 mod compared;
+mod judged;
 mod live;
 mod project;
 mod read;

@@ -1,6 +1,6 @@
 //! What `bisect` finds.
 
-use crate::world::{World, each, stdout};
+use crate::world::{World, each, stderr, stdout};
 
 /// A line of revisions that write so many bytes.
 fn line(bytes: &[usize]) -> (World, Vec<String>) {
@@ -141,4 +141,27 @@ fn a_metric_that_is_zero_has_no_ratio() {
         (&record["verdict"], &record["reason"]),
         (&"undecided".into(), &"no_ratio".into())
     );
+}
+
+#[test]
+fn a_search_ends_with_what_the_culprit_takes_more() {
+    let world = World::new();
+    let quick = world.commit_file("tool", ":", "quick");
+    let slow = world.commit_file("tool", "sleep 0.1", "slow");
+    let search = |more: &[&str]| {
+        let command = ["--", "sh", "tool"];
+        world.fathom(&[&["bisect", &quick, "HEAD", "-w", "0"], more, &command].concat())
+    };
+    let output = search(&["--save", "--json", "-"]);
+    assert!(stderr(&output).contains("saved as"), "{}", stderr(&output));
+    let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(record["culprit"]["revision"], slow.as_str());
+    let why = record["why"].as_array().unwrap();
+    let first = why[0].as_str().unwrap();
+    assert!(first.starts_with('+') && first.contains("sleep"), "{first}");
+    // A size is not explained by times.
+    let (world, ids) = line(&[100, 150]);
+    let record = world.bisect(&[&ids[0], "HEAD"]);
+    assert_eq!(record["verdict"], "found");
+    assert_eq!(record["why"].as_array().unwrap().len(), 0);
 }

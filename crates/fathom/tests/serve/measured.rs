@@ -63,6 +63,33 @@ fn a_server_is_launched_and_loaded_and_the_books_are_right() {
 }
 
 #[test]
+fn a_server_is_observed_under_a_load_of_its_own() {
+    let all = record(&["--launches", "0", "--why"], &server("good"));
+    let served = &all["servers"][0];
+    assert_eq!(served["load"].as_array().unwrap().len(), 3);
+    let rounds = served["load"][0]["rounds"].as_array().unwrap();
+    assert_eq!(rounds.len(), 2, "the measured rounds are as without it");
+    let why = &served["why"];
+    assert_eq!(
+        why["connections"], 4,
+        "the closed loop in the middle of 1 and 4"
+    );
+    assert!(number(&why["seconds"]) >= 0.2, "{why}");
+    assert!(number(&why["requests_per_second"]) > 0.0);
+    let account = &why["account"];
+    let parts = account["parts"].as_array().unwrap();
+    let sum: u64 = parts.iter().map(|part| part["ns"].as_u64().unwrap()).sum();
+    assert_eq!(Some(sum), account["wall_ns"].as_u64(), "{account}");
+    if why["tier"] == "kernel" {
+        let calls = why["calls"].as_array().unwrap();
+        let sent = calls.iter().find(|row| row["name"] == "sendto");
+        assert!(sent.expect("it answers")["calls"].as_u64().unwrap() > 0);
+    }
+    let plain = record(&["--launches", "0"], &server("good"));
+    assert!(plain["servers"][0].get("why").is_none());
+}
+
+#[test]
 fn nothing_of_a_server_is_left_behind() {
     let mark = format!("mark-{}", std::process::id());
     let mut words = server("daemon");

@@ -225,7 +225,7 @@ fn no_frame_hangs_the_client_or_makes_its_memory_grow() {
                 }
             },
         });
-        if spoken.is_ok() && seed % 2 == 0 {
+        if spoken.is_ok() && seed.is_multiple_of(2) {
             while stream.read(&mut asked).is_ok_and(|got| got > 0) {}
         }
     });

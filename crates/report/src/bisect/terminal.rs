@@ -21,6 +21,7 @@ pub fn bisect_terminal(record: &BisectRecord, options: &RevisionOptions) -> Stri
     if let Some(culprit) = &record.culprit {
         page.gap();
         about(&mut page, &culprit.commit);
+        why(&mut page, record);
     }
     ends(&mut page, record);
     tested(&mut page, record, options.verbose);
@@ -50,6 +51,15 @@ fn about(page: &mut Page, commit: &Commit) {
     for (label, text) in rows {
         let text = page.clean(text);
         page.field(label, Tone::Plain, &text);
+    }
+}
+
+/// What the culprit takes more.
+fn why(page: &mut Page, record: &BisectRecord) {
+    for (place, line) in record.why.iter().enumerate() {
+        let label = if place == 0 { "why" } else { "" };
+        let line = page.clean(line);
+        page.field(label, Tone::Plain, &line);
     }
 }
 

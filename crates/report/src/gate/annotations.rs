@@ -52,7 +52,7 @@ fn message(row: &GateBenchmark) -> String {
         Some(budget) => text.push_str(&format!(" (budget {budget})")),
         None => text.push_str(&format!(" {}", ratio(row))),
     }
-    for why in &row.why {
+    for why in row.why.iter().chain(&row.difference) {
         text.push_str(&format!("; {why}"));
     }
     if let Some(waiver) = &row.waived {

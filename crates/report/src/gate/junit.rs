@@ -71,6 +71,7 @@ fn said(row: &GateBenchmark) -> String {
             .iter()
             .map(|waiver| format!("waived until {}: {}", waiver.until, waiver.reason)),
     );
+    parts.extend(row.difference.iter().cloned());
     parts.retain(|part| !part.is_empty());
     parts.join("; ")
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 pub use annotations::{gate_github, gate_gitlab};
 use fathom_model::quantity::{format_bytes, format_count, short_time};
-use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict, Metric, Unit};
+use fathom_model::{FloorSource, GateBenchmark, GateRecord, GateRule, GateVerdict, Metric, Unit};
 pub use junit::gate_junit;
 pub use markdown::gate_markdown;
 pub use terminal::{GateOptions, gate_terminal};
@@ -105,16 +105,43 @@ fn value(metric: &str, value: f64) -> String {
 
 /// `12.3 ms -> 13.3 ms`
 fn levels(row: &GateBenchmark) -> String {
-    match (row.base, row.head) {
+    match (&row.base, &row.head) {
         (Some(base), Some(head)) => {
             format!(
                 "{} -> {}",
-                value(&row.metric, base),
-                value(&row.metric, head)
+                value(&row.metric, base.value),
+                value(&row.metric, head.value)
             )
         }
         _ => String::new(),
     }
+}
+
+/// Where the noise floor is from: `noise floor: 19 to 40 earlier gates`.
+fn floor_source(record: &GateRecord) -> Option<String> {
+    let sources = record.benchmarks.iter();
+    let sources: Vec<FloorSource> = sources.filter_map(|row| row.floor_source).collect();
+    let gates: Vec<usize> = sources
+        .iter()
+        .filter_map(|source| match source {
+            FloorSource::History { gates } => Some(*gates),
+            FloorSource::NullArm => None,
+        })
+        .collect();
+    let own = sources.len() - gates.len();
+    let earlier = match (gates.iter().min(), gates.iter().max()) {
+        (Some(fewest), Some(most)) if fewest == most => format!("{most} earlier gates"),
+        (Some(fewest), Some(most)) => format!("{fewest} to {most} earlier gates"),
+        _ if sources.is_empty() => return None,
+        _ => return Some("noise floor: base against base".to_owned()),
+    };
+    Some(match own {
+        0 => format!("noise floor: {earlier}"),
+        _ => format!(
+            "noise floor: {earlier} for {}, base against base for {own}",
+            gates.len()
+        ),
+    })
 }
 
 /// How a rule's false failures read.

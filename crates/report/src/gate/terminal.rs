@@ -1,14 +1,19 @@
 //! The verdict on one screen.
 
-use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
+use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict};
 
-use super::{better, change, false_failures, gate_answer, levels, notable, ratio, value};
+use super::{
+    better, change, false_failures, floor_source, gate_answer, levels, notable, ratio, value,
+};
 use crate::line::{Line, Page, Tone};
+use crate::text::columns;
 
 /// Rows that are shown without `-v`.
 const SHOWN: usize = 8;
 /// Columns of a name.
 const NAME: usize = 24;
+/// Columns of a change with its interval.
+const WHAT: usize = 25;
 
 /// How a gate is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +38,13 @@ pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
     };
     page.prose(0, tone, &format!("{}.", gate_answer(record)));
     let (base, head) = (page.clean(&record.base.name), page.clean(&record.head.name));
-    page.prose(
-        0,
-        Tone::Quiet,
-        &format!("{head} against {base}, {:.0} s.", record.seconds),
-    );
+    let mut how = vec![format!("{head} against {base}")];
+    how.push(match &record.rule {
+        GateRule::Stored { .. } => "as they were measured before".to_owned(),
+        _ => format!("{:.0} s", record.seconds),
+    });
+    how.extend(floor_source(record));
+    page.prose(0, Tone::Quiet, &format!("{}.", how.join(", ")));
     let rows: Vec<&GateBenchmark> = match options.verbose {
         true => record.benchmarks.iter().collect(),
         false => notable(record),
@@ -72,16 +79,20 @@ fn one(page: &mut Page, row: &GateBenchmark) {
         Some(budget) => format!("{} {budget}", row.metric),
         None => ratio(row),
     };
-    let what = page.clean(&what);
+    let (what, levels) = (page.clean(&what), levels(row));
+    let fits = columns(&what) < WHAT && NAME + 13 + WHAT + columns(&levels) <= page.width();
     let line = Line::new()
         .add(Tone::Strong, name)
         .pad_to(NAME + 1)
         .add(tone, word)
         .pad_to(NAME + 13)
-        .add(Tone::Plain, what)
-        .pad_to(NAME + 38)
-        .add(Tone::Quiet, levels(row));
-    page.push(line);
+        .add(Tone::Plain, what);
+    if fits {
+        page.push(line.pad_to(NAME + 13 + WHAT).add(Tone::Quiet, levels));
+    } else {
+        page.push(line);
+        page.push(Line::new().pad_to(NAME + 13).add(Tone::Quiet, levels));
+    }
     for why in &row.why {
         let why = page.clean(why);
         page.prose(4, Tone::Quiet, &format!("{why}."));

@@ -7,6 +7,9 @@ use super::scale::Scale;
 use super::{HistoryOptions, last_change, named_in, plot, say_shared, shared, signed, tone};
 use crate::line::{Line, Tone};
 
+/// Of a store that has nothing.
+pub(crate) const NOTHING_SAVED: &str =
+    "nothing was saved yet; in a project `fathom bench` and its kin save, elsewhere --save does";
 /// Series that are shown without `-v`: a screen.
 const SHOWN: usize = 18;
 /// Points of a sparkline.
@@ -28,11 +31,7 @@ pub fn history_list(record: &HistoryRecord, others: usize, options: &HistoryOpti
         false => record.series.len().min(SHOWN),
     };
     if record.series.is_empty() {
-        page.prose(
-            0,
-            Tone::Strong,
-            "nothing was saved yet; in a project `fathom bench` and its kin save, elsewhere --save does",
-        );
+        page.prose(0, Tone::Strong, NOTHING_SAVED);
         return page.finish();
     }
     let metric_width = record.series[..shown]

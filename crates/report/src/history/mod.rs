@@ -13,6 +13,7 @@ pub use compare::compare_terminal;
 pub use csv::history_csv;
 use fathom_model::{HistoryEnvironment, HistorySeries};
 pub use json::{compare_json, history_json, store_json};
+pub(crate) use list::NOTHING_SAVED;
 pub use list::history_list;
 pub use series::history_series;
 pub use store::store_terminal;

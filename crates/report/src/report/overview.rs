@@ -169,7 +169,7 @@ fn spark(series: &ReportSeries) -> String {
         bounded(&scale.symbol, 20)
     );
     format!(
-        "<svg class=\"spark c0\" width=\"{WIDE}\" height=\"{HIGH}\" role=\"img\" aria-label=\"{}\"><path class=\"curve\" d=\"{path}\"/>{marks}</svg>",
+        "<svg class=\"spark c0\" width=\"{WIDE}\" height=\"{HIGH}\" viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"{}\"><path class=\"curve\" d=\"{path}\"/>{marks}</svg>",
         html(label.trim_end())
     )
 }

@@ -1,13 +1,13 @@
 //! Records of verbs that answer by themselves: gate, serve, versions.
 
-use fathom_model::{GateBenchmark, GateRecord, GateVerdict, Report, ServeRecord};
+use fathom_model::{GateBenchmark, GateRecord, GateVerdict, Report};
 
 use super::versions;
 use crate::gate::gate_answer;
-use crate::history::scale::Scale;
 use crate::history::signed;
 use crate::page::{Cell, Kind, Table, section};
-use crate::quantity::{fixed, format_count};
+use crate::quantity::format_count;
+use crate::serve::parts as serve_parts;
 use crate::text::{bounded, html, words};
 
 /// Rows of a table: more make a page of a site too large.
@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 100;
 pub(super) fn all(report: &Report) -> Vec<String> {
     let gates = report.gates.iter().map(|one| section("Gate", &gate(one)));
     let serves = report.serves.iter();
-    let serves = serves.map(|one| section("Servers", &serve(one)));
+    let serves = serves.map(|one| section("Servers", &serve_parts(one)));
     let versions = report.versions.iter();
     let versions = versions.map(|one| section("Versions of a program", &versions::of_record(one)));
     gates.chain(serves).chain(versions).collect()
@@ -82,6 +82,7 @@ fn gate(record: &GateRecord) -> String {
         let why: Vec<String> = row
             .why
             .iter()
+            .chain(&row.difference)
             .take(4)
             .map(|why| html(&bounded(why, 200)))
             .collect();
@@ -112,82 +113,6 @@ fn gate(record: &GateRecord) -> String {
             "<p class=\"small soft\">{}</p>\n",
             html(&bounded(note, 400))
         ));
-    }
-    out
-}
-
-fn serve(record: &ServeRecord) -> String {
-    let mut table = Table::new("Under load")
-        .column("server", Kind::Name)
-        .column("load", Kind::Words)
-        .column("requests/s", Kind::Number)
-        .column("p50", Kind::Number)
-        .column("p99", Kind::Number)
-        .column("errors", Kind::Number)
-        .column("CPU each", Kind::Number);
-    let millis = |value: Option<f64>| match value {
-        Some(value) => {
-            let scale = Scale::of(value / 1000.0, "seconds");
-            let text = format!("{} {}", scale.short(value / 1000.0), scale.symbol);
-            Cell::number(&text, value / 1000.0)
-        }
-        None => Cell::none("too few answers"),
-    };
-    let steps = record.servers.iter();
-    let steps = steps.flat_map(|server| server.load.iter().map(move |load| (server, load)));
-    for (server, load) in steps.take(MOST_ROWS) {
-        let what = match load.rate_per_second {
-            Some(rate) => format!("{} a second", format_count(rate)),
-            None => format!("{} connections", load.connections),
-        };
-        let cpu = match load.server_cpu_us_per_request {
-            Some(us) => Cell::number(&format!("{} µs", fixed(us, 1)), us),
-            None => Cell::none("the server is not Fathom's"),
-        };
-        let count = |count: u64| Cell::number(&format_count(count as f64), count as f64);
-        table.row(
-            "",
-            vec![
-                Cell::name(&server.name),
-                Cell::words(&what),
-                Cell::number(
-                    &format_count(load.requests_per_second.round()),
-                    load.requests_per_second,
-                ),
-                millis(load.response_ms.p50),
-                millis(load.response_ms.p99),
-                count(load.errors + load.dropped),
-                cpu,
-            ],
-        );
-    }
-    let mut out = match table.is_empty() {
-        true => String::new(),
-        false => table.html(),
-    };
-    let mut table = Table::new("From launch to the first answer")
-        .column("server", Kind::Name)
-        .column("launches", Kind::Number)
-        .column("listening", Kind::Number)
-        .column("ready", Kind::Number)
-        .column("p90", Kind::Number)
-        .column("max", Kind::Number);
-    for server in record.servers.iter().take(MOST_ROWS) {
-        let Some(cold) = &server.cold else { continue };
-        table.row(
-            "",
-            vec![
-                Cell::name(&server.name),
-                Cell::number(&format_count(cold.launches as f64), cold.launches as f64),
-                millis(cold.listening_ms.as_ref().map(|spread| spread.p50)),
-                millis(Some(cold.ready_ms.p50)),
-                millis(Some(cold.ready_ms.p90)),
-                millis(Some(cold.ready_ms.max)),
-            ],
-        );
-    }
-    if !table.is_empty() {
-        out.push_str(&table.html());
     }
     out
 }

@@ -8,14 +8,20 @@ use crate::quantity::{counted, fixed, format_count};
 
 /// A line for each server.
 pub(super) fn write(page: &mut Page, record: &ServeRecord) {
-    for (index, server) in record.servers.iter().enumerate() {
-        let Some(text) = server.calls.as_ref().and_then(said) else {
-            continue;
-        };
+    for text in lines(record) {
         let text = page.clean(&text);
-        let number = words::number(record, index);
-        page.prose(2, Tone::Quiet, &format!("{number}{text}"));
+        page.prose(2, Tone::Quiet, &text);
     }
+}
+
+/// What is said of each server; in it may be what is from outside.
+pub(super) fn lines(record: &ServeRecord) -> Vec<String> {
+    let servers = record.servers.iter().enumerate();
+    let lines = servers.filter_map(|(index, server)| {
+        let text = server.calls.as_ref().and_then(said)?;
+        Some(format!("{}{text}", words::number(record, index)))
+    });
+    lines.collect()
 }
 
 /// Nothing where no request was completed.

@@ -3,13 +3,16 @@
 use fathom_model::ServeRecord;
 
 use super::answer::answer;
-use super::{cold, loads, pictures, tables, terminal, websocket, words};
+use super::{calls, cold, loads, pictures, tables, terminal, websocket, words};
+use crate::line::Tone;
 use crate::page::{Head, Origin, page, saved, section};
 use crate::quantity::counted;
-use crate::text::{bounded, html, words as own};
+use crate::text::{bounded, html, name, words as own};
 
 /// Longest answer and longest note, in columns.
 const LONGEST: usize = 1200;
+/// Servers that a report names.
+const MOST_NAMES: usize = 12;
 
 /// The record as one page: the answer; what stands in the way of trust; how soon the servers answer,
 /// rung by rung; what they do under load, by percentile and second by second; the verdicts; and the
@@ -22,9 +25,9 @@ pub fn serve_html(record: &ServeRecord) -> String {
     out.push_str(&section("Budget", &tables::budget(record)));
     if let Some(title) = cold::title(record, &starts) {
         let content = pictures::start(record, &starts)
-            + &tables::start(record, &starts)
+            + &tables::start::start(record, &starts)
             + &section("Each launch", &pictures::launches(record, &starts))
-            + &folded("Every launch", &tables::launches(record, &starts));
+            + &folded("Every launch", &tables::start::launches(record, &starts));
         out.push_str(&section(&title, &content));
     }
     out.push_str(&under_load(record));
@@ -33,6 +36,36 @@ pub fn serve_html(record: &ServeRecord) -> String {
     out.push_str(&section("Against server 1", &tables::comparisons(record)));
     out.push_str(&section("The record", &saved("fathom-serve.json", record)));
     page(&head(record), &out)
+}
+
+/// What a report shows of it: the answer, the start and the load; not each launch, round and second.
+pub(crate) fn parts(record: &ServeRecord) -> String {
+    let starts = cold::starts(record);
+    let (tone, answer) = answer(record);
+    let class = match tone {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        _ => "",
+    };
+    let names = record.servers.iter().take(MOST_NAMES);
+    let names: String = names
+        .map(|one| format!("<li><code>{}</code></li>", name(&bounded(&one.name, 300))))
+        .collect();
+    let mut out = format!(
+        "<p class=\"strip {class}\"><strong>{}</strong></p>\n<ol class=\"commands\">{names}</ol>\n",
+        own(&bounded(&answer, LONGEST)).replace('/', "/<wbr>")
+    );
+    out.push_str(&notes(record));
+    if let Some(title) = cold::title(record, &starts) {
+        let content = pictures::start(record, &starts) + &tables::start::start(record, &starts);
+        out.push_str(&section(&title, &content));
+    }
+    let table = tables::load::load(record);
+    if !table.is_empty() {
+        let curves = section("Latency by percentile", &pictures::percentiles(record));
+        out.push_str(&section(&loads::title(record), &(table + &curves)));
+    }
+    out
 }
 
 fn head(record: &ServeRecord) -> Head<'_> {
@@ -44,11 +77,12 @@ fn head(record: &ServeRecord) -> Head<'_> {
         answer: bounded(&answer, LONGEST),
         tone,
         basis: format!(
-            "{}, {} of load in random order (seed {}). {}.",
+            "{}, {} of load in random order (seed {}). {}{}.",
             counted(u64::from(conditions.launches), "launch", "launches"),
             counted(u64::from(conditions.rounds), "round", "rounds"),
             conditions.seed,
-            terminal::cpus(conditions)
+            terminal::cpus(conditions),
+            words::spoken(conditions)
         ),
         commands: record.servers.iter().map(|one| one.name.as_str()).collect(),
         origin: Origin {
@@ -80,7 +114,7 @@ fn notes(record: &ServeRecord) -> String {
 }
 
 fn under_load(record: &ServeRecord) -> String {
-    let table = tables::load(record);
+    let table = tables::load::load(record);
     if table.is_empty() {
         return String::new();
     }
@@ -95,11 +129,25 @@ fn under_load(record: &ServeRecord) -> String {
         + &closed
         + &section("Latency by percentile", &pictures::percentiles(record))
         + &section("Latency over time", &pictures::over_time(record))
-        + &section("How the requests were sent", &tables::sent(record))
-        + &section("What both sides spent", &tables::spent(record))
-        + &folded("Every round", &tables::rounds(record))
-        + &folded("Every second", &tables::seconds(record));
+        + &section("How the requests were sent", &tables::load::sent(record))
+        + &section(
+            "What both sides spent",
+            &(tables::load::spent(record) + &calls(record)),
+        )
+        + &folded("Every round", &tables::load::rounds(record))
+        + &folded("Every second", &tables::load::seconds(record));
     section(&loads::title(record), &content)
+}
+
+fn calls(record: &ServeRecord) -> String {
+    let lines = calls::lines(record).into_iter();
+    let lines = lines.map(|line| {
+        format!(
+            "<p class=\"small soft\">{}</p>\n",
+            html(&bounded(&line, LONGEST))
+        )
+    });
+    lines.collect()
 }
 
 fn messages(record: &ServeRecord) -> String {

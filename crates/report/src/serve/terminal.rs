@@ -6,6 +6,7 @@ use super::answer::{answer, budget_value};
 use super::{calls, cold, compared, loads, websocket, words};
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count};
+use crate::why::of_server;
 
 /// How the record is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,15 @@ pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
             let text = format!("{}{}", words::number(record, index), highest_rate(highest));
             let text = page.clean(&text);
             page.prose(0, Tone::Strong, &text);
+        }
+    }
+    for (index, server) in record.servers.iter().enumerate() {
+        if let Some(why) = &server.why {
+            let (who, under) = (
+                words::number(record, index),
+                words::load_of(why.connections, why.rate_per_second),
+            );
+            of_server(&mut page, &who, &under, why);
         }
     }
     if options.verbose {

@@ -23,10 +23,15 @@ pub(super) fn ms_or(ms: Option<f64>) -> String {
 
 /// `16 connections`, or `1,490/s, open`.
 pub(super) fn load(load: &LoadResult) -> String {
-    match load.rate_per_second {
+    load_of(load.connections, load.rate_per_second)
+}
+
+/// The same of its numbers.
+pub(super) fn load_of(connections: u32, rate_per_second: Option<f64>) -> String {
+    match rate_per_second {
         Some(rate) => format!("open, {}/s", format_count(rate)),
-        None if load.connections == 1 => "1 connection".to_string(),
-        None => format!("{} connections", load.connections),
+        None if connections == 1 => "1 connection".to_string(),
+        None => format!("{connections} connections"),
     }
 }
 

@@ -49,6 +49,8 @@ const ROWS_OF_ROW: usize = 2;
 const FINDINGS: usize = 2;
 /// Lines of what must be known.
 const WARNINGS: usize = 1;
+/// What is not explained may be this part of the longer command's time.
+const EXPLAINED: f64 = 0.02;
 /// Columns of a time.
 const TIME: usize = 11;
 
@@ -76,8 +78,9 @@ pub fn difference_terminal(record: &DifferenceRecord, options: &DifferenceOption
 }
 
 /// The first rows in words, for verbs that say in a line or two what a difference is made of:
-/// `+100 ms sleeping (clock_nanosleep, 1 call more)`. At most `most` of them. Texts from outside are
-/// as they are: escape them.
+/// `+100 ms sleeping (clock_nanosleep, 1 call more)`. At most `most` of them, and what is not
+/// explained where that is more than is asked of an explanation. Texts from outside are as they are:
+/// escape them.
 pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
     let scale = Scale::of(difference);
     let parts = difference.parts().take(most);
@@ -91,7 +94,12 @@ pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
             inner.unwrap_or_default()
         )
     };
-    parts.map(line).collect()
+    let mut lines: Vec<String> = parts.map(line).collect();
+    if difference.not_explained_share > EXPLAINED || lines.is_empty() {
+        let left = scale.signed(difference.not_explained);
+        lines.push(format!("{left} not explained"));
+    }
+    lines
 }
 
 /// One unit and one number of decimals for all times: so they add up as they are read.
@@ -273,6 +281,10 @@ fn what(row: &DifferenceRow) -> String {
     let name = match (row.by, row.category) {
         (DifferenceBy::Category, Some(spent)) => words::name(spent).to_owned(),
         (DifferenceBy::Child, _) => format!("child {}", row.part),
+        (DifferenceBy::Together, _) => match row.part.as_str() {
+            "other_cpu_time" => "CPU time in parts too small to be known one by one".to_owned(),
+            _ => "waits, each too short to be known by itself".to_owned(),
+        },
         _ => row.part.clone(),
     };
     let file = match (row.by, &row.file) {

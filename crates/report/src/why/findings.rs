@@ -4,6 +4,7 @@ use fathom_model::{Confidence, Explanation, Finding};
 
 use super::processes;
 use super::quote::{could_save, share_text};
+use super::summary::whole_seconds;
 use super::verdict::verdict;
 use crate::columns;
 use crate::line::{Line, Page, Tone};
@@ -31,7 +32,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
         nothing(page, explanation);
         return;
     }
-    let whole = explanation.timed.wall.value;
+    let whole = whole_seconds(explanation);
     let in_full = if all { findings.len() } else { IN_FULL };
     for (index, finding) in findings.iter().take(in_full).enumerate() {
         headline(page, index, finding, whole);

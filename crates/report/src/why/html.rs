@@ -5,6 +5,7 @@ use fathom_model::Explanation;
 use super::page_data::{self, Limits, PageData};
 use super::page_tables;
 use super::quote::could_save;
+use super::summary::{process_title, whole_seconds};
 use super::verdict::verdict;
 use crate::line::Tone;
 use crate::page::{Head, Origin, drawn_by_script, inert};
@@ -58,10 +59,9 @@ pub fn explain_html(explanation: &Explanation) -> String {
 }
 
 fn head(explanation: &Explanation) -> Head<'_> {
-    let timed = &explanation.timed;
     let first = explanation.findings.first();
     let saving = first.and_then(|finding| {
-        let saving = could_save(finding, timed.wall.value)?;
+        let saving = could_save(finding, whole_seconds(explanation))?;
         Some(format!("{}: {saving}", finding.id))
     });
     Head {
@@ -73,7 +73,10 @@ fn head(explanation: &Explanation) -> Head<'_> {
             (None, None) => bounded(&verdict(explanation), 300),
         },
         tone: Tone::Strong,
-        basis: String::new(),
+        basis: match &explanation.process {
+            Some(process) => bounded(&process_title(explanation, process), 300),
+            None => String::new(),
+        },
         commands: vec![&explanation.command],
         origin: Origin {
             environment: &explanation.environment,

@@ -3,7 +3,9 @@
 use fathom_model::{Confidence, Explanation, Finding};
 
 use super::quote::{Quote, could_save, share_text};
-use super::summary::{counted_runs, estimate, explained_by, slowdown, whole};
+use super::summary::{
+    counted_runs, estimate, explained_by, process_title, slowdown, whole, whole_seconds,
+};
 use super::verdict::verdict;
 use super::{account, processes};
 use crate::export::code;
@@ -22,13 +24,19 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     let explaining = &explanation.explaining;
     let command = shorten(&escape(&explanation.command), LONGEST);
     let mut out = format!("**fathom why** {}\n\n", code(&command));
-    out.push_str(&format!(
-        "Wall time {}, median of {}. Observed in another run, {}; {}.\n",
-        estimate(&explanation.timed.wall).replace(JOIN, " "),
-        counted_runs(&explanation.timed),
-        plain(&explained_by(&explaining.tier)),
-        slowdown(explanation)
-    ));
+    let by = plain(&explained_by(&explaining.tier));
+    let slowdown = slowdown(explanation);
+    out.push_str(&match &explanation.process {
+        Some(process) => {
+            let title = plain(&process_title(explanation, process));
+            format!("{title}. Observed {by}; {slowdown}.\n")
+        }
+        None => format!(
+            "Wall time {}, median of {}. Observed in another run, {by}; {slowdown}.\n",
+            estimate(&explanation.timed.wall).replace(JOIN, " "),
+            counted_runs(&explanation.timed),
+        ),
+    });
     if !explanation.end.is_empty() {
         out.push_str(&format!("\nThe run ended: {}.\n", plain(&explanation.end)));
     }
@@ -63,7 +71,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
         }
     }
     for (index, finding) in explanation.findings.iter().take(FINDINGS).enumerate() {
-        out.push_str(&one(index, finding, explanation.timed.wall.value));
+        out.push_str(&one(index, finding, whole_seconds(explanation)));
     }
     if explanation.findings.len() > FINDINGS {
         out.push_str(&format!(

@@ -12,9 +12,9 @@ const LEAST_SHARE: f64 = 0.2;
 /// Fewer samples say nothing.
 pub(super) const LEAST_SAMPLES: u64 = 40;
 /// Functions below this share of the own code are not named in a sentence.
-const LEAST_OF_CODE: f64 = 0.05;
+pub(super) const LEAST_OF_CODE: f64 = 0.05;
 /// That many are named there.
-const NAMED: usize = 4;
+pub(super) const NAMED: usize = 4;
 
 /// `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None`
 /// where it doesn't matter or too little is known.

@@ -6,7 +6,10 @@ use serde::Serialize;
 use super::account;
 use super::lanes::{self, Timeline};
 use super::quote::{Quote, could_save, run_ns, share_text, time};
-use super::summary::{estimate, explained_by, floor_that_matters, slowdown, whole};
+use super::summary::{
+    cpu_seconds, estimate, explained_by, floor_that_matters, process_title, slowdown, whole,
+    whole_seconds,
+};
 use super::verdict::verdict;
 use super::{places, processes, startup, words};
 use crate::quantity::counted;
@@ -31,6 +34,8 @@ pub(super) struct Limits {
 
 #[derive(Serialize)]
 pub(super) struct PageData {
+    /// What was observed, where it ran already.
+    process: Option<String>,
     end: String,
     wall: String,
     runs: String,
@@ -107,10 +112,20 @@ impl PageData {
             shown.map(|text| safe(text, limits.text)).collect()
         };
         PageData {
+            process: explanation
+                .process
+                .as_ref()
+                .map(|process| safe(&process_title(explanation, process), limits.text)),
             end: safe(&explanation.end, limits.text),
-            wall: estimate(&timed.wall).replace(JOIN, " "),
+            wall: match explanation.process {
+                Some(_) => time(explanation.account.wall_ns as f64 / 1e9),
+                None => estimate(&timed.wall).replace(JOIN, " "),
+            },
             runs: counted(timed.runs as u64, "untraced run", "untraced runs"),
-            cpu: time(timed.cpu.value),
+            cpu: time(match explanation.process {
+                Some(_) => cpu_seconds(explanation),
+                None => timed.cpu.value,
+            }),
             memory: format_bytes(timed.peak_memory.value),
             floor: floor_that_matters(explanation).map(|floor| time(floor.value)),
             explained: explained_by(&safe(&explaining.tier, 40)),
@@ -166,7 +181,7 @@ fn shares(explanation: &Explanation) -> Vec<Share> {
 }
 
 fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
-    let whole = explanation.timed.wall.value;
+    let whole = whole_seconds(explanation);
     let quote = Quote::of(explanation);
     let place = &finding.place;
     let path = place.path.as_ref().map(|path| safe(path, limits.text));

@@ -1,6 +1,6 @@
 //! What was timed, how it was explained, and what must be known to trust it.
 
-use fathom_model::{Estimate, Explanation, TimedRuns};
+use fathom_model::{Estimate, Explanation, ObservedProcess, TimeCategory, TimedRuns};
 
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, fixed, format_level, supported_decimals};
@@ -21,6 +21,9 @@ const BETWEEN: &str = "   ";
 
 /// Command and time: the untraced runs' median, CPU time and memory.
 pub(super) fn time(page: &mut Page, explanation: &Explanation) {
+    if let Some(process) = &explanation.process {
+        return observed_process(page, explanation, process);
+    }
     let name = page.fit(&explanation.command, page.width());
     page.push(Line::new().add(Tone::Strong, name));
     let timed = &explanation.timed;
@@ -36,6 +39,64 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     if !explanation.end.is_empty() {
         let end = page.clean(&explanation.end);
         page.prose(2, Tone::Bad, &format!("ended: {end}"));
+    }
+}
+
+/// `PID 1234 (name), 5.0 s of it`, what it runs, and its CPU time.
+fn observed_process(page: &mut Page, explanation: &Explanation, process: &ObservedProcess) {
+    let title = page.clean(&process_title(explanation, process));
+    page.push(Line::new().add(Tone::Strong, page.fit(&title, page.width())));
+    if !explanation.command.is_empty() {
+        let command = page.fit(&explanation.command, page.width().saturating_sub(2));
+        page.push(Line::new().pad_to(2).add(Tone::Plain, command));
+    }
+    let threads = explanation.threads.len() as u64;
+    let processes = explanation.processes.len() as u64;
+    let mut all = vec![format!(
+        "CPU {}",
+        super::quote::time(cpu_seconds(explanation))
+    )];
+    all.push(counted(threads, "thread", "threads"));
+    if processes > 1 {
+        all.push(counted(processes, "process", "processes"));
+    }
+    facts(page, &all);
+    if process.ended && !explanation.end.is_empty() {
+        let end = page.clean(&explanation.end);
+        page.prose(2, Tone::Bad, &format!("ended: {end}"));
+    }
+}
+
+/// `PID 1234 (name), 5.0 s of it`.
+pub(super) fn process_title(explanation: &Explanation, process: &ObservedProcess) -> String {
+    let seconds = explanation.explaining.wall_ns as f64 / 1e9;
+    let unit = TimeUnit::fitting(seconds);
+    let up_to = if process.ended { ", up to its end" } else { "" };
+    format!(
+        "PID {} ({}), {:.1} {} of it{up_to}",
+        process.pid,
+        process.name,
+        seconds / unit.seconds(),
+        unit.symbol()
+    )
+}
+
+/// What all threads had of CPUs.
+pub(super) fn cpu_seconds(explanation: &Explanation) -> f64 {
+    let parts = explanation
+        .threads
+        .iter()
+        .flat_map(|thread| &thread.account.parts);
+    let of_cpu = |spent: TimeCategory| spent == TimeCategory::UserCode || spent.is_in_kernel();
+    let on_cpu = parts.filter(|part| of_cpu(part.spent));
+    on_cpu.map(|part| part.ns).sum::<u64>() as f64 / 1e9
+}
+
+/// The whole that savings are parts of.
+pub(super) fn whole_seconds(explanation: &Explanation) -> f64 {
+    match &explanation.process {
+        Some(_) => explanation.account.wall_ns as f64 / 1e9,
+        None => explanation.timed.wall.value,
     }
 }
 
@@ -121,6 +182,9 @@ fn warnings(page: &mut Page, explanation: &Explanation, all: bool) {
 /// The last program that the command's own process executed, where it was not the first: what a
 /// shim or a wrapper leads to.
 fn really_ran(explanation: &Explanation) -> Option<String> {
+    if explanation.process.is_some() {
+        return None;
+    }
     let command = explanation
         .processes
         .iter()
@@ -136,6 +200,7 @@ fn really_ran(explanation: &Explanation) -> Option<String> {
 /// What the account is of: `median wall time`.
 pub(super) fn whole(explanation: &Explanation) -> &'static str {
     match explanation.timed.runs {
+        0 if explanation.process.is_some() => "observed time",
         0 => "observed run",
         _ => "median wall time",
     }
@@ -207,7 +272,9 @@ pub(super) fn explained_by(tier: &str) -> String {
 /// `traced run 1.04x slower`: its wall time divided by the median of the untraced runs.
 pub(super) fn slowdown(explanation: &Explanation) -> String {
     let factor = explanation.explaining.slowdown;
-    if explanation.timed.runs == 0 {
+    if explanation.process.is_some() {
+        "it was not stopped".to_owned()
+    } else if explanation.timed.runs == 0 {
         "no timed run to compare it with".to_owned()
     } else if !factor.is_finite() {
         "how much slower the traced run was is not known".to_owned()

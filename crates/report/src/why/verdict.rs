@@ -5,6 +5,7 @@ use fathom_model::{Explanation, OwnCode, TimeAccount, TimeCategory};
 use super::account::in_kernel;
 use super::own_code::{LEAST_SAMPLES, name};
 use super::quote::{share_text, time};
+use super::summary::whole_seconds;
 use super::words::{self, Kind};
 
 /// From this part of the time on, starting the process is the answer.
@@ -31,9 +32,12 @@ pub(super) fn verdict(explanation: &Explanation) -> String {
     in_a_line(Facts {
         account: &explanation.account,
         code: explanation.own_code.as_ref(),
-        wall: explanation.timed.wall.value,
+        wall: whole_seconds(explanation),
         floor: explanation.timed.floor.map(|floor| floor.value),
-        listens: calls.any(|row| row.name == "listen" && row.errors < row.calls),
+        listens: match &explanation.process {
+            Some(process) => process.listens,
+            None => calls.any(|row| row.name == "listen" && row.errors < row.calls),
+        },
     })
 }
 

@@ -29,6 +29,14 @@ fn every_page_is_whole_at_each_width_in_light_and_dark() {
                 wrong.extend(found.map(|text| format!("{name}, {width}: {text}")));
             }
         }
+        if name.starts_with("report") && !name.ends_with("hostile") {
+            let cut = browser.cut_on_paper();
+            wrong.extend(
+                cut.into_iter()
+                    .map(|text| format!("{name}, on paper: {text}")),
+            );
+            browser.open(name, &page);
+        }
         let keys = browser.defects_of_keys();
         wrong.extend(keys.into_iter().map(|text| format!("{name}: {text}")));
         if browser.run("typeof window.ran") != "undefined" {

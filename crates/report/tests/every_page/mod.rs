@@ -62,6 +62,14 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("report-large", report_html(&reported::suite(100, 200))),
         ("report-index", site(&reported::ordinary(), 0)),
         ("report-one", site(&reported::ordinary(), 1)),
+        (
+            "report-records",
+            report_html(&reported::with_records(served::pair())),
+        ),
+        (
+            "report-records-hostile",
+            report_html(&reported::with_hostile_records(served::hostile())),
+        ),
         ("report-hostile", report_html(&reported::hostile())),
         ("report-one-hostile", site(&reported::hostile(), 1)),
     ]

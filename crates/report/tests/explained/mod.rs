@@ -5,10 +5,14 @@
 #![allow(dead_code)]
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use fathom_diagnose::{Observation, Subject};
-use fathom_model::{Environment, Estimate, Explanation, Stretch, TimeCategory};
+use fathom_model::{
+    AccountPart, Environment, Estimate, Explanation, ObservedProcess, Stretch, TimeAccount,
+    TimeCategory,
+};
 use flate2::read::GzDecoder;
 
 pub(crate) mod hostile;
@@ -36,8 +40,12 @@ pub(crate) fn names() -> Vec<String> {
 /// The explanation of a recorded run.
 pub(crate) fn recorded(name: &str) -> Explanation {
     let file = File::open(folder().join(format!("{name}.json.gz"))).expect("it is recorded");
+    let mut text = Vec::new();
+    let mut unpacked = GzDecoder::new(file);
+    unpacked.read_to_end(&mut text).expect("it is compressed");
+    // Not from the reader: byte by byte that takes a debug build several times as long.
     let observation: Observation =
-        serde_json::from_reader(GzDecoder::new(file)).expect("a recorded trace is an observation");
+        serde_json::from_slice(&text).expect("a recorded trace is an observation");
     // Large traces were recorded without their arguments.
     let program = name.split('.').nth(1).unwrap_or(name);
     let subject = Subject {
@@ -83,6 +91,31 @@ pub(crate) fn clean() -> Explanation {
 /// Python that sleeps, and writes each piece with a call of its own.
 pub(crate) fn findings() -> Explanation {
     recorded("sleeping.python-two.slow.kernel")
+}
+
+/// A server that ran already, observed for two seconds.
+pub(crate) fn attached() -> Explanation {
+    let mut explanation = clean();
+    explanation.process = Some(ObservedProcess {
+        pid: 4120,
+        name: "app\u{1b}[2J".to_owned(),
+        ended: false,
+        listens: true,
+    });
+    explanation.timed = fathom_diagnose::timed_runs(&[], None);
+    explanation.explaining.slowdown = 1.0;
+    explanation.explaining.times_are_quoted = true;
+    explanation.explaining.wall_ns = 2_000 * MS;
+    let part = |spent, ns| AccountPart { spent, ns };
+    explanation.account = TimeAccount {
+        wall_ns: 2_000 * MS,
+        parts: vec![
+            part(TimeCategory::WaitingForEvents, 1_500 * MS),
+            part(TimeCategory::UserCode, 500 * MS),
+        ],
+    };
+    explanation.phases.clear();
+    explanation
 }
 
 pub(crate) fn stretch(

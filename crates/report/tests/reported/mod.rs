@@ -1,8 +1,9 @@
 //! Reports of stores that are made up: what changed is known.
 
 use fathom_model::{
-    Drift, DriftSource, Estimate, HistoryEnvironment, Measurement, Report, ReportBenchmark,
-    ReportComparison, ReportPoint, ReportSamples, ReportSeries, Verdict,
+    Drift, DriftSource, Estimate, GateBenchmark, GateRecord, GateVerdict, HistoryEnvironment,
+    Measurement, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSamples,
+    ReportSeries, ServeRecord, Verdict, VersionsRecord,
 };
 
 const START: i64 = 1_790_000_000;
@@ -190,9 +191,67 @@ fn series(number: usize, place: usize, metric: &str, revisions: usize) -> Report
     }
 }
 
+/// What a real `fathom gate` of two commands wrote.
+pub(crate) fn gate() -> GateRecord {
+    serde_json::from_str(include_str!("gate.json")).expect("a record")
+}
+
+/// What a real `fathom versions` of three releases wrote.
+fn versions() -> VersionsRecord {
+    serde_json::from_str(include_str!("versions.json")).expect("a record")
+}
+
+/// The suite with records of verbs that answer by themselves.
+pub(crate) fn with_records(serve: ServeRecord) -> Report {
+    let mut gate = gate();
+    let row = gate.benchmarks[0].clone();
+    gate.verdict = GateVerdict::Worse;
+    gate.benchmarks.push(GateBenchmark {
+        name: "parse-large".to_owned(),
+        verdict: GateVerdict::Worse,
+        why: vec!["looked worse in 20 rounds, and again in 20 fresh ones".to_owned()],
+        ..row.clone()
+    });
+    gate.benchmarks.push(GateBenchmark {
+        name: "noisy".to_owned(),
+        verdict: GateVerdict::CannotTell,
+        ratio: None,
+        ..row
+    });
+    Report {
+        gates: vec![gate],
+        versions: vec![versions()],
+        serves: vec![serve],
+        ..ordinary()
+    }
+}
+
+/// The same with names that nobody should have.
+pub(crate) fn with_hostile_records(serve: ServeRecord) -> Report {
+    let mut report = with_records(serve);
+    let gate = &mut report.gates[0];
+    gate.base.name = EVIL.to_owned();
+    gate.head.name = "\u{202e}x".repeat(50_000);
+    gate.notes = vec![EVIL.repeat(200), "\u{1b}[31m".to_owned()];
+    for row in &mut gate.benchmarks {
+        row.name = format!("{EVIL}{}", "x".repeat(100_000));
+        row.metric = EVIL.to_owned();
+        row.why = vec![EVIL.repeat(300); 9];
+    }
+    let versions = &mut report.versions[0];
+    versions.command = EVIL.repeat(400);
+    for version in &mut versions.versions {
+        version.version = format!("\u{202e}{EVIL}");
+    }
+    report
+}
+
+const EVIL: &str =
+    "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
+
 /// Names that would be markup, turn the line around, or break the layout.
 pub(crate) fn hostile() -> Report {
-    let evil = "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
+    let evil = EVIL;
     let mut report = suite(4, 12);
     let names = [
         format!("{evil}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}"),

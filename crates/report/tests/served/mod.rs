@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use super::fingerprinted::fingerprint;
 use fathom_model::{
-    ColdStart, Environment, Estimate, HighestRate, Launch, ListeningBy, LoadResult, LoadRound,
-    LoadSecond, MoreRounds, Percentiles, SCHEMA_VERSION, ServeBudget, ServeComparison,
-    ServeConditions, ServeMetric, ServeRecord, ServedServer, ServerCalls, SlowLaunch, Spread,
-    StopReason, TriedRate, Verdict, Warning, WebSocketClient, WebSocketLink, WebSocketResult,
+    AccountPart, CallRow, ColdStart, Environment, Estimate, FunctionShare, HighestRate, Launch,
+    ListeningBy, LoadResult, LoadRound, LoadSecond, MoreRounds, OwnCode, Percentiles,
+    SCHEMA_VERSION, ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord,
+    ServedServer, ServerCalls, ServerWhy, SlowLaunch, Spread, StopReason, TimeAccount,
+    TimeCategory, TriedRate, Verdict, Warning, WebSocketClient, WebSocketLink, WebSocketResult,
     WebSocketRound,
 };
 
@@ -175,6 +176,7 @@ fn server(name: &str, ms: f64, per_second: f64) -> ServedServer {
         }),
         highest_rate: None,
         websocket: Vec::new(),
+        why: None,
     }
 }
 
@@ -267,9 +269,57 @@ pub(crate) fn plain() -> ServeRecord {
 }
 
 /// Two servers with everything that can be said of them.
+/// What `--why` adds.
+fn why(rate_per_second: Option<f64>) -> ServerWhy {
+    let part = |spent, ns| AccountPart { spent, ns };
+    let call = |name: &str, calls, total_ns| CallRow {
+        name: name.to_string(),
+        calls,
+        errors: 0,
+        total_ns: Some(total_ns),
+        blocked_ns: Some(0),
+        bytes: 90,
+    };
+    ServerWhy {
+        connections: 16,
+        rate_per_second,
+        tier: "kernel".to_string(),
+        seconds: 3.0,
+        requests_per_second: 1_500.0,
+        account: TimeAccount {
+            wall_ns: 3_000_000_000,
+            parts: vec![
+                part(TimeCategory::UserCode, 1_500_000_000),
+                part(TimeCategory::KernelIo, 900_000_000),
+                part(TimeCategory::WaitingForEvents, 600_000_000),
+            ],
+        },
+        calls: vec![
+            call("sendto", 4_500, 700_000_000),
+            call("recvfrom", 4_512, 200_000_000),
+            call("futex\u{1b}[2J", 90, 3_000_000),
+        ],
+        own_code: Some(OwnCode {
+            period_ns: 3_989_000,
+            samples: 376,
+            functions: vec![FunctionShare {
+                function: Some("_PyEval_EvalFrameDefault".to_string()),
+                file: "/usr/bin/python3.11".to_string(),
+                samples: 211,
+                share: 0.56,
+            }],
+        }),
+        not_visible: vec!["work that makes no system call".to_string()],
+    }
+}
+
 pub(crate) fn full() -> ServeRecord {
     let mut record = plain();
     record.servers.push(server("./app {port}", 3.1, 21_300.0));
+    record.servers[1].why = Some(ServerWhy {
+        own_code: None,
+        ..why(Some(1_000.0))
+    });
     let first = &mut record.servers[0];
     first.cold_evicted = Some(cold(480.0, Some(ListeningBy::Look)));
     let bad = &mut first.load[1];
@@ -298,6 +348,7 @@ pub(crate) fn full() -> ServeRecord {
     .map(str::to_string)
     .to_vec();
     first.load[2].verdicts = vec!["generator late".to_string()];
+    first.why = Some(why(None));
     first.highest_rate = Some(HighestRate {
         limit: "p99<5ms".to_string(),
         rate_per_second: Some(1720.0),

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use fathom_store::{
     Draft, Error, Input, Location, Options, Prune, Selector, SeriesFilter, Since, Store, Warning,
+    date,
 };
+use serde_json::json;
 
 use crate::support::{Place, bench, draft, hour, series, values};
 
@@ -289,6 +291,37 @@ pub(crate) fn two_benchmarks_of_one_record_stay_two(place: &Place) {
     let twice = store.series(&filter, 1).unwrap();
     assert_eq!(twice.len(), 2, "the same command twice in a session");
     assert_eq!(twice[1].parameters, [("place".to_owned(), "2".to_owned())]);
+}
+
+pub(crate) fn values_of_two_units_are_two_series(place: &Place) {
+    let import = |unit: &str, value: f64, hours: i64| {
+        let text = json!({"schema_version": 2, "kind": "imported", "fathom_version": "1",
+            "started_at": date::text(hour(hours)), "time_from_file": true, "environment": {},
+            "revision": null, "left_out": [], "source": {"tool": "x", "version": null, "file": "-"},
+            "benchmarks": [{"name": "a", "parameters": {}, "metric": "score", "unit": unit,
+                "direction": null, "samples": [value]}]});
+        Draft::of(text.to_string()).unwrap()
+    };
+    let mut store = place.store();
+    for (unit, value, hours) in [
+        ("frames", 60.0, 1),
+        ("points", 4e6, 2),
+        ("frames", 61.0, 3),
+        ("points", 5e6, 4),
+    ] {
+        store.save(&import(unit, value, hours)).unwrap();
+    }
+    let found = store.series(&SeriesFilter::default(), 0).unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    for (unit, expected) in [("frames", [60.0, 61.0]), ("points", [4e6, 5e6])] {
+        let own = found.iter().find(|one| one.unit == unit).unwrap();
+        let points = store.points(own.number, &Since::Start).unwrap();
+        let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+        assert_eq!(values, expected, "{unit}");
+    }
+    let apart = found.iter().find(|one| one.unit == "points").unwrap();
+    let unit = ("unit".to_owned(), "points".to_owned());
+    assert_eq!(apart.parameters, [unit]);
 }
 
 pub(crate) fn labels_are_given_and_taken(place: &Place) {

@@ -115,6 +115,34 @@ fn run_has_the_results_of_its_measures() {
 }
 
 #[test]
+fn gate_has_what_head_takes_and_how_far_programs_are_from_themselves() {
+    let record = |rule: &str, failed: bool| {
+        format!(
+            r#"{{"kind": "gate", "fathom_version": "1", "started_at": "2026-11-21", "rule": {{"name": "{rule}"}},
+            "benchmarks": [{{"name": "a", "metric": "wall", "rounds": 10, "budget": null,
+                "head": {{"value": 2.0, "low": 1.9, "high": 2.1, "level": 0.95}}}},
+              {{"name": "a", "metric": "read_calls", "rounds": 10, "budget": "<= 3",
+                "head": {{"value": 3.0, "low": 3.0, "high": 3.0, "level": 0.95}}}}],
+            "null_arm": {{"failed": {failed}, "benchmarks": [{{"name": "a",
+                "ratio": {{"value": 0.99, "low": 0.98, "high": 1.01, "level": 0.95}}}}]}}}}"#
+        )
+    };
+    let all = points(&record("paired", false));
+    assert_eq!(all.len(), 2, "{all:?}");
+    let wall = find(&all, "wall");
+    assert_eq!(
+        (wall.value, wall.runs, wall.unit.as_str()),
+        (2.0, 20, "seconds")
+    );
+    let null = find(&all, "null_arm");
+    assert_eq!((null.value, null.unit.as_str()), (0.99, "ratio"));
+    // Times of a machine that is to blame are none of the program.
+    let blamed = points(&record("paired", true));
+    assert_eq!((blamed.len(), blamed[0].metric.as_str()), (1, "null_arm"));
+    assert_eq!(points(&record("best_of", false)), []);
+}
+
+#[test]
 fn what_is_no_record_is_refused_and_other_kinds_have_no_points() {
     for (text, named) in [
         ("", "EOF"),

@@ -50,6 +50,7 @@ on_both! {
     a_clock_that_was_set_back_is_said_and_points_stay_sorted,
     a_renamed_benchmark_keeps_its_history,
     two_benchmarks_of_one_record_stay_two,
+    values_of_two_units_are_two_series,
     labels_are_given_and_taken,
     pruning_takes_runs_and_leaves_points,
     a_bundle_moves_everything,

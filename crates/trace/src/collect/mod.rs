@@ -9,9 +9,11 @@ use std::collections::{HashMap, HashSet};
 use rows::{add_off, off_row, row, split, text};
 
 use crate::accounts;
+use crate::attach::Found;
 use crate::calls::{self, Direction};
 use crate::descriptor_events::{self, DescriptorEvent};
 use crate::names::Names;
+use crate::programs;
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::result::{
     Cause, Entered, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
@@ -41,6 +43,8 @@ pub(crate) struct Collector {
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
+    /// What is alive at the end goes on.
+    goes_on: bool,
     /// Threads that have ended and whose numbers were not used again since.
     pub ended: HashSet<Who>,
 }
@@ -65,6 +69,7 @@ impl Collector {
             rows: Vec::new(),
             off_cpu: Vec::new(),
             survivors: 0,
+            goes_on: false,
             ended: HashSet::new(),
         };
         for root in roots {
@@ -75,6 +80,23 @@ impl Collector {
             new.begin(who, None, start);
         }
         new
+    }
+
+    /// Takes what was found of a tree that runs already, to be observed from `start` on.
+    pub(crate) fn attach(&mut self, start: u64, found: &Found) {
+        (self.start, self.started, self.goes_on) = (start, true, true);
+        for process in &found.processes {
+            let who = Who {
+                tid: process.pid,
+                pid: process.pid,
+            };
+            self.begin(who, process.parent, start);
+            let program = programs::running(process.pid, 0);
+            self.process(process.pid, start).execs.extend(program);
+        }
+        for &(pid, tid) in found.threads.iter().filter(|(pid, tid)| pid != tid) {
+            self.begin(Who { tid, pid }, None, start);
+        }
     }
 
     /// Says that page faults are timed, or why they are not; `None` if nobody asked.
@@ -430,7 +452,9 @@ impl Collector {
              are shown outside calls)"
                 .to_owned(),
         ];
-        not_visible.extend(not_seen_to_end(self.survivors));
+        if !self.goes_on {
+            not_visible.extend(not_seen_to_end(self.survivors));
+        }
         if let Some(why) = &self.untimed_faults {
             not_visible.push(format!(
                 "how long page faults took (they are counted): {why}"

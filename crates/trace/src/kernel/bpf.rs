@@ -188,6 +188,25 @@ impl Map {
         bpf(MAP_UPDATE, &mut attr).map(drop)
     }
 
+    /// Writes one entry that isn't there yet; `false` if it is.
+    ///
+    /// # Errors
+    /// Those of [`Map::set`].
+    pub(crate) fn add(&self, key: &[u8], value: &[u8]) -> io::Result<bool> {
+        /// `BPF_NOEXIST`.
+        const ONLY_NEW: u64 = 1;
+        if key.len() != self.key_size || value.len() != self.value_size {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut attr = self.element(Some(key), value.as_ptr());
+        attr.flags = ONLY_NEW;
+        match bpf(MAP_UPDATE, &mut attr) {
+            Ok(_) => Ok(true),
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Reads one entry; `None` if there is none. Not for per-CPU maps.
     ///
     /// # Errors

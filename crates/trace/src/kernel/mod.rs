@@ -5,6 +5,7 @@
 //! put together into a `Trace` (`drain_ended`, `observe`).
 
 pub(crate) mod asm;
+mod attach;
 pub(crate) mod bpf;
 pub(crate) mod btf;
 mod drain_ended;
@@ -19,4 +20,5 @@ pub(crate) mod session;
 mod tick_skid;
 mod urgent;
 
+pub(crate) use attach::attach;
 pub(crate) use observe::{observe, observe_group};

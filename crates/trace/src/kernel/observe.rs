@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::RawFd;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::drain_ended::DrainedRows;
 use super::entry_exit_overhead::{self, Calls};
@@ -24,7 +24,7 @@ use crate::result::{CallOverhead, FaultOverhead, GroupTrace, Losses, Tier, Trace
 use crate::watch::{Limits, now};
 
 /// Distance of readings of the ring: 4 MiB hold what comes in 10 ms many times over.
-const READING: Duration = Duration::from_millis(10);
+pub(super) const READING: Duration = Duration::from_millis(10);
 
 /// Faults of which it matters what goes unseen of each, and how ticks are charged.
 const MANY_FAULTS: u64 = 50_000;
@@ -68,28 +68,23 @@ fn watch(
     for pid in &roots {
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
     }
-    let sampling = |period| MachineWide::begin(&roots, period);
-    let (mut profile, unprofiled) = or_why(options.profile.map(sampling).transpose());
-    let probes = options.mutexes_of.as_deref().map(Mutexes::begin);
-    let (mut mutexes, unprobed) = or_why(probes.transpose().map(Option::flatten));
+    let mut gathering = Gathering::begin(collector, &roots, options);
     group.begin(now());
     group.release_due(now())?;
 
     // The commands are made: none of them inherits it.
     let urgent = Urgent::raise();
-    let mut drained = DrainedRows::new(options.most_rows);
     let mut cut_short = false;
     while !group.all_ended(limits.shorten(READING)) {
         group.release_due(now())?;
-        session.ring.drain(|record| collector.record(record));
-        profile.iter_mut().for_each(MachineWide::read);
-        mutexes.iter_mut().for_each(Mutexes::read);
-        drained.take_ended(session, &mut collector.ended)?;
+        gathering.read(session)?;
         if limits.reached() {
             cut_short = true;
             kill_tree(session, &group);
             while !group.all_ended(READING) {
-                session.ring.drain(|record| collector.record(record));
+                session
+                    .ring
+                    .drain(|record| gathering.collector.record(record));
             }
             break;
         }
@@ -97,59 +92,112 @@ fn watch(
     let end = now();
     drop(urgent);
     let alive = alive(session)?;
-    session.ring.drain(|record| collector.record(record));
+    session
+        .ring
+        .drain(|record| gathering.collector.record(record));
     end_survivors(session, &roots)?;
     let losses = losses(session)?;
-    let fault_overhead = fault_overhead(session, collector.timed_faults());
+    let fault_overhead = fault_overhead(session, gathering.collector.timed_faults());
     session.disarm();
     group.check_started()?;
-    let start = collector.start();
-    let mut trace = finish(session, collector, drained, &alive, end)?;
-    trace.lost = Losses {
-        names: trace.lost.names,
-        intervals: trace.lost.intervals,
-        ..losses
-    };
-    trace.not_visible.extend(
-        unprofiled.map(|error| {
-            format!("in which functions the own code was: perf_event_open(2): {error}")
-        }),
-    );
-    trace
-        .not_visible
-        .extend(unprobed.map(|error| {
-            format!("how goroutines waited for mutexes: perf_event_open(2): {error}")
-        }));
-    if let Some(mutexes) = mutexes {
-        let pids: HashSet<u32> = trace.processes.iter().map(|process| process.pid).collect();
-        let (rows, lost) = mutexes.finish(|pid| pids.contains(&pid));
-        trace.mutexes = rows;
-        if lost > 0 {
-            trace.not_visible.push(format!(
-                "some of the waits for mutexes: {lost} records or more found their buffer full"
-            ));
-        }
-    }
-    let profile = profile.map(|seen| seen.finish().into_profile());
-    let call_overhead = call_overhead(session.calls, &trace);
-    let lost = profile.as_ref().map_or(0, |profile| profile.lost);
-    if lost > 0 {
-        trace.not_visible.push(format!(
-            "in which functions the own code was, at times: {lost} records found their buffer full"
-        ));
-    }
+    let start = gathering.collector.start();
+    let trace = gathering.finish(session, &alive, losses, end)?;
     group.reap(
         Trace {
-            tier: Some(Tier::Kernel),
             duration_ns: end - start,
             fault_overhead,
-            call_overhead,
-            profile,
             ..trace
         },
         start,
         cut_short,
     )
+}
+
+/// What is gathered while the programs are armed.
+pub(super) struct Gathering {
+    pub(super) collector: Collector,
+    drained: DrainedRows,
+    profile: Option<MachineWide>,
+    unprofiled: Option<io::Error>,
+    mutexes: Option<Mutexes>,
+    unprobed: Option<io::Error>,
+}
+
+impl Gathering {
+    /// Begins what is beside the programs: samples of these held processes and of what they make,
+    /// and of waits for mutexes.
+    pub(super) fn begin(collector: Collector, roots: &[u32], options: &TraceOptions) -> Self {
+        let sampling = |period| MachineWide::begin(roots, period);
+        let (profile, unprofiled) = or_why(options.profile.map(sampling).transpose());
+        let probes = options.mutexes_of.as_deref().map(Mutexes::begin);
+        let (mutexes, unprobed) = or_why(probes.transpose().map(Option::flatten));
+        Self {
+            collector,
+            drained: DrainedRows::new(options.most_rows),
+            profile,
+            unprofiled,
+            mutexes,
+            unprobed,
+        }
+    }
+
+    /// Samples of processes that run already, too; the first of them began at `since`.
+    pub(super) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
+        if let Some(profile) = &mut self.profile {
+            profile.attach(pids, since);
+        }
+    }
+
+    /// Takes what is new.
+    pub(super) fn read(&mut self, session: &mut Session) -> Result<(), TraceError> {
+        let collector = &mut self.collector;
+        session.ring.drain(|record| collector.record(record));
+        self.profile.iter_mut().for_each(MachineWide::read);
+        self.mutexes.iter_mut().for_each(Mutexes::read);
+        self.drained.take_ended(session, &mut collector.ended)
+    }
+
+    /// Puts it together; `alive`: threads that had not ended at `end`.
+    pub(super) fn finish(
+        self,
+        session: &Session,
+        alive: &[Alive],
+        losses: Losses,
+        end: u64,
+    ) -> Result<Trace, TraceError> {
+        let mut trace = finish(session, self.collector, self.drained, alive, end)?;
+        trace.lost = Losses {
+            names: trace.lost.names,
+            intervals: trace.lost.intervals,
+            ..losses
+        };
+        trace.not_visible.extend(self.unprofiled.map(|error| {
+            format!("in which functions the own code was: perf_event_open(2): {error}")
+        }));
+        trace.not_visible.extend(self.unprobed.map(|error| {
+            format!("how goroutines waited for mutexes: perf_event_open(2): {error}")
+        }));
+        if let Some(mutexes) = self.mutexes {
+            let pids: HashSet<u32> = trace.processes.iter().map(|process| process.pid).collect();
+            let (rows, lost) = mutexes.finish(|pid| pids.contains(&pid));
+            trace.mutexes = rows;
+            if lost > 0 {
+                trace.not_visible.push(format!(
+                    "some of the waits for mutexes: {lost} records or more found their buffer full"
+                ));
+            }
+        }
+        trace.profile = self.profile.map(|seen| seen.finish().into_profile());
+        let lost = trace.profile.as_ref().map_or(0, |profile| profile.lost);
+        if lost > 0 {
+            trace.not_visible.push(format!(
+                "in which functions the own code was, at times: {lost} records found their buffer full"
+            ));
+        }
+        trace.call_overhead = call_overhead(session.calls, &trace);
+        trace.tier = Some(Tier::Kernel);
+        Ok(trace)
+    }
 }
 
 /// What was begun, or why it wasn't: without it all else holds.
@@ -209,7 +257,7 @@ fn finish(
     Ok(trace)
 }
 
-fn losses(session: &Session) -> Result<Losses, TraceError> {
+pub(super) fn losses(session: &Session) -> Result<Losses, TraceError> {
     let count = |which: i32| -> Result<u64, TraceError> {
         let value = session.maps.lost.get(&which.to_ne_bytes());
         let value = value.map_err(system("reading the table of losses"))?;
@@ -225,7 +273,7 @@ fn losses(session: &Session) -> Result<Losses, TraceError> {
     })
 }
 
-fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
+pub(super) fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
     let entries = session.maps.tasks.entries();
     let entries = entries.map_err(system("reading the table of threads"))?;
     Ok(entries

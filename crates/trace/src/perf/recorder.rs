@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::time::Duration;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::SystemTime;
 
 use super::event::{self, Attributes, Watched, flag};
 use super::record::{self, Record, What};
 use super::ring::{Ring, WRITING_NS};
 use super::thread_timelines::ThreadTimelines;
 use super::waits::WaitSample;
+use crate::attach::Reading;
 use crate::command::TraceOptions;
 use crate::error::TraceError;
 use crate::profile::PcSamples;
@@ -25,9 +26,12 @@ const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 /// The records of some held commands and of all that they make.
 #[derive(Debug)]
 pub(crate) struct Recorder {
+    attributes: Attributes,
+    /// Whose ring the events of a CPU share.
+    leaders: Vec<(i32, RawFd)>,
     rings: Vec<Ring>,
     /// The events live for as long as these do.
-    _events: Vec<OwnedFd>,
+    events: Vec<OwnedFd>,
     /// What happened, and what samples saw, after the time up to which every CPU has surely written
     /// all.
     later: Vec<Record>,
@@ -43,26 +47,89 @@ impl Recorder {
     /// # Errors
     /// [`TraceError::NotAllowed`] where the system forbids it, [`TraceError::System`] else.
     pub(crate) fn attach(pids: &[u32], options: &TraceOptions) -> Result<Self, TraceError> {
-        let (rings, events) =
-            arm(pids, options.profile).map_err(|error| match error.raw_os_error() {
-                Some(libc::EACCES | libc::EPERM) => TraceError::NotAllowed(
-                    "perf_event_open(2) refuses: kernel.perf_event_paranoid is above 2, or the \
-                 container's seccomp profile forbids it",
-                ),
-                _ => TraceError::System {
-                    what: "recording switches with perf_event_open(2)",
-                    error,
-                },
-            })?;
-        let distance = options.sample_period.as_nanos() as u64;
+        let samples = options.profile.map(|period| PcSamples::at(pids, period));
         Ok(Self {
-            rings,
-            _events: events,
+            samples,
+            ..Self::attach_to(pids, options)?
+        })
+    }
+
+    /// Records what these threads do from now on, which run already, and what they make; see
+    /// [`Recorder::there`] and [`Recorder::sample_there`].
+    ///
+    /// # Errors
+    /// Those of [`Recorder::attach`].
+    pub(crate) fn attach_to(tids: &[u32], options: &TraceOptions) -> Result<Self, TraceError> {
+        let attributes = Attributes::recording(options.profile, flag::INHERIT | flag::SWITCHES);
+        let distance = options.sample_period.as_nanos() as u64;
+        let mut recorder = Self {
+            attributes,
+            leaders: Vec::new(),
+            rings: Vec::new(),
+            events: Vec::new(),
             later: Vec::new(),
             later_waits: Vec::new(),
             timelines: ThreadTimelines::new(now(), distance, options.timeline),
-            samples: options.profile.map(|period| PcSamples::at(pids, period)),
-        })
+            samples: options.profile.map(|period| PcSamples::at(&[], period)),
+        };
+        for tid in tids {
+            recorder.open(*tid).map_err(refused)?;
+        }
+        match recorder.rings.is_empty() {
+            true => Err(refused(io::ErrorKind::NotFound.into())),
+            false => Ok(recorder),
+        }
+    }
+
+    /// Records one thread more, unless it was made by one that is recorded.
+    ///
+    /// # Errors
+    /// Those of [`Recorder::attach`].
+    pub(crate) fn add(&mut self, tid: u32) -> Result<(), TraceError> {
+        let later = &mut self.later;
+        for ring in &mut self.rings {
+            ring.drain(|bytes| later.extend(record::parse(bytes)));
+        }
+        let begins =
+            |record: &Record| matches!(record.what, What::Begun { tid: begun, .. } if begun == tid);
+        match later.iter().any(begins) {
+            true => Ok(()),
+            false => self.open(tid).map_err(refused),
+        }
+    }
+
+    /// An event for each CPU; those of a CPU share a ring. A thread that has ended has none.
+    fn open(&mut self, tid: u32) -> io::Result<()> {
+        for cpu in event::cpus() {
+            let event = match event::open(&self.attributes, Watched::Thread(tid), cpu) {
+                Ok(Some(event)) => event,
+                Ok(None) => continue,
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            match self.leaders.iter().find(|leader| leader.0 == cpu) {
+                Some((_, leader)) => share(&event, *leader)?,
+                None => {
+                    self.rings.push(map(&event)?);
+                    self.leaders.push((cpu, event.as_raw_fd()));
+                }
+            }
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// A thread was there when it was attached to, and was read after that.
+    pub(crate) fn there(&mut self, pid: u32, tid: u32, reading: &Reading, at: u64) {
+        let waits = reading.state != b'R';
+        self.timelines.there((pid, tid), &reading.name, waits, at);
+    }
+
+    /// Own code of processes that run already is sampled, too: see [`PcSamples::attach`].
+    pub(crate) fn sample_there(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
+        if let Some(samples) = &mut self.samples {
+            samples.attach(pids, since);
+        }
     }
 
     /// Times count from here.
@@ -164,29 +231,16 @@ impl News {
     }
 }
 
-/// One event for each process and CPU; those of a CPU share a ring.
-fn arm(pids: &[u32], period: Option<Duration>) -> io::Result<(Vec<Ring>, Vec<OwnedFd>)> {
-    let attributes = Attributes::recording(period, flag::INHERIT | flag::SWITCHES);
-    let (mut rings, mut events) = (Vec::new(), Vec::new());
-    for cpu in event::cpus() {
-        let mut first: Option<i32> = None;
-        for pid in pids {
-            let Some(event) = event::open(&attributes, Watched::Thread(*pid), cpu)? else {
-                continue;
-            };
-            match first {
-                None => {
-                    rings.push(map(&event)?);
-                    first = Some(event.as_raw_fd());
-                }
-                Some(leader) => share(&event, leader)?,
-            }
-            events.push(event);
-        }
-    }
-    match rings.is_empty() {
-        true => Err(io::ErrorKind::NotFound.into()),
-        false => Ok((rings, events)),
+fn refused(error: io::Error) -> TraceError {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => TraceError::NotAllowed(
+            "perf_event_open(2) refuses: kernel.perf_event_paranoid is above 2, or the \
+             container's seccomp profile forbids it",
+        ),
+        _ => TraceError::System {
+            what: "recording switches with perf_event_open(2)",
+            error,
+        },
     }
 }
 
@@ -218,8 +272,10 @@ mod tests {
     #[test]
     fn records_of_several_cpus_and_samples_are_taken_in_the_order_of_their_times() {
         let mut recorder = Recorder {
+            attributes: Attributes::recording(None, 0),
+            leaders: Vec::new(),
             rings: Vec::new(),
-            _events: Vec::new(),
+            events: Vec::new(),
             later: Vec::new(),
             later_waits: Vec::new(),
             timelines: ThreadTimelines::new(0, 1_000_000, None),

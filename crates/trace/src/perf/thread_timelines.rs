@@ -90,6 +90,19 @@ impl ThreadTimelines {
         self.begin(pid, pid, at);
     }
 
+    /// A thread (process and number) was there before the first record: since this time it is in
+    /// what it was found in.
+    pub(super) fn there(&mut self, (pid, tid): (u32, u32), name: &str, waits: bool, at: u64) {
+        self.begin(pid, tid, at);
+        if let Some(thread) = self.alive.get_mut(&tid) {
+            thread.name = name.to_owned();
+            thread.place = match waits {
+                true => Place::Waiting(at),
+                false => Place::On(at),
+            };
+        }
+    }
+
     fn begin(&mut self, pid: u32, tid: u32, at: u64) {
         let thread = ThreadTimeline {
             pid,

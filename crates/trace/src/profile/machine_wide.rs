@@ -5,7 +5,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::pc_samples::PcSamples;
 use crate::perf::event::{self, Attributes, Watched, flag};
@@ -46,6 +46,11 @@ impl MachineWide {
             later: Vec::new(),
             samples: PcSamples::at(roots, period),
         })
+    }
+
+    /// Samples of these processes, too, which run already: see [`PcSamples::attach`].
+    pub(crate) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
+        self.samples.attach(pids, since);
     }
 
     /// Takes what was recorded since.

@@ -1,6 +1,7 @@
 //! Which byte of which file was at the address where a thread was seen?
 
 use std::collections::HashMap;
+use std::fs;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
@@ -93,6 +94,23 @@ impl PcSamples {
             period_ns: period.as_nanos() as u64,
             since: Some(SystemTime::now()),
             ..Self::default()
+        }
+    }
+
+    /// At these processes, too, which run already, with what they have mapped; the first of them
+    /// began at `since`.
+    pub(crate) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
+        self.since = Some(since);
+        for pid in pids {
+            let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+            let threads = tasks.map_or(1, Iterator::count);
+            let mapped = Rc::default();
+            self.spaces.insert(pid, Space { mapped, threads });
+            let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+            let maps = String::from_utf8_lossy(&maps);
+            for what in maps.lines().filter_map(|line| executable(pid, line)) {
+                self.take(&Record { at: 0, what });
+            }
         }
     }
 
@@ -221,6 +239,27 @@ impl PcSamples {
             (name, *inode)
         })
     }
+}
+
+/// A line of `/proc/PID/maps` of what can be executed, as the kernel would have recorded it:
+/// `7f12c000-7f12d000 r-xp 00001000 08:01 1234    /lib/libc.so.6`.
+fn executable(pid: u32, line: &str) -> Option<What> {
+    let mut fields = line.splitn(6, ' ');
+    let (from, to) = fields.next()?.split_once('-')?;
+    let rights = fields.next()?;
+    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+    let offset = hexadecimal(fields.next()?)?;
+    let inode = fields.nth(1)?.parse().ok()?;
+    let path = fields.next().unwrap_or_default().trim_start();
+    let from = hexadecimal(from)?;
+    rights.contains('x').then_some(What::Mapped {
+        pid,
+        path: if path.is_empty() { "//anon" } else { path }.to_owned(),
+        from,
+        length: hexadecimal(to)?.checked_sub(from)?,
+        offset,
+        inode,
+    })
 }
 
 /// See [`FunctionRow::is_made_at_run_time`](super::FunctionRow::is_made_at_run_time).
@@ -364,6 +403,37 @@ mod tests {
         ]);
         assert_eq!(reported(&samples), [("", 0x4001, 1), ("/bin/b", 1, 1)]);
         assert_eq!(samples.lost, 3);
+    }
+
+    #[test]
+    fn a_line_of_the_maps_is_a_mapping_if_it_can_be_executed() {
+        let of = |line| executable(10, line);
+        let code = "4000-5000 r-xp 00001000 08:01 7                   /lib/a b.so";
+        let expected = What::Mapped {
+            pid: 10,
+            path: "/lib/a b.so".to_owned(),
+            from: 0x4000,
+            length: 0x1000,
+            offset: 0x1000,
+            inode: 7,
+        };
+        assert_eq!(of(code), Some(expected));
+        assert_eq!(of("4000-5000 r--p 00001000 08:01 7   /lib/b.so"), None);
+        let made = of("4000-5000 rwxp 00000000 00:00 0 ");
+        assert!(matches!(made, Some(What::Mapped { path, .. }) if path == "//anon"));
+        assert_eq!(of("4000 r-xp"), None);
+    }
+
+    #[test]
+    fn what_runs_already_is_sampled_with_what_it_has_mapped() {
+        let own = std::process::id();
+        let mut samples = PcSamples::at(&[], Duration::from_millis(1));
+        samples.attach([own].into_iter(), SystemTime::now());
+        let address = what_runs_already_is_sampled_with_what_it_has_mapped as *const () as u64;
+        samples.saw(own, own, address);
+        let (file, ..) = reported(&samples)[0];
+        let exe = std::env::current_exe().expect("it has a file");
+        assert_eq!(file, exe.to_str().expect("it has a name"));
     }
 
     #[test]

@@ -51,6 +51,12 @@ impl Tier {
 }
 
 impl Trace {
+    /// Whether what was observed may have gone on: Fathom's end of it is no end of its own.
+    pub fn is_cut_off(&self) -> bool {
+        let goes_on = self.attached.as_ref().is_some_and(|one| !one.ended);
+        self.end.cut_short || goes_on
+    }
+
     /// One sentence, as in [`Trace::not_visible`], on each program that ran without its rights.
     pub fn rights_not_visible(&self) -> Vec<String> {
         let sentence = |path: &String| {
@@ -161,6 +167,23 @@ pub struct Trace {
     pub without_rights: Vec<String>,
     /// What this tier could not see in this run, one sentence each.
     pub not_visible: Vec<String>,
+    /// Of a process that ran already: it was observed for a while, not from its start, and may have
+    /// gone on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Attached>,
+}
+
+/// A process that ran before it was observed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// It ended while it was observed.
+    pub ended: bool,
+    /// Processes of its tree that listened for connections at the beginning.
+    pub listening: Vec<u32>,
 }
 
 /// What was seen of several commands that ran at once.

@@ -4,11 +4,13 @@
 //! also records the switches (the perf tier), the times of waits are exact.
 
 mod affinity;
+mod attach;
 mod observe;
-mod parse;
+pub(crate) mod parse;
 mod thread;
 mod timeline;
 mod tree;
 
+pub(crate) use attach::attach;
 pub use observe::NO_CALLS;
 pub(crate) use observe::{observe, observe_group};

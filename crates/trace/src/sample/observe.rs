@@ -53,8 +53,6 @@ fn watch(
     options: &TraceOptions,
 ) -> Result<GroupTrace, TraceError> {
     let limits = Limits::start(timeout, options.stop.clone());
-    let _slack = Slack::least();
-    let mut affinity = SamplerAffinity::begin();
     let orphans = Orphans::adopt();
     let roots = group.pids();
     let mut recorder = match tier {
@@ -63,51 +61,110 @@ fn watch(
     };
     let start = now();
     recorder.iter_mut().for_each(|one| one.begin(start));
-    let mut tree = match recorder {
-        Some(_) => Tree::for_recorder(start, options),
-        None => Tree::new(start, options),
-    };
-    let period = options.sample_period.as_nanos().max(100_000) as u64;
-    let mut sampling = Sampling {
-        period_ns: period,
-        ..Sampling::default()
-    };
+    let mut sampler = Sampler::new(recorder, start, options);
     // Its descriptors are named while it is held.
-    roots.iter().for_each(|pid| tree.name(*pid));
+    roots.iter().for_each(|pid| sampler.tree.name(*pid));
     group.begin(now());
-    let let_go = |group: &mut Group, tree: &mut Tree, recorder: &mut Option<Recorder>| {
+    let let_go = |group: &mut Group, sampler: &mut Sampler| {
         let at = now();
         for pid in group.release_due(at)? {
-            recorder.iter_mut().for_each(|one| one.released(pid, at));
-            tree.add_root(pid, at);
+            sampler
+                .recorder
+                .iter_mut()
+                .for_each(|one| one.released(pid, at));
+            sampler.tree.add_root(pid, at);
         }
         Ok::<(), TraceError>(())
     };
-    let_go(&mut group, &mut tree, &mut recorder)?;
+    let_go(&mut group, &mut sampler)?;
 
-    let mut next = start + period;
     let mut cut_short = false;
     loop {
-        let wait = Duration::from_nanos(next.saturating_sub(now()));
-        if group.all_ended(limits.shorten(wait)) {
+        if group.all_ended(limits.shorten(sampler.until_next())) {
             break;
         }
-        let_go(&mut group, &mut tree, &mut recorder)?;
+        let_go(&mut group, &mut sampler)?;
         if limits.reached() && !cut_short {
             cut_short = true;
             group.kill();
-            tree.survivors(&roots).iter().for_each(kill);
+            sampler.tree.survivors(&roots).iter().for_each(kill);
         }
-        if now() < next {
-            // One of several has ended, or was let go.
-            continue;
+        // Else one of several has ended, or was let go.
+        if sampler.until_next().is_zero() {
+            sampler.sample();
+            if sampler.sampling.ticks.is_multiple_of(ROUNDS_PER_BURIAL) {
+                orphans.bury();
+            }
         }
-        let late = now().saturating_sub(next);
-        sampling.late_ticks += u64::from(late > period / 2);
+    }
+    let end = now();
+    group.check_started()?;
+    // Once more, so that what ended with the command is not taken for having outlived it.
+    sampler.tree.sample(now);
+    let survivors = sampler.tree.survivors(&roots);
+    survivors.iter().for_each(kill);
+    let outlived = orphans.end().max(survivors.len());
+    let mut trace = sampler.finish(&roots, end);
+    if !cut_short {
+        trace.not_visible.extend(not_seen_to_end(outlived));
+    }
+    let mut seen = group.reap(trace, start, cut_short)?;
+    for root in &mut seen.trace.processes {
+        if let Some(member) = seen.members.iter().find(|m| m.pid == root.pid) {
+            root.end = Some(member.end);
+            root.ended_ns = Some(member.ended_ns);
+        }
+    }
+    Ok(seen)
+}
+
+/// Samples a tree again and again, in the perf tier beside the kernel's records of it.
+pub(super) struct Sampler {
+    pub(super) tree: Tree,
+    pub(super) recorder: Option<Recorder>,
+    affinity: SamplerAffinity,
+    sampling: Sampling,
+    start: u64,
+    next: u64,
+    _slack: Slack,
+}
+
+impl Sampler {
+    /// The first sample is due a period after `start`.
+    pub(super) fn new(recorder: Option<Recorder>, start: u64, options: &TraceOptions) -> Self {
+        let period = options.sample_period.as_nanos().max(100_000) as u64;
+        Self {
+            tree: match recorder {
+                Some(_) => Tree::for_recorder(start, options),
+                None => Tree::new(start, options),
+            },
+            recorder,
+            affinity: SamplerAffinity::begin(),
+            sampling: Sampling {
+                period_ns: period,
+                ..Sampling::default()
+            },
+            start,
+            next: start + period,
+            _slack: Slack::least(),
+        }
+    }
+
+    /// Until the next sample is due.
+    pub(super) fn until_next(&self) -> Duration {
+        Duration::from_nanos(self.next.saturating_sub(now()))
+    }
+
+    /// Samples all threads, and takes what the kernel has recorded.
+    pub(super) fn sample(&mut self) {
+        let (sampling, tree) = (&mut self.sampling, &mut self.tree);
+        let late = now().saturating_sub(self.next);
+        sampling.late_ticks += u64::from(late > sampling.period_ns / 2);
         sampling.worst_lateness_ns = sampling.worst_lateness_ns.max(late);
         tree.sample(now);
-        affinity.leave(&tree.busy_cpus());
-        let news = recorder.as_mut().map(|one| one.read(tree.taken()));
+        self.affinity.leave(&tree.busy_cpus());
+        let recorder = self.recorder.as_mut();
+        let news = recorder.map(|one| one.read(tree.taken()));
         let is_new = match &news {
             Some(news) => news.begun,
             None => sampling.ticks.is_multiple_of(ROUNDS_PER_LISTING),
@@ -118,49 +175,38 @@ fn watch(
         let execs = news.into_iter().flat_map(|news| news.execs);
         execs.for_each(|pid| tree.executed(pid, now()));
         sampling.ticks += 1;
-        if sampling.ticks.is_multiple_of(ROUNDS_PER_BURIAL) {
-            orphans.bury();
-        }
         // Rounds that were missed are not made up for: each sample stands for the time it covers.
-        next = (next + period).max(now());
+        self.next = (self.next + sampling.period_ns).max(now());
     }
-    let end = now();
-    group.check_started()?;
-    // Once more, so that what ended with the command is not taken for having outlived it.
-    tree.sample(now);
-    let survivors = tree.survivors(&roots);
-    survivors.iter().for_each(kill);
-    let outlived = orphans.end().max(survivors.len());
-    let mut trace = Trace {
-        tier: Some(tier),
-        duration_ns: end - start,
-        sampling: Some(sampling),
-        not_visible: vec![NO_CALLS.to_owned()],
-        ..Trace::default()
-    };
-    trace.not_visible.push(match recorder {
-        Some(_) => {
-            "which call each wait of under a millisecond was in: they are divided among the \
+
+    /// What was seen up to `end`. Threads of other processes than `roots` that are still there have
+    /// outlived them.
+    pub(super) fn finish(self, roots: &[u32], end: u64) -> Trace {
+        let tier = match self.recorder {
+            Some(_) => Tier::Perf,
+            None => Tier::Sample,
+        };
+        let mut trace = Trace {
+            tier: Some(tier),
+            duration_ns: end - self.start,
+            sampling: Some(self.sampling),
+            not_visible: vec![NO_CALLS.to_owned()],
+            ..Trace::default()
+        };
+        trace.not_visible.push(match tier {
+            Tier::Perf => {
+                "which call each wait of under a millisecond was in: they are divided among the \
                     calls that samples saw a thread wait in"
-                .to_owned()
+                    .to_owned()
+            }
+            _ => "processes that live for less than a few milliseconds".to_owned(),
+        });
+        let refused = self.tree.finish(roots, end, &mut trace);
+        if let Some(recorder) = self.recorder {
+            recorder.finish(end, &refused, &mut trace);
         }
-        None => "processes that live for less than a few milliseconds".to_owned(),
-    });
-    if !cut_short {
-        trace.not_visible.extend(not_seen_to_end(outlived));
+        trace
     }
-    let refused = tree.finish(&roots, end, &mut trace);
-    if let Some(recorder) = recorder {
-        recorder.finish(end, &refused, &mut trace);
-    }
-    let mut seen = group.reap(trace, start, cut_short)?;
-    for root in &mut seen.trace.processes {
-        if let Some(member) = seen.members.iter().find(|m| m.pid == root.pid) {
-            root.end = Some(member.end);
-            root.ended_ns = Some(member.ended_ns);
-        }
-    }
-    Ok(seen)
 }
 
 fn kill(pid: &u32) {

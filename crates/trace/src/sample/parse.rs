@@ -7,7 +7,7 @@ use crate::calls;
 
 /// What `/proc/PID/task/TID/syscall` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(crate) enum Doing {
     /// Running or ready to run.
     Running,
     /// Blocked in a call: its number as the tiers report it, and its first argument.
@@ -17,7 +17,7 @@ pub(super) enum Doing {
 }
 
 /// Parses `running`, `-1 SP PC` or `NR ARG0 ... ARG5 SP PC`.
-pub(super) fn doing(text: &[u8]) -> Option<Doing> {
+pub(crate) fn doing(text: &[u8]) -> Option<Doing> {
     let text = std::str::from_utf8(text).ok()?.trim_end();
     if text == "running" {
         return Some(Doing::Running);
@@ -43,7 +43,7 @@ pub(super) fn doing(text: &[u8]) -> Option<Doing> {
 
 /// What is used of `/proc/PID/task/TID/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stat {
+pub(crate) struct Stat {
     /// The thread's name.
     pub name: String,
     /// Its state, as the kernel's letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, `I`.
@@ -59,7 +59,7 @@ pub(super) struct Stat {
 }
 
 /// Parses a `stat` line. The name is in brackets and may hold anything, brackets included.
-pub(super) fn stat(text: &[u8]) -> Option<Stat> {
+pub(crate) fn stat(text: &[u8]) -> Option<Stat> {
     let open = text.iter().position(|b| *b == b'(')?;
     let close = text.iter().rposition(|b| *b == b')')?;
     let name = text.get(open + 1..close)?;
@@ -85,28 +85,32 @@ pub(super) fn stat(text: &[u8]) -> Option<Stat> {
 
 impl Stat {
     /// Whether the thread has begun to end.
-    pub(super) fn is_ending(&self) -> bool {
+    pub(crate) fn is_ending(&self) -> bool {
         const PF_EXITING: u64 = 4;
         matches!(self.state, b'Z' | b'X') || self.flags & PF_EXITING != 0
     }
 }
 
 /// CPU time and time in the run queue in ns, the first two numbers of `schedstat`.
-pub(super) fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
+pub(crate) fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
     let text = std::str::from_utf8(text).ok()?;
     let mut words = text.split_whitespace();
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Whether `schedstat` counts the thread's turns on a CPU: its third number. Where it doesn't, all
-/// are 0 for ever.
-pub(super) fn counts_turns(text: &[u8]) -> bool {
-    let turns = text.trim_ascii().rsplit(|byte| *byte == b' ').next();
-    turns.is_some_and(|turns| turns != b"0")
+/// The thread's turns on a CPU, the third number of `schedstat`.
+pub(crate) fn turns(text: &[u8]) -> Option<u64> {
+    let turns = text.trim_ascii().rsplit(|byte| *byte == b' ').next()?;
+    std::str::from_utf8(turns).ok()?.parse().ok()
+}
+
+/// Whether `schedstat` counts the thread's turns: where it doesn't, all are 0 for ever.
+pub(crate) fn counts_turns(text: &[u8]) -> bool {
+    turns(text).is_none_or(|turns| turns != 0)
 }
 
 /// Process numbers of `children`.
-pub(super) fn children(text: &[u8]) -> Vec<u32> {
+pub(crate) fn children(text: &[u8]) -> Vec<u32> {
     let text = String::from_utf8_lossy(text);
     text.split_whitespace()
         .filter_map(|w| w.parse().ok())

@@ -2,20 +2,20 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::thread::{Sample, SampledThread, is_ending};
 use super::timeline::Timeline;
+use crate::attach::Found;
 use crate::calls;
 use crate::command::TraceOptions;
 use crate::inherited;
 use crate::names::Names;
 use crate::paths;
 use crate::perf::{self, Key, WaitSample};
+use crate::programs;
 use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
 
 /// Processes whose standard descriptors are asked for at once.
@@ -102,6 +102,19 @@ impl Tree {
     /// A command was let go.
     pub(super) fn add_root(&mut self, root: u32, at: u64) {
         self.add_process(root, None, at);
+    }
+
+    /// Takes what was found of a tree that runs already.
+    pub(super) fn attach(&mut self, found: &mut Found, at: u64) {
+        found.name_descriptors(&mut self.names, &self.labels);
+        for process in &found.processes {
+            self.add_process(process.pid, process.parent, at);
+            self.note_exec(process.pid, at - self.start);
+            self.find_threads(process.pid, at);
+        }
+        for process in &found.processes {
+            self.ask_standard(process.pid, at - self.start);
+        }
     }
 
     /// Samples every known thread once; each sample stands for the time since the one before.
@@ -251,7 +264,9 @@ impl Tree {
             let (parent, children) = (thread.pid, thread.children());
             from += 1;
             for child in children {
-                if !self.process_at.contains_key(&child) {
+                // Fathom may have been started by what it observes.
+                let is_own = child == std::process::id();
+                if !is_own && !self.process_at.contains_key(&child) {
                     self.names.forked(parent, child);
                     self.add_process(child, Some(parent), now);
                 }
@@ -302,30 +317,9 @@ impl Tree {
     }
 
     fn note_exec(&mut self, pid: u32, at_ns: u64) {
-        let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        if text.is_empty() {
+        let Some(exec) = programs::running(pid, at_ns) else {
             self.between_programs.push(pid);
             return;
-        }
-        let text = text.strip_suffix(&[0]).unwrap_or(&text);
-        let first = text.split(|b| *b == 0).next().unwrap_or_default();
-        let words = text
-            .split(|b| *b == 0)
-            .map(|w| String::from_utf8_lossy(w).into_owned());
-        let path = fs::read_link(format!("/proc/{pid}/exe"));
-        // Of a set-uid program only the words are known; the first is its name as it was asked for.
-        let path = path.or_else(|e| match e.kind() {
-            io::ErrorKind::PermissionDenied => Ok(PathBuf::from(OsStr::from_bytes(first))),
-            _ => Err(e),
-        });
-        let exec = Exec {
-            called_ns: None,
-            at_ns,
-            entered: None,
-            path: path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned()),
-            arguments: words.take(64).collect(),
-            arguments_cut: false,
-            asked: None,
         };
         if let Some(at) = self.process_at.get(&pid) {
             let execs = &mut self.processes[*at].execs;

@@ -9,6 +9,7 @@ use fathom_model::Metric;
 
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 const CHOSEN: &str = "How revisions are built";
 const MEASURED: &str = "How much is measured";
@@ -83,6 +84,9 @@ pub(crate) struct Arguments {
     /// Repeat the random order of this seed
     #[arg(long, value_name = "N", value_parser = quantities::whole::<u64>, help_heading = MEASURED, allow_negative_numbers = true)]
     pub seed: Option<u64>,
+
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Show the whole end of what failing builds wrote
     #[arg(short, long, help_heading = SHOWN)]

@@ -12,7 +12,7 @@ use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::revision_progress::RevisionProgress;
 use crate::cli::versions::{here, template};
-use crate::cli::{screen, write};
+use crate::cli::{differs, screen, write};
 
 const EXAMPLE: &str = "fathom bisect v1.0 HEAD --build 'make' -- ./tool FILE";
 
@@ -23,19 +23,24 @@ const EXAMPLE: &str = "fathom bisect v1.0 HEAD --build 'make' -- ./tool FILE";
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(arguments.json.as_deref())?;
     let plan = plan(arguments)?;
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let mut progress = RevisionProgress::new();
     let searched = fathom_conduct::bisect(&plan, &mut progress);
     progress.clear();
-    let searched = searched?;
-    show(arguments, &searched.record)?;
+    let mut searched = searched?;
+    if let Some(found) = &searched.difference {
+        searched.record.why = differs::lines(found);
+    }
+    let record = &searched.record;
+    let interrupted = record.reason == Some(BisectReason::Interrupted);
+    let shown = show(arguments, record);
+    saver.save(record, !interrupted);
+    shown?;
     if let Some(error) = searched.failure {
         return Err(error.into());
     }
-    Ok(match searched.record.reason {
-        Some(BisectReason::Interrupted) => 130,
-        _ => 0,
-    })
+    Ok(if interrupted { 130 } else { 0 })
 }
 
 fn plan(arguments: &Arguments) -> Result<BisectPlan, Failure> {

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+use crate::cli::saving::SaveOptions;
 
 const COMPARED: &str = "What is compared";
 const RULE: &str = "What counts as worse";
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
     pub head_cmd: Option<String>,
 
     /// Judge what was measured before, as `fathom compare` takes it; nothing is measured
-    #[arg(long, value_names = ["BASE", "HEAD"], num_args = 2, conflicts_with_all = ["base", "head", "time"], help_heading = COMPARED)]
+    #[arg(long, value_names = ["BASE", "HEAD"], num_args = 2, conflicts_with_all = ["base", "head", "time", "save", "no_save", "label"], help_heading = COMPARED)]
     pub stored: Vec<String>,
 
     /// Only these benchmarks of the suite
@@ -110,9 +111,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = quantities::size, help_heading = MEASURED)]
     pub cache_size: u64,
 
-    /// Read this store, with --stored (default: FATHOM_STORE, else the project's, else your own)
-    #[arg(long, value_name = "PATH|URL", requires = "stored", help_heading = COMPARED)]
-    pub store: Option<String>,
+    #[command(flatten)]
+    pub saving: SaveOptions,
 
     /// Show all benchmarks
     #[arg(short, long, help_heading = SHOWN)]

@@ -4,7 +4,7 @@ use fathom_conduct::fresh_seed;
 use fathom_conduct::gate::{GatePlan, GateTarget, MARGIN};
 use fathom_model::GateSide;
 
-use super::{Arguments, rule, today};
+use super::{Arguments, history, rule, today};
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::target::{self, Source};
@@ -32,7 +32,6 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
             base: found(base, 0)?,
             head: found(head, 1)?,
             margin,
-            floor: None,
             budgets: Vec::new(),
         }],
         left_out: Vec::new(),
@@ -43,6 +42,7 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
         rule: rule(arguments, true),
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(1),
+        history: history(arguments)?,
         seed: arguments.seed.unwrap_or_else(fresh_seed),
         ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
         require_quiet: arguments.require_quiet,

@@ -3,7 +3,6 @@
 mod accept;
 mod arguments;
 mod commands;
-mod differs;
 mod show;
 mod stored;
 mod suite;
@@ -11,11 +10,16 @@ mod suite;
 use arguments::Action;
 pub(super) use arguments::{Arguments, Undecided};
 use fathom_conduct::gate::{BestOf, GatePlan, Rule, gate};
+use fathom_conduct::stores;
 use fathom_measure::interrupt;
 use fathom_model::{GateRecord, GateRule, GateVerdict};
+use fathom_store::Location;
 
+use crate::cli::differs;
 use crate::cli::failure::{Failure, UNTRUSTED};
 use crate::cli::revision_progress::RevisionProgress;
+use crate::cli::saving::Saver;
+use crate::cli::versions::here;
 
 /// Exit code when the suite is worse.
 const WORSE: i32 = 1;
@@ -38,29 +42,36 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         show::show(&arguments, &record)?;
         return Ok(exit_code(&record));
     }
+    let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     match (&arguments.base_cmd, &arguments.head_cmd) {
         (Some(base), Some(head)) => {
             let plan = commands::plan(&arguments, base, head)?;
-            measured(&arguments, &plan)
+            measured(&arguments, &plan, &mut saver)
         }
         _ => {
             // Held while it is measured: nobody removes what was built.
             let built = suite::plan(&arguments)?;
-            measured(&arguments, &built.plan)
+            measured(&arguments, &built.plan, &mut saver)
         }
     }
 }
 
-fn measured(arguments: &Arguments, plan: &GatePlan) -> Result<i32, Failure> {
+fn measured(arguments: &Arguments, plan: &GatePlan, saver: &mut Saver) -> Result<i32, Failure> {
     let mut progress = RevisionProgress::new();
-    let measured = gate(plan, &mut progress).map(|mut measured| {
-        differs::explain(plan, &mut measured.record, &mut progress);
-        measured
-    });
+    let measured = gate(plan, &mut progress);
     progress.clear();
-    let measured = measured?;
-    show::show(arguments, &measured.record)?;
+    let mut measured = measured?;
+    for (row, found) in &measured.differences {
+        measured.record.benchmarks[*row].difference = differs::lines(found);
+    }
+    let record = &measured.record;
+    let shown = show::show(arguments, record);
+    match (&arguments.head, &record.head.revision) {
+        (Some(_), Some(revision)) => saver.save_revision(revision, record, record.complete),
+        _ => saver.save(record, record.complete),
+    }
+    shown?;
     if let Some(error) = measured.failure {
         return Err(error.into());
     }
@@ -104,6 +115,17 @@ fn rule(arguments: &Arguments, undecided_passes: bool) -> Rule {
                 .undecided
                 .map_or(undecided_passes, |word| word == Undecided::Pass),
         },
+    }
+}
+
+/// The store with earlier gates, also where this one isn't saved.
+fn history(arguments: &Arguments) -> Result<Option<Location>, Failure> {
+    let place = stores::place(arguments.saving.store.as_deref(), &here()?);
+    match place {
+        Ok(place) => Ok(Some(place)),
+        // Nobody asked for one, and there is no place for it.
+        Err(_) if arguments.saving.store.is_none() => Ok(None),
+        Err(error) => Err(Failure::Usage(error.to_string())),
     }
 }
 

@@ -4,13 +4,16 @@ use fathom_conduct::compare::{ComparePlan, compare};
 use fathom_conduct::fingerprint;
 use fathom_conduct::gate::MARGIN;
 use fathom_model::{
-    GateBenchmark, GateRecord, GateRule, GateSide, GateVerdict, LeftOut, NullArm, SCHEMA_VERSION,
-    StoredComparison, Verdict,
+    DriftSource, Estimate, GateBenchmark, GateRecord, GateRule, GateSide, GateVerdict, LeftOut,
+    NullArm, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict,
 };
 
 use super::{Arguments, Undecided};
 use crate::cli::failure::Failure;
 use crate::cli::versions::here;
+
+/// Level of the interval of one measurement.
+const LEVEL: f64 = 0.95;
 
 /// `compare`'s verdicts as a gate's.
 ///
@@ -19,7 +22,7 @@ use crate::cli::versions::here;
 pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<GateRecord, Failure> {
     let margin = arguments.margin.unwrap_or(MARGIN);
     let plan = ComparePlan {
-        store: arguments.store.clone(),
+        store: arguments.saving.store.clone(),
         base: base.to_owned(),
         head: head.to_owned(),
         benchmarks: arguments.only.clone(),
@@ -29,6 +32,17 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
         across: false,
     };
     let compared = compare(&plan, &here()?)?;
+    if !compared.base.records.is_empty() && compared.base.records == compared.head.records {
+        return Err(Failure::Usage(format!(
+            "{base} and {head} are the same measurements: there is nothing to judge; `fathom history` lists others"
+        )));
+    }
+    if compared.comparisons.is_empty() {
+        let why = (compared.left_out.first()).map_or("both sides are empty".to_owned(), |one| {
+            format!("{}: {}", one.benchmark, one.why)
+        });
+        return Err(Failure::Usage(format!("nothing can be compared: {why}")));
+    }
     let benchmarks: Vec<GateBenchmark> = compared
         .comparisons
         .iter()
@@ -75,9 +89,23 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
     })
 }
 
+/// A value of several measurements has the ends of all: of no level that anybody knows.
+fn estimate(of: &StoredValue) -> Estimate {
+    Estimate {
+        value: of.value,
+        low: of.low,
+        high: of.high,
+        level: if of.measurements == 1 { LEVEL } else { 0.0 },
+    }
+}
+
 fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
     let lowest = 1.0 + margin;
     let verdict = match one.verdict {
+        // Of a score that nobody explains more may be better.
+        Verdict::Slower | Verdict::Faster if one.higher_is_better.is_none() => {
+            GateVerdict::CannotTell
+        }
         Verdict::Slower if one.ratio.low > lowest || one.ratio.high < 1.0 / lowest => {
             GateVerdict::Worse
         }
@@ -89,12 +117,21 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         .iter()
         .map(|(name, value)| format!(" {name}={value}"))
         .collect();
-    let why = match (verdict, &one.together) {
-        (GateVerdict::CannotTell, Some(together)) => {
-            vec![format!("this would settle it: {together}")]
-        }
-        _ => Vec::new(),
-    };
+    let mut why = Vec::new();
+    if verdict == GateVerdict::CannotTell {
+        let share = format!("{:.0} %", 100.0 * one.drift.share);
+        why.push(match one.drift.source {
+            _ if one.higher_is_better.is_none() => {
+                "whether more of it is better is not known".to_owned()
+            }
+            DriftSource::Assumed => format!(
+                "with so few earlier measurements of it, {share} between separate ones is no difference"
+            ),
+            _ => format!("separate measurements of it differ by up to {share} here"),
+        });
+        let together = one.together.iter();
+        why.extend(together.map(|command| format!("this would settle it: {command}")));
+    }
     GateBenchmark {
         name: format!("{}{parameters}", one.benchmark),
         metric: one.metric.clone(),
@@ -104,8 +141,9 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         confirmation_rounds: 0,
         margin,
         floor: 0.0,
-        base: Some(one.base.value),
-        head: Some(one.head.value),
+        floor_source: None,
+        base: Some(estimate(&one.base)),
+        head: Some(estimate(&one.head)),
         budget: None,
         waived: None,
         why,

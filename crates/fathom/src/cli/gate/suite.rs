@@ -9,7 +9,7 @@ use fathom_experiment::gate::{
 };
 use fathom_model::GateSide;
 
-use super::{Arguments, rule, today};
+use super::{Arguments, history, rule, today};
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::screen;
@@ -159,6 +159,7 @@ pub(super) fn plan(arguments: &Arguments) -> Result<Built, Failure> {
         rule: rule(arguments, settings.undecided_passes.unwrap_or(true)),
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(head.warmup.max(1)),
+        history: history(arguments)?,
         seed: arguments.seed.unwrap_or_else(fresh_seed),
         ignore_failure,
         require_quiet: arguments.require_quiet,

@@ -124,6 +124,11 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = quantities::whole::<u32>, help_heading = MEASURED)]
     pub rounds: Option<u32>,
 
+    /// Load each server once more, and show where its own time goes meanwhile: what it waits for, its calls,
+    /// its functions
+    #[arg(long, conflicts_with_all = ["url", "websocket"], help_heading = MEASURED)]
+    pub why: bool,
+
     /// Call differences up to this share the same
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED)]
     pub margin: f64,

@@ -112,6 +112,7 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
             line: arguments.ready_line.clone(),
         },
         stop_timeout: arguments.stop_timeout,
+        why: arguments.why,
         budget: arguments
             .budget
             .clone()

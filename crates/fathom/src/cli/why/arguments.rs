@@ -1,11 +1,33 @@
 //! The options of `fathom why`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use crate::cli::given_commands::GivenCommands;
+use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
+
+/// What says how a command is run and timed says nothing of one that runs already.
+const NOT_WITH_PID: [&str; 16] = [
+    "commands",
+    "words",
+    "input",
+    "output",
+    "show_output",
+    "env",
+    "cwd",
+    "timeout",
+    "prepare",
+    "shell",
+    "default_shell",
+    "no_shell",
+    "pin",
+    "runs",
+    "ignore_failure",
+    "tiers",
+];
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -14,10 +36,12 @@ use crate::cli::run_options::RunOptions;
   fathom why --input big.txt --html why.html -- ./count-lines
   fathom why -S 'make | tail'
   fathom why 'gzip -1 -k -c f' 'gzip -9 -k -c f'
+  fathom why --pid 1234 --time 10s
 
 The timed runs are never traced: their times are the times. Then one more run is observed,
 by the best means that this machine allows (fathom why --tiers shows them). Two commands
 are timed in the same rounds, and what the second takes more is listed part by part.
+A process that runs already (--pid) is observed for a while and goes on; it must be yours.
 
 Exit codes: 0 done, 2 wrong arguments, 3 the command failed, 4 it can't be measured or traced, 130 interrupted.")]
 pub(crate) struct Arguments {
@@ -41,6 +65,14 @@ pub(crate) struct Arguments {
     /// How to observe (default: the best that is allowed here)
     #[arg(long, value_enum)]
     pub tier: Option<Tier>,
+
+    /// Observe this process, which runs already, with its threads and children; it is not stopped
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = NOT_WITH_PID)]
+    pub pid: Option<u32>,
+
+    /// Observe it for this long
+    #[arg(long, value_name = "TIME", default_value = "5s", requires = "pid", value_parser = quantities::duration)]
+    pub time: Duration,
 
     /// Show which ways to observe this machine allows you, and what would allow the others
     #[arg(long)]

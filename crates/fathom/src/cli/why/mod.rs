@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 pub(super) use arguments::Arguments;
-use fathom_conduct::{Event, Target, WhyPlan};
+use fathom_conduct::{AttachPlan, Event, Explained, Target, WhyPlan};
 use fathom_diagnose::Observation;
 use fathom_measure::interrupt;
 use fathom_model::Explanation;
@@ -35,6 +35,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         &arguments.save_observation,
     ];
     write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    if let Some(pid) = arguments.pid {
+        return observe(&arguments, pid);
+    }
     let targets = targets(&arguments)?;
     let targets = match <[Target; 2]>::try_from(targets) {
         Ok(both) => return difference::run(&arguments, both),
@@ -47,11 +50,31 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let draws = screen::can_draw() && !arguments.run_options.show_output;
     let explained = fathom_conduct::why(&plan, &mut |event: Event<'_>| show_event(draws, event));
     screen::redraw(draws, "");
-    let explained = explained?;
+    finish(&arguments, &explained?)
+}
+
+/// Observes a process that runs already, explains, prints. Returns the exit code.
+fn observe(arguments: &Arguments, pid: u32) -> Result<i32, Failure> {
+    let plan = AttachPlan {
+        pid,
+        time: arguments.time,
+        tier: arguments.tier.map(Into::into),
+        measure_limits: arguments.limits,
+    };
+    interrupt::catch();
+    let draws = screen::can_draw();
+    let observed =
+        fathom_conduct::attached(&plan, &mut |event: Event<'_>| show_event(draws, event));
+    screen::redraw(draws, "");
+    finish(arguments, &observed?)
+}
+
+/// Prints and writes what was explained. Returns the exit code.
+fn finish(arguments: &Arguments, explained: &Explained) -> Result<i32, Failure> {
     if let Some(path) = &arguments.save_observation {
         keep(path, &explained.observation)?;
     }
-    show(&arguments, &explained.explanation)?;
+    show(arguments, &explained.explanation)?;
     Ok(match interrupt::received() {
         Some(_) => 130,
         None => 0,

@@ -71,7 +71,7 @@ function chart(data, series, state, on) {
     const y = (value) => floor - part(value) * (floor - TOP_ROOM);
     place = { x, y, wide };
     const svg = shape('svg', {
-      class: 'plot c0', width: wide, height: HEIGHT, tabindex: 0, role: 'slider', 'aria-label': `${series.name} over ${points.length} measurements; arrow keys go through them, plus and minus zoom`,
+      class: 'plot c0', width: wide, height: HEIGHT, viewBox: `0 0 ${wide} ${HEIGHT}`, tabindex: 0, role: 'slider', 'aria-label': `${series.name} over ${points.length} measurements; arrow keys go through them, plus and minus zoom`,
       'aria-valuemin': 0, 'aria-valuemax': points.length - 1, keydown: key, pointermove: move, pointerdown: down, pointerup: release, pointerleave: () => { dragged = null; }, dblclick: () => on.zoom(0, series.total),
     });
     up.forEach((tick, at) => {
@@ -129,7 +129,7 @@ function chart(data, series, state, on) {
     // A line without length and round ends is a dot: all dots are one element.
     if (points.length <= 400) svg.append(shape('path', { class: 'dots', d: points.map((point) => `M${at(point, point.value)}h0`).join('') }));
   }
-  // Versions above, dates below: as many as there is room for.
+  // Versions above, below dates, or times of one day: as many as there is room for.
   function below(svg, x, left, right, floor) {
     const row = (height, textOf) => {
       let free = -Infinity;
@@ -144,7 +144,8 @@ function chart(data, series, state, on) {
       }
     };
     row(floor + 16, (of) => of.labels[0] || '');
-    row(floor + 34, (of) => of.time.slice(0, 10));
+    const days = [points[0], points[points.length - 1]].map((point) => measurementOf(data, point.measurement).time.slice(0, 10));
+    row(floor + 34, (of) => (days[0] === days[1] ? of.time.slice(11, 16) : of.time.slice(0, 10)));
   }
   function show(index, told) {
     if (!points.length || !place) return;

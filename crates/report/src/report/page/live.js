@@ -26,7 +26,7 @@ async function refresh() {
   if (number !== listed) return;
   Object.assign(live, JSON.parse(page.getElementById('data').textContent).live);
   const head = document.querySelector('#rows th[aria-sort$="ending"]');
-  const focus = document.activeElement.closest('#rows a');
+  const focus = document.activeElement?.closest('#rows a');
   for (const part of ['header', '#rows']) document.querySelector(part).replaceWith(page.querySelector(part));
   const table = document.querySelector('#rows table');
   if (table) sortable(table);

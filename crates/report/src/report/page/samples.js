@@ -30,7 +30,7 @@ function samples(data, series, all) {
     const high = Math.max(...ends.map((end) => end[1]), low * 1.001);
     const x = (value) => 8 + clamp((value - low) / (high - low), 0, 1) * (wide - 16);
     const row = 96;
-    const svg = shape('svg', { class: 'plot', width: wide, height: row * all.length + 22, role: 'img', 'aria-label': `Runs of ${all.length} measurements` });
+    const svg = shape('svg', { class: 'plot', width: wide, height: row * all.length + 22, viewBox: `0 0 ${wide} ${row * all.length + 22}`, role: 'img', 'aria-label': `Runs of ${all.length} measurements` });
     const across = ticks(low, high, false, clamp(Math.floor(wide / 80), 3, 7));
     const texts = tickTexts(across, series.unit);
     let free = -Infinity;

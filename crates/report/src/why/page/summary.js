@@ -13,13 +13,16 @@ function header() {
   const comma = data.wall.indexOf(', ');
   const [median, interval] = comma < 0 ? [data.wall, ''] : [data.wall.slice(0, comma), `${data.wall.slice(comma + 2)}; `];
   const quiet = data.times ? '' : '; times are scaled';
+  const ran = data.process !== null;
   main.append(
     el('div', { class: 'tiles' },
-      tile('Median wall time', median, `${interval}${data.runs}`, 'main'),
-      tile('Median CPU time', data.cpu, data.floor ? `${data.floor} of the wall time is process start-up` : null),
-      tile('Peak memory', data.memory),
+      ran ? tile('Observed time', data.wall, data.process, 'main')
+        : tile('Median wall time', median, `${interval}${data.runs}`, 'main'),
+      tile(ran ? 'CPU time of all threads' : 'Median CPU time', data.cpu,
+        data.floor ? `${data.floor} of the wall time is process start-up` : null),
+      ran ? null : tile('Peak memory', data.memory),
       tile('Findings', data.findings.length || 'none', data.findings.length ? 'the largest first' : data.verdict)),
-    ...strip('', 'Observed', [`in a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
+    ...strip('', 'Observed', [`${ran ? '' : 'in a run of its own, '}${data.explained}, ${data.slowdown}${quiet}.`]),
     ...strip('bad', 'Ended', data.end ? [data.end] : []),
     ...strip('bad', 'Lost', data.lost),
     ...strip('warn', 'Warning', data.warnings),

@@ -250,6 +250,21 @@ fn a_thread_whose_records_end_early_goes_on_where_samples_saw_it() {
 }
 
 #[test]
+fn who_was_there_before_is_in_what_it_was_found_in() {
+    let mut timelines = ThreadTimelines::new(0, MS, Some(TimelineOptions::default()));
+    timelines.there((10, 10), "server", true, 0);
+    timelines.there((10, 11), "worker", false, 0);
+    timelines.saw(sample(2, 10, 10, READ, Some(3)));
+    timelines.take(at(4, What::In { tid: 10 }));
+    let trace = reported(timelines, 5, Trace::default());
+    let on_cpu: Vec<_> = trace.threads.iter().map(|one| one.on_cpu_ns).collect();
+    assert_eq!(on_cpu, [Some(MS), Some(5 * MS)]);
+    assert_eq!(trace.threads[1].name, "worker");
+    let row = &trace.off_cpu[0];
+    assert_eq!((row.call.as_deref(), row.total_ns), (Some("read"), 4 * MS));
+}
+
+#[test]
 fn lost_records_are_counted() {
     let mut timelines = running();
     timelines.take(at(1, What::Lost(7)));

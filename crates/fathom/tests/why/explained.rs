@@ -1,47 +1,10 @@
-//! `fathom why` as its users see it. Counts and words, never times.
-#![cfg(target_os = "linux")]
+//! One command.
 
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-fn fathom(arguments: &[&str]) -> Output {
-    Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Whether this user may use the tier here; says so where not.
-fn allows(tier: &str) -> bool {
-    let listed = stdout(&fathom(&["why", "--tiers"]));
-    let allowed = listed.lines().any(|line| {
-        let mut words = line.split_whitespace();
-        words.next() == Some(tier) && words.next() == Some("yes")
-    });
-    fathom_test_log::tier(tier, allowed, || "not allowed here".to_string())
-}
-
-/// The explanation as JSON.
-fn why(tier: &str, more: &[&str], command: &[&str]) -> Value {
-    let mut arguments = vec!["why", "--runs", "3", "--json", "-", "--tier", tier];
-    arguments.extend(more);
-    arguments.push("--");
-    arguments.extend(command);
-    let output = fathom(&arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
-}
+use crate::world::{allows, fathom, parts_add_up, stderr, stdout, text, why};
 
 #[test]
 fn a_command_without_quotes_is_answered_with_both_right_forms() {
@@ -71,13 +34,6 @@ fn a_command_without_quotes_is_answered_with_both_right_forms() {
         "error: why takes one command, or two in quotes, not 3; to compare more, use fathom bench, then fathom why \
          for two of them\n"
     );
-}
-
-fn parts_add_up(explanation: &Value) {
-    let account = &explanation["account"];
-    let parts = account["parts"].as_array().unwrap();
-    let sum: u64 = parts.iter().map(|part| part["ns"].as_u64().unwrap()).sum();
-    assert_eq!(sum, account["wall_ns"].as_u64().unwrap(), "{account}");
 }
 
 #[test]
@@ -346,111 +302,4 @@ fn wrong_arguments_are_refused() {
             stderr(&output)
         );
     }
-}
-
-/// What differs between two commands, as JSON, and what was printed without it.
-fn differs(more: &[&str], a: &str, b: &str) -> Value {
-    let arguments = [&["why", "--runs", "6", "--json", "-"], more, &[a, b]].concat();
-    let output = fathom(&arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
-}
-
-/// Rows of the wall time and what is not explained are the difference, to the nanosecond.
-fn difference_adds_up(record: &Value) {
-    let ns = |value: &Value| (value.as_f64().unwrap() * 1e6).round() as i64;
-    let difference = &record["difference"];
-    let rows = difference["rows"].as_array().unwrap().iter();
-    let rows = rows.filter(|row| row["of"] == "wall");
-    let sum: i64 = rows.map(|row| ns(&row["milliseconds"])).sum();
-    let whole = ns(&difference["wall"]["milliseconds"]);
-    assert_eq!(sum + ns(&difference["not_explained"]), whole, "{record}");
-}
-
-#[test]
-fn of_two_commands_what_the_second_takes_more_is_listed() {
-    if !allows("kernel") {
-        return;
-    }
-    let dd = |count: &str| format!("dd if=/dev/zero of=/dev/null bs=1 count={count}");
-    let record = differs(&["--tier", "kernel"], &dd("1000"), &dd("401000"));
-    difference_adds_up(&record);
-    assert_eq!(record["kind"], "difference");
-    assert_eq!(record["difference"]["wall"]["rounds"], 6);
-    let rows = record["difference"]["rows"].as_array().unwrap();
-    let of = |part: &str| rows.iter().find(|row| row["part"] == part);
-    let reads = of("read").expect("what is read is most of it");
-    assert_eq!(reads["of"], "kernel_io", "{record}");
-    let count = |side: &str| reads["count"][side].as_u64().unwrap();
-    assert_eq!(count("b") - count("a"), 400_000);
-    assert!(
-        reads["file"].as_str().unwrap().ends_with("/dev/zero"),
-        "{reads}"
-    );
-}
-
-#[test]
-fn a_child_that_only_the_second_starts_is_a_row() {
-    let Some(tier) = ["kernel", "perf"].into_iter().find(|tier| allows(tier)) else {
-        return;
-    };
-    let b = "sh -c 'sleep 0.3; exit 0'";
-    let record = differs(&["--tier", tier], "sh -c 'exit 0'", b);
-    difference_adds_up(&record);
-    let rows = record["difference"]["rows"].as_array().unwrap();
-    let child = rows
-        .iter()
-        .find(|row| row["by"] == "child")
-        .expect("a child");
-    assert_eq!(child["part"], "sleep", "{record}");
-    assert_eq!(child["of"], "wall");
-    assert_eq!(
-        child["count"],
-        serde_json::json!({"what": "processes", "a": 0, "b": 1})
-    );
-    assert!(child["milliseconds"].as_f64().unwrap() > 250.0, "{record}");
-}
-
-#[test]
-fn two_programs_without_arguments_are_two_commands_in_every_tier() {
-    for tier in ["kernel", "perf", "sample", "ptrace"] {
-        if !allows(tier) {
-            continue;
-        }
-        let record = differs(&["-i", "--tier", tier], "true", "false");
-        difference_adds_up(&record);
-        assert_eq!(record["commands"][0]["observation"]["tier"], tier);
-        assert_eq!(record["commands"][1]["end"], "exit code 1 in 6 of 6 runs");
-    }
-}
-
-#[test]
-fn what_differs_fits_a_screen_with_the_answer_first() {
-    let output = fathom(&["why", "--runs", "6", "sleep 0.3", "true"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let said = stdout(&output);
-    assert!(said.starts_with("B takes "), "{said}");
-    assert!(said.contains(" less than A ("), "{said}");
-    assert!(said.contains("not explained: "), "{said}");
-    assert!(
-        said.contains("6 rounds in random order; observed"),
-        "{said}"
-    );
-    assert!(said.lines().count() <= 20, "{said}");
-}
-
-#[test]
-fn what_shows_one_command_is_refused_for_two() {
-    for option in ["--syscalls", "--html=/dev/null", "--processes"] {
-        let output = fathom(&["why", option, "true", "false"]);
-        assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
-        let said = stderr(&output);
-        let name = option.split('=').next().unwrap();
-        let expected = format!("error: {name} is for one command; of two, why shows what differs");
-        assert!(said.starts_with(&expected), "{said}");
-    }
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }

@@ -1,0 +1,104 @@
+//! The noise floor of a benchmark, from its earlier gates on this machine.
+
+use fathom_model::Environment;
+use fathom_store::{Error, Location, NULL_ARM, Options, Segment, SeriesFilter, Since, Store};
+
+use super::GateTarget;
+use crate::history::environments;
+
+/// Earlier gates that are needed. The next of a sequence is above the largest of n before it in one of
+/// n + 1 cases: from 19 on in at most 5 %, as often as the interval errs whose half is the floor
+/// without a history. With fewer no order statistic bounds it at that level.
+const FEWEST: usize = 19;
+/// The newest that count: a machine is not what it was a year ago.
+const NEWEST: usize = 100;
+/// So often a program against itself stays below the floor.
+const LEVEL: f64 = 0.95;
+
+/// A noise floor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Floor {
+    /// As a share.
+    pub(super) share: f64,
+    /// Gates that it is from.
+    pub(super) gates: usize,
+}
+
+/// Of each benchmark, where enough gates are in the store.
+///
+/// # Errors
+/// Those of the store; none if there is none.
+pub(super) fn of(
+    store: &Location,
+    environment: &Environment,
+    targets: &[GateTarget],
+) -> Result<Vec<Option<Floor>>, Error> {
+    let options = Options {
+        create: false,
+        ..Options::default()
+    };
+    let mut store = match Store::open_with(store, options) {
+        Ok(store) => store,
+        Err(Error::Missing { .. }) => return Ok(vec![None; targets.len()]),
+        Err(error) => return Err(error),
+    };
+    let facts = serde_json::to_value(environment).unwrap_or_default();
+    let here = Segment::of(&facts).key;
+    let numbers: Vec<i64> = environments(&mut store)?
+        .into_iter()
+        .filter(|(_, (key, _))| *key == here)
+        .map(|(number, _)| number)
+        .collect();
+    let filter = SeriesFilter {
+        benchmarks: Vec::new(),
+        metric: Some(NULL_ARM.to_owned()),
+    };
+    let series = store.series(&filter, 0)?;
+    let one = |target: &GateTarget| {
+        let own = series.iter().find(|one| one.benchmark == target.name);
+        let Some(own) = own else { return Ok(None) };
+        let points = store.points(own.number, &Since::Start)?;
+        let ratios = points.iter().rev();
+        let ratios = ratios.filter(|point| numbers.contains(&point.environment));
+        Ok(floor(ratios.map(|point| point.value).take(NEWEST)))
+    };
+    targets.iter().map(one).collect()
+}
+
+/// Of ratios of a program to itself, where there are enough.
+fn floor(ratios: impl Iterator<Item = f64>) -> Option<Floor> {
+    let mut away: Vec<f64> = ratios
+        .filter(|ratio| *ratio > 0.0 && ratio.is_finite())
+        .map(|ratio| ratio.ln().abs())
+        .collect();
+    if away.len() < FEWEST {
+        return None;
+    }
+    away.sort_by(f64::total_cmp);
+    let rank = (LEVEL * (away.len() + 1) as f64).ceil() as usize;
+    Some(Floor {
+        share: away[rank.min(away.len()) - 1].exp_m1(),
+        gates: away.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nineteen_gates_are_bounded_by_their_largest_and_fewer_by_nothing() {
+        let ratios: Vec<f64> = (1..=19).map(|i| 1.0 + f64::from(i) / 1000.0).collect();
+        let found = floor(ratios.iter().copied()).expect("enough");
+        assert!((found.share - 0.019).abs() < 1e-9 && found.gates == 19);
+        assert_eq!(floor(ratios[1..].iter().copied()), None);
+    }
+
+    #[test]
+    fn a_ratio_below_one_is_as_far_away_and_one_of_a_hundred_outliers_is_left_out() {
+        let mut ratios = vec![1.0 / 1.01; 99];
+        ratios.push(3.0);
+        let found = floor(ratios.into_iter()).expect("enough");
+        assert!((found.share - 0.01).abs() < 1e-9, "{found:?}");
+    }
+}

@@ -1,0 +1,15 @@
+//! What one takes more than the other, in the lines that end another verb's answer.
+
+use fathom_conduct::Differs;
+use fathom_report::difference_parts;
+
+/// Parts that are named.
+const PARTS: usize = 3;
+
+/// The first parts of the difference; or why they are not known.
+pub(super) fn lines(found: &Differs) -> Vec<String> {
+    match found {
+        Ok(difference) => difference_parts(difference, PARTS),
+        Err(error) => vec![format!("what differs is not known: {error}")],
+    }
+}

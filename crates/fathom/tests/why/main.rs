@@ -1,0 +1,7 @@
+//! `fathom why` as its users see it. Counts and words, never times.
+#![cfg(target_os = "linux")]
+
+mod attached;
+mod explained;
+mod two;
+mod world;

@@ -1,0 +1,59 @@
+//! Where the time of a server under load goes, below its figures.
+
+use fathom_model::ServerWhy;
+
+use super::account;
+use super::bar;
+use super::own_code::{LEAST_OF_CODE, LEAST_SAMPLES, NAMED, name};
+use super::quote::share_text;
+use super::summary::explained_by;
+use crate::line::{Page, Tone};
+use crate::quantity::{fixed, format_count};
+
+/// Calls that are named.
+const CALLS: usize = 5;
+
+/// Writes the bar, the calls and the functions; `who`: `2: ` where there are several servers, and
+/// `under`: its load.
+pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy) {
+    page.gap();
+    let title = format!("{who}Where the server's time goes at {under}");
+    page.prose(0, Tone::Strong, &title);
+    let entries = account::entries(&why.account);
+    bar::write(page, &entries);
+    bar::legend(page, &entries);
+    if !why.calls.is_empty() {
+        let named = why.calls.iter().take(CALLS);
+        let named: Vec<String> = named
+            .map(|row| each(page, why, &row.name, row.calls))
+            .collect();
+        let calls = format!("calls for each request: {}", named.join(", "));
+        page.prose(2, Tone::Plain, &calls);
+    }
+    let code = why.own_code.as_ref();
+    if let Some(code) = code.filter(|code| code.samples >= LEAST_SAMPLES) {
+        let named = code.functions.iter();
+        let named = named.filter(|row| row.share >= LEAST_OF_CODE).take(NAMED);
+        let named: Vec<String> = named
+            .map(|row| format!("{} {}", share_text(row.share), page.clean(&name(row))))
+            .collect();
+        if !named.is_empty() {
+            page.prose(2, Tone::Plain, &format!("own code: {}", named.join(", ")));
+        }
+    }
+    let observed = explained_by(&page.clean(&why.tier));
+    let text = format!(
+        "observed {observed} for {} s in a step of its own; {} requests/s meanwhile",
+        fixed(why.seconds, 1),
+        format_count(why.requests_per_second.round())
+    );
+    page.prose(2, Tone::Quiet, &text);
+}
+
+/// `recvfrom 1.0`.
+fn each(page: &Page, why: &ServerWhy, name: &str, calls: u64) -> String {
+    let requests = (why.requests_per_second * why.seconds).max(1.0);
+    let each = calls as f64 / requests;
+    let decimals = if each < 0.095 { 2 } else { 1 };
+    format!("{}\u{a0}{}", page.clean(name), fixed(each, decimals))
+}

@@ -1,0 +1,324 @@
+//! May the real user trace this process himself?
+//!
+//! Fathom's own file may have capabilities, by which it could observe everybody. So the kernel is
+//! asked by a thread that has given up what its user doesn't have: to read the memory of another
+//! process takes the right to attach to it (`PTRACE_MODE_ATTACH_REALCREDS`): the same user, a
+//! process that lets itself be dumped, and what the kernel's security modules add (Yama).
+
+use std::fs;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+use crate::sample::parse;
+
+/// Why a process can't be observed.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// Nobody has the number.
+    #[error("there is no process {0}: it has ended, or it never was; `ps -e` lists those that run")]
+    Gone(u32),
+    /// It has ended, and nobody has asked how.
+    #[error("process {pid} ({name}) has ended already: only its parent hasn't taken note of that")]
+    Ended {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// The number is that of a thread.
+    #[error("{tid} is a thread of process {pid} ({name}): observe that one, with --pid {pid}")]
+    Thread {
+        /// The number.
+        tid: u32,
+        /// Whose it is.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// The kernel's own.
+    #[error(
+        "process {pid} ({name}) is a thread of the kernel: it has no program that could be observed"
+    )]
+    Kernel {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// This process.
+    #[error("process {0} is this Fathom itself, which has nothing to do but to observe")]
+    Itself(u32),
+    /// The user may not.
+    #[error("process {pid} ({name}) belongs to {owner}, and you may not trace it: {why}")]
+    NotAllowed {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+        /// The user.
+        owner: String,
+        /// The reason, and what helps.
+        why: String,
+    },
+    /// The tier stops what it observes.
+    #[error(
+        "the ptrace tier stops a program at every call, which is not for one that has work to do: take the tier kernel, \
+         perf or sample"
+    )]
+    Stops,
+    /// A system call failed.
+    #[error("{what} of process {pid}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// On which process.
+        pid: u32,
+        /// The system's reason.
+        error: io::Error,
+    },
+}
+
+impl AttachError {
+    /// Whether no rights would help: there is nothing to observe by this number, or in this way.
+    pub fn is_no_such(&self) -> bool {
+        !matches!(self, Self::NotAllowed { .. } | Self::System { .. })
+    }
+}
+
+/// A descriptor of the process, and its name.
+pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
+    /// The kernel's `PF_KTHREAD`.
+    const OF_KERNEL: u64 = 0x0020_0000;
+    let stat = |pid: u32| {
+        let text = fs::read(format!("/proc/{pid}/stat")).ok();
+        text.and_then(|text| parse::stat(&text))
+    };
+    let Some(own) = stat(pid) else {
+        return Err(AttachError::Gone(pid));
+    };
+    let status = fs::read_to_string(format!("/proc/{pid}/status"));
+    let status = status.map_err(|_| AttachError::Gone(pid))?;
+    match number(&status, "Tgid:") {
+        Some(process) if process != pid => {
+            let name = stat(process).map_or_else(String::new, |stat| stat.name);
+            let (tid, pid) = (pid, process);
+            return Err(AttachError::Thread { tid, pid, name });
+        }
+        _ => {}
+    }
+    let name = own.name;
+    if pid == std::process::id() {
+        return Err(AttachError::Itself(pid));
+    }
+    if own.flags & OF_KERNEL != 0 {
+        return Err(AttachError::Kernel { pid, name });
+    }
+    if matches!(own.state, b'Z' | b'X') {
+        return Err(AttachError::Ended { pid, name });
+    }
+    let fd = open(pid).map_err(|error| match error.raw_os_error() {
+        Some(libc::ESRCH) => AttachError::Gone(pid),
+        _ => AttachError::System {
+            what: "opening a descriptor",
+            pid,
+            error,
+        },
+    })?;
+    match may_trace(&[pid])?.first() {
+        Some(true) => Ok((fd, name)),
+        _ => Err(refusal(pid, name, &status)),
+    }
+}
+
+/// Why, as far as can be known.
+fn refusal(pid: u32, name: String, status: &str) -> AttachError {
+    let owner = number(status, "Uid:").unwrap_or(0);
+    // SAFETY: asks for a number of this process.
+    let own = unsafe { libc::getuid() };
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    let why = match scope.trim() {
+        _ if owner != own => format!("you are {}; use sudo", user(own)),
+        scope @ ("1" | "2" | "3") => format!(
+            "kernel.yama.ptrace_scope is {scope}, so that only {}; use sudo, or sudo sysctl kernel.yama.ptrace_scope=0",
+            match scope {
+                "1" => "a parent traces its children",
+                "2" => "root traces others",
+                _ => "nobody traces anybody until the next start of the machine",
+            }
+        ),
+        _ => {
+            "it has rights that you don't have, or lets nobody trace it (PR_SET_DUMPABLE); use sudo"
+                .to_owned()
+        }
+    };
+    AttachError::NotAllowed {
+        pid,
+        name,
+        owner: user(owner),
+        why,
+    }
+}
+
+/// `nobody (user 65534)`.
+fn user(id: u32) -> String {
+    let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = known.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, own) = (fields.next()?, fields.next()?, fields.next()?);
+        (own.parse() == Ok(id)).then_some(name)
+    });
+    match name {
+        Some(name) => format!("{name} (user {id})"),
+        None => format!("user {id}"),
+    }
+}
+
+/// The first number after this word of `/proc/PID/status`.
+fn number(status: &str, word: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix(word))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+fn open(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: takes two integers.
+    match unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: it was just made and nobody else owns it.
+        fd => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
+    }
+}
+
+/// Which of these the real user may trace, by the kernel's word.
+pub(super) fn may_trace(pids: &[u32]) -> Result<Vec<bool>, AttachError> {
+    // Capabilities belong to a thread: this one's stay.
+    let asked = std::thread::scope(|scope| {
+        let ask = || {
+            give_up_capabilities()?;
+            Ok(pids.iter().map(|pid| may_read(*pid)).collect())
+        };
+        scope.spawn(ask).join()
+    });
+    let asked: io::Result<Vec<bool>> = match asked {
+        Ok(asked) => asked,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
+    asked.map_err(|error| AttachError::System {
+        what: "giving up capabilities before the rights",
+        pid: pids.first().copied().unwrap_or(0),
+        error,
+    })
+}
+
+/// Leaves this thread the capabilities that its user has: root all, others those that are handed on
+/// from program to program (ambient ones; they are not kept where a file gives its own).
+fn give_up_capabilities() -> io::Result<()> {
+    /// `_LINUX_CAPABILITY_VERSION_3`.
+    const VERSION: u32 = 0x2008_0522;
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct Sets {
+        effective: u32,
+        permitted: u32,
+        inheritable: u32,
+    }
+    // SAFETY: asks for a number of this process.
+    if unsafe { libc::getuid() } == 0 {
+        return Ok(());
+    }
+    let kept = (0..64u64).filter(|capability| {
+        let is_set = libc::PR_CAP_AMBIENT_IS_SET as libc::c_ulong;
+        // SAFETY: asks about a set of this thread; an unknown number is refused.
+        unsafe { libc::prctl(libc::PR_CAP_AMBIENT, is_set, *capability, 0, 0) == 1 }
+    });
+    let kept = kept.fold(0u64, |all, capability| all | 1 << capability);
+    let half = |bits: u32| Sets {
+        effective: bits,
+        permitted: bits,
+        inheritable: 0,
+    };
+    let header = Header {
+        version: VERSION,
+        pid: 0,
+    };
+    let sets = [half(kept as u32), half((kept >> 32) as u32)];
+    // SAFETY: both are live and of the third version's layout; the call is about this thread only.
+    match unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Tries to read the byte at address 0, where no program has anything: the kernel asks for the
+/// right before it finds that.
+fn may_read(pid: u32) -> bool {
+    let mut byte = 0u8;
+    let here = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
+    let there = libc::iovec {
+        iov_base: std::ptr::null_mut(),
+        iov_len: 1,
+    };
+    // SAFETY: writes at most one byte to a live one; the other address is the other process's.
+    let read =
+        unsafe { libc::process_vm_readv(pid as i32, &raw const here, 1, &raw const there, 1, 0) };
+    read != -1 || io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_may_be_traced_and_init_by_root_only() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .expect("there is a sleep");
+        let allowed =
+            may_trace(&[child.id(), u32::MAX >> 1]).expect("capabilities can be given up");
+        child.kill().expect("it is ours");
+        child.wait().expect("it was killed");
+        assert_eq!(allowed, [true, false], "nobody has the second number");
+    }
+
+    #[test]
+    fn refusals_name_what_is_there() {
+        let text = |pid| check(pid).map(drop).unwrap_err().to_string();
+        assert!(text(u32::MAX >> 1).starts_with("there is no process 2147483647"));
+        assert!(text(std::process::id()).contains("this Fathom itself"));
+    }
+
+    #[test]
+    fn a_thread_is_no_process() {
+        let (send, receive) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            // SAFETY: asks for a number of this thread.
+            send.send(unsafe { libc::gettid() } as u32)
+                .expect("it is awaited");
+            _ = ended.recv();
+        });
+        let tid = receive.recv().expect("it runs");
+        let refused = check(tid).map(drop).unwrap_err();
+        drop(end);
+        thread.join().expect("it ends");
+        let own = std::process::id();
+        assert!(
+            matches!(refused, AttachError::Thread { tid: one, pid, .. } if one == tid && pid == own),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_user_is_known_by_name_and_number() {
+        assert_eq!(user(0), "root (user 0)");
+        assert_eq!(user(4_000_000_000), "user 4000000000");
+    }
+}

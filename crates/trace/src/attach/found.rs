@@ -1,0 +1,166 @@
+//! Which processes and threads are there already?
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use super::access;
+use super::sockets::{self, Sockets};
+use crate::inherited;
+use crate::names::Names;
+use crate::sample::parse;
+
+/// A process of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoundProcess {
+    /// Its number.
+    pub pid: u32,
+    /// Who made it; `None` of the one that is attached to.
+    pub parent: Option<u32>,
+}
+
+/// The tree as far as it was found, parents first.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// All that are followed.
+    pub processes: Vec<FoundProcess>,
+    /// Threads of all of them, by process and number.
+    pub threads: Vec<(u32, u32)>,
+    /// Processes that listen for connections.
+    pub listening: Vec<u32>,
+    known: HashSet<u32>,
+    /// Descendants that the user may not trace.
+    refused: HashSet<u32>,
+}
+
+impl Found {
+    /// Searches the tree below this process. Returns the threads that it had not found before.
+    pub(crate) fn search(&mut self, root: u32) -> Vec<(u32, u32)> {
+        if self.processes.is_empty() {
+            let (pid, parent) = (root, None);
+            self.processes.push(FoundProcess { pid, parent });
+        }
+        let before = self.threads.len();
+        let mut at = 0;
+        while let Some(process) = self.processes.get(at).copied() {
+            at += 1;
+            let mut children = Vec::new();
+            for tid in threads_of(process.pid) {
+                if self.known.insert(tid) {
+                    self.threads.push((process.pid, tid));
+                }
+                children.extend(children_of(process.pid, tid));
+            }
+            // Fathom may have been started by what it observes.
+            let is_new = |pid: &u32| {
+                *pid != std::process::id()
+                    && !self.refused.contains(pid)
+                    && self.processes.iter().all(|one| one.pid != *pid)
+            };
+            let children: Vec<u32> = children.into_iter().filter(is_new).collect();
+            let allowed = access::may_trace(&children).unwrap_or_default();
+            for (index, pid) in children.into_iter().enumerate() {
+                match allowed.get(index) {
+                    Some(true) => self.processes.push(FoundProcess {
+                        pid,
+                        parent: Some(process.pid),
+                    }),
+                    _ => _ = self.refused.insert(pid),
+                }
+            }
+        }
+        self.threads[before..].to_vec()
+    }
+
+    /// Names what the descriptors of all processes lead to, and notes who listens.
+    pub(crate) fn name_descriptors(&mut self, names: &mut Names, labels: &[(String, String)]) {
+        let mut sockets: HashMap<String, Sockets> = HashMap::new();
+        for process in &self.processes {
+            let space = fs::read_link(format!("/proc/{}/ns/net", process.pid));
+            let space = space.map(|link| link.to_string_lossy().into_owned());
+            let sockets = sockets
+                .entry(space.unwrap_or_default())
+                .or_insert_with(|| sockets::of(process.pid));
+            let listens = inherited::name_all(names, process.pid, labels, sockets);
+            if listens {
+                self.listening.push(process.pid);
+            }
+        }
+    }
+
+    /// A sentence, as in [`Trace::not_visible`](crate::Trace::not_visible), on those that are not
+    /// followed.
+    pub(super) fn not_followed(&self) -> Option<String> {
+        let mut refused: Vec<u32> = self.refused.iter().copied().collect();
+        refused.sort_unstable();
+        let first = refused.first()?;
+        Some(match refused.len() {
+            1 => format!("process {first}, a descendant that you may not trace"),
+            many => format!("{many} descendants that you may not trace, such as process {first}"),
+        })
+    }
+}
+
+/// When a process began, by the kernel's count of ticks since the machine did.
+pub(super) fn started(pid: u32) -> Option<SystemTime> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let close = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(text.get(close + 2..)?).ok()?;
+    // Field 22 of the line, in the 100 ticks a second that `/proc` counts by everywhere.
+    let ticks: u64 = rest.split(' ').nth(19)?.parse().ok()?;
+    let up = fs::read_to_string("/proc/uptime").ok()?;
+    let up: f64 = up.split(' ').next()?.parse().ok()?;
+    let age = Duration::try_from_secs_f64(up - ticks as f64 / 100.0).unwrap_or_default();
+    SystemTime::now().checked_sub(age + Duration::from_secs(1))
+}
+
+/// Numbers of a process's threads.
+fn threads_of(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"));
+    let names = entries.into_iter().flatten().flatten();
+    names
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+/// Processes that this thread made and that are still its children.
+fn children_of(pid: u32, tid: u32) -> Vec<u32> {
+    let text = fs::read(format!("/proc/{pid}/task/{tid}/children"));
+    text.map_or_else(|_| Vec::new(), |text| parse::children(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_tree_is_found_once_and_this_process_is_no_part_of_it() {
+        use std::io::Read;
+        let mut shell = Command::new("sh")
+            .args(["-c", "sleep 60 & echo; wait"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        // Its line says that it has made its child.
+        let mut line = [0];
+        let mut out = shell.stdout.take().expect("it was asked for");
+        out.read_exact(&mut line).expect("it writes a line");
+        let mut found = Found::default();
+        let new = found.search(shell.id());
+        let again = found.search(shell.id());
+        let own = std::process::id();
+        let mut all = Found::default();
+        all.search(own);
+        for process in found.processes.iter().rev() {
+            // SAFETY: a signal to a child of ours and to its own, which nobody has waited for.
+            unsafe { libc::kill(process.pid as i32, libc::SIGKILL) };
+        }
+        shell.wait().expect("it was killed");
+        assert_eq!((new.len(), again), (2, Vec::new()));
+        assert_eq!(found.processes[0].pid, shell.id());
+        assert_eq!(found.processes[1].parent, Some(shell.id()));
+        assert!(all.processes.iter().skip(1).all(|one| one.pid != own));
+    }
+}

@@ -1,0 +1,106 @@
+//! How is a process observed that runs already, for a while?
+//!
+//! It isn't stopped and isn't changed: the kernel's records of it are switched on and off again, or
+//! its files in `/proc` are read. It goes on when Fathom ends, however that ends: all that was
+//! switched on is behind descriptors, which the kernel closes.
+
+mod access;
+mod found;
+mod readings;
+mod sockets;
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, SystemTime};
+
+pub use access::AttachError;
+pub(crate) use found::Found;
+pub(crate) use readings::{Reading, Readings, read_thread};
+pub(crate) use sockets::Sockets;
+
+use crate::command::TraceOptions;
+use crate::error::TraceError;
+use crate::kernel;
+use crate::result::{Attached, End, Process, Tier, Trace};
+use crate::sample;
+use crate::watch::{Limits, ended};
+
+/// A process that may be observed, held by a descriptor so that its number can't become another's.
+#[derive(Debug)]
+pub struct Target {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    pidfd: OwnedFd,
+}
+
+impl Target {
+    /// The process of this number, if the real user of this process may trace it.
+    ///
+    /// # Errors
+    /// [`AttachError`], with what would help.
+    pub fn find(pid: u32) -> Result<Self, AttachError> {
+        let (pidfd, name) = access::check(pid)?;
+        Ok(Self { pid, name, pidfd })
+    }
+
+    /// When it began.
+    pub(crate) fn began(&self) -> Option<SystemTime> {
+        found::started(self.pid)
+    }
+
+    /// Whether it has ended after this long.
+    pub(crate) fn has_ended(&self, wait: Duration) -> bool {
+        ended(&self.pidfd, wait)
+    }
+
+    fn attached(&self, listening: Vec<u32>, ended: bool) -> Attached {
+        Attached {
+            pid: self.pid,
+            name: self.name.clone(),
+            ended,
+            listening,
+        }
+    }
+}
+
+/// Observes a process with its threads and children for `time`, or until it ends or the caller
+/// wants it to stop, and reports what was seen. The process goes on.
+///
+/// # Errors
+/// [`TraceError`]; the ptrace tier is refused: it stops a process at every call.
+pub fn attach(
+    target: &Target,
+    time: Duration,
+    tier: Tier,
+    options: &TraceOptions,
+) -> Result<Trace, TraceError> {
+    match tier {
+        Tier::Kernel => kernel::attach(target, time, options),
+        Tier::Perf | Tier::Sample => sample::attach(target, time, tier, options),
+        Tier::Ptrace => Err(AttachError::Stops.into()),
+    }
+}
+
+/// From now on, for so long.
+pub(crate) fn limits(time: Duration, options: &TraceOptions) -> Limits {
+    Limits::start(Some(time), options.stop.clone())
+}
+
+/// What the trace says of the target beside what was seen of its threads.
+pub(crate) fn complete(
+    trace: &mut Trace,
+    before: &Readings,
+    root: &Target,
+    found: &Found,
+    ended: bool,
+) {
+    let after = Readings::of(trace.threads.iter().map(|one| (one.pid, one.tid)));
+    readings::complete(trace, before, &after);
+    trace.end = match trace.processes.iter().find(|one| one.pid == root.pid) {
+        Some(Process { end: Some(end), .. }) => *end,
+        _ => End::default(),
+    };
+    trace.not_visible.extend(found.not_followed());
+    trace.attached = Some(root.attached(found.listening.clone(), ended));
+}

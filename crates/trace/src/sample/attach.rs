@@ -1,0 +1,79 @@
+//! How is a process sampled that runs already?
+
+use std::time::{Duration, SystemTime};
+
+use super::observe::Sampler;
+use crate::attach::{Found, Readings, Target, complete, limits, read_thread};
+use crate::command::TraceOptions;
+use crate::error::TraceError;
+use crate::perf::Recorder;
+use crate::result::{Tier, Trace};
+use crate::watch::now;
+
+/// Samples the tree for a while, in the perf tier beside the kernel's records of it, and reports
+/// what was seen.
+pub(crate) fn attach(
+    target: &Target,
+    time: Duration,
+    tier: Tier,
+    options: &TraceOptions,
+) -> Result<Trace, TraceError> {
+    let (mut found, mut before) = (Found::default(), Readings::default());
+    found.search(target.pid);
+    let mut recorder = match tier {
+        Tier::Perf => Some(record(target, &mut found, options)?),
+        _ => None,
+    };
+    let start = now();
+    let limits = limits(time, options);
+    for &(pid, tid) in &found.threads {
+        // Ended since it was found, if nothing can be read.
+        let Some(reading) = read_thread(pid, tid) else {
+            continue;
+        };
+        if let Some(recorder) = &mut recorder {
+            recorder.there(pid, tid, &reading, start);
+        }
+        before.add(pid, tid, reading);
+    }
+    if let Some(recorder) = &mut recorder {
+        recorder.begin(start);
+        let since = target.began().unwrap_or_else(SystemTime::now);
+        recorder.sample_there(found.processes.iter().map(|one| one.pid), since);
+    }
+    let mut sampler = Sampler::new(recorder, start, options);
+    sampler.tree.attach(&mut found, start);
+
+    let mut ended = false;
+    while !ended && !limits.reached() {
+        ended = target.has_ended(limits.shorten(sampler.until_next()));
+        sampler.sample();
+    }
+    let mut trace = sampler.finish(&[], now());
+    complete(&mut trace, &before, target, &found, ended);
+    trace.started_clock_ns = start;
+    Ok(trace)
+}
+
+/// Records of all threads of the tree: also of those that were made while it was searched by who
+/// wasn't recorded yet.
+fn record(
+    target: &Target,
+    found: &mut Found,
+    options: &TraceOptions,
+) -> Result<Recorder, TraceError> {
+    /// Each finds what was made during the one before.
+    const SEARCHES: u32 = 8;
+    let tids: Vec<u32> = found.threads.iter().map(|one| one.1).collect();
+    let mut recorder = Recorder::attach_to(&tids, options)?;
+    for _ in 0..SEARCHES {
+        let new = found.search(target.pid);
+        if new.is_empty() {
+            break;
+        }
+        for (_, tid) in new {
+            recorder.add(tid)?;
+        }
+    }
+    Ok(recorder)
+}
