@@ -85,8 +85,8 @@ fn what_was_written_can_be_read_again() {
         let mut again: Explanation =
             serde_json::from_value(written(&explanation)).expect("an explanation");
         // A float may come back with another last bit.
-        let ratio = again.timed.wall.value / explanation.timed.wall.value;
-        assert!((ratio - 1.0).abs() < 1e-12);
+        let (read, wall) = (again.timed.wall.value, explanation.timed.wall.value);
+        assert!((read - wall).abs() <= 1e-12 * wall, "{read} {wall}");
         again.timed = explanation.timed.clone();
         assert!(again == explanation, "{}", explanation.command);
     }

@@ -232,7 +232,12 @@ impl Measured {
         if plan.why && !interrupt::stopped() {
             let load = why::load(plan, open.first().and_then(|load| load.rate));
             for (index, up) in up.iter_mut().enumerate() {
-                self.servers[index].why = why::observe(rounds, up, index, load, observer)?;
+                match why::observe(rounds, up, index, load, observer) {
+                    Ok(why) => self.servers[index].why = why,
+                    Err(ended @ ConductError::Measure(_)) => return Err(ended),
+                    // What was measured before holds without it.
+                    Err(why_not) => self.warnings.push(warnings::unobserved(index, &why_not)),
+                }
             }
         }
         if let Some(limit) = &plan.find_rate {

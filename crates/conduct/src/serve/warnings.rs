@@ -5,6 +5,7 @@ use fathom_model::{ListeningBy, ServedServer, Warning};
 use super::plan::ServePlan;
 use super::rounds::Made;
 use super::words;
+use crate::ConductError;
 
 fn warning(server: usize, id: &str, message: String) -> Warning {
     Warning {
@@ -29,6 +30,14 @@ pub(super) fn left(server: usize, count: u32) -> Warning {
         server,
         "left_behind",
         format!("{count} of its processes can't be ended and are still there"),
+    )
+}
+
+pub(super) fn unobserved(server: usize, why_not: &ConductError) -> Warning {
+    warning(
+        server,
+        "unobserved",
+        format!("where its time goes is not known: {why_not}"),
     )
 }
 

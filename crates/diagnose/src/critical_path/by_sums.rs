@@ -202,7 +202,12 @@ impl Walk<'_> {
             inner.take(TimeCategory::Sleeping, self.naps_ns(times));
             pool.add_scaled(&inner, 1.0);
         }
-        let busy = self.busy_ns(threads).unwrap_or(f64::INFINITY);
+        let workers: Vec<&ThreadTimes> = threads
+            .iter()
+            .filter(|times| !self.is_watcher(times))
+            .copied()
+            .collect();
+        let busy = self.busy_ns(&workers).unwrap_or(f64::INFINITY);
         let mut path = Sums::default();
         for rank in 0..4 {
             let parts: Vec<_> = pool
@@ -229,7 +234,7 @@ impl Walk<'_> {
         *sums = path;
     }
 
-    /// Time in which at least one thread of a pool was not asleep; `None` if the trace doesn't have
+    /// Time in which at least one of these threads was not asleep; `None` if the trace doesn't have
     /// the waits in order. Waits too short for the timeline count as work.
     fn busy_ns(&self, threads: &[&ThreadTimes]) -> Option<f64> {
         let timeline = self.trace.timeline.as_ref();
@@ -241,7 +246,7 @@ impl Walk<'_> {
             asleep.entry(interval.tid).or_default().push(span);
         }
         let mut works = Vec::new();
-        for times in threads.iter().filter(|times| !self.is_watcher(times)) {
+        for times in threads {
             let mut waits = asleep.remove(&times.tid).unwrap_or_default();
             waits.sort_unstable();
             let mut at = times.from_ns;
@@ -326,16 +331,16 @@ mod tests {
         use crate::fake::{Fake, MS, ROOT};
         let mut fake = Fake::new(1000);
         fake.trace.attached = Some(fathom_trace::Attached::default());
-        // The first thread sleeps; of two others one computes, and waits for events else.
-        fake.wait_for(ROOT, "clock_nanosleep", None, (0, 1000, 1000), None);
-        fake.thread(ROOT, 201, 0, 1000, 300);
-        fake.wait_for(201, "epoll_wait", Some(5), (300, 1000, 1000), None);
-        fake.thread(ROOT, 202, 0, 1000, 100);
+        // The first thread waits for events; of two others one computes, and naps else.
+        fake.wait_for(ROOT, "epoll_wait", Some(5), (0, 1000, 1000), None);
+        fake.thread(ROOT, 201, 0, 1000, 1000);
+        fake.wait_for(201, "clock_nanosleep", None, (300, 1000, 1000), None);
+        fake.thread(ROOT, 202, 0, 1000, 1000);
         fake.wait_for(202, "futex", None, (0, 900, 900), None);
         let account = crate::diagnose(&fake.observation(&[])).account;
         let ms = |spent| account.ns(spent) / MS;
         assert_eq!(ms(TimeCategory::UserCode), 400);
-        assert_eq!(ms(TimeCategory::Sleeping), 0);
+        assert_eq!(ms(TimeCategory::Sleeping), 600);
         assert_eq!(ms(TimeCategory::Locks), 0);
         assert_eq!(account.wall_ns, 1000 * MS);
         let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
@@ -349,7 +354,9 @@ mod tests {
         fake.trace.attached = Some(fathom_trace::Attached::default());
         fake.wait_for(ROOT, "rt_sigsuspend", None, (0, 1000, 1000), None);
         for pid in [200, 300] {
-            fake.child(pid, 0, 1000, u64::from(pid));
+            let cpu = u64::from(pid);
+            fake.child(pid, 0, 1000, 1000);
+            fake.wait_for(pid, "epoll_wait", Some(5), (cpu, 1000, 1000), None);
             fake.trace
                 .processes
                 .last_mut()

@@ -17,7 +17,7 @@ const CALLS: usize = 5;
 /// `under`: its load.
 pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy) {
     page.gap();
-    let title = format!("{who}Where the server's time goes at {under}");
+    let title = format!("{who}Where the server's time goes ({under})");
     page.prose(0, Tone::Strong, &title);
     let entries = account::entries(&why.account);
     bar::write(page, &entries);

@@ -210,7 +210,7 @@ pub(crate) fn websocket() -> ServeRecord {
     let links = [WebSocketLink::Relay, WebSocketLink::Echo];
     for (server, link) in record.servers.iter_mut().zip(links) {
         server.load.clear();
-        (server.cold_evicted, server.highest_rate) = (None, None);
+        (server.cold_evicted, server.highest_rate, server.why) = (None, None, None);
         server.websocket = vec![
             exchange(WebSocketClient::Blocking, link, 9_950.0),
             exchange(WebSocketClient::Spinning, link, 15_578.0),
