@@ -57,10 +57,10 @@ pub(crate) fn parts(record: &ServeRecord) -> String {
     );
     out.push_str(&notes(record));
     if let Some(title) = cold::title(record, &starts) {
-        let content = pictures::start(record, &starts) + &tables::start(record, &starts);
+        let content = pictures::start(record, &starts) + &tables::start::start(record, &starts);
         out.push_str(&section(&title, &content));
     }
-    let table = tables::load(record);
+    let table = tables::load::load(record);
     if !table.is_empty() {
         let curves = section("Latency by percentile", &pictures::percentiles(record));
         out.push_str(&section(&loads::title(record), &(table + &curves)));
