@@ -101,7 +101,8 @@ impl Ask {
     /// [`NoAnswer`], which is the end of it.
     pub fn go_on(&mut self, until: u64, others: &[RawFd]) -> Result<Option<First>, NoAnswer> {
         loop {
-            if !wait(self.fd, self.wanted, until, others)? {
+            let ready = wait(self.fd, self.wanted, until, others);
+            if !ready.map_err(|none| self.explained(none))? {
                 return Ok(None);
             }
             let Some(answer) = self.advance()? else {
@@ -118,6 +119,16 @@ impl Ask {
                     body: std::mem::take(&mut self.kept),
                 },
             }));
+        }
+    }
+
+    /// A server that waits for the rest of a line takes the first record of TLS for one, for ever.
+    fn explained(&self, none: NoAnswer) -> NoAnswer {
+        match (none.0, &self.stage) {
+            (Failing::TimedOut, Stage::Securing) => {
+                NoAnswer(Failing::TimedOut, "there is no TLS yet; is it http:// ?")
+            }
+            _ => none,
         }
     }
 

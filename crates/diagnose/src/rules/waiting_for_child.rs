@@ -68,7 +68,14 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
         .children_of(parent)
         // What a shim or wrapper asks before it becomes the program is needed for that.
         .filter(|p| became(analysis, parent).is_none_or(|at| p.started_ns >= at))
-        .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
+        // One that ran already when it was attached to may have ended before its start was seen.
+        .map(|p| {
+            (
+                p.pid,
+                p.started_ns,
+                p.ended_ns.unwrap_or(end).max(p.started_ns),
+            )
+        })
         // Short ones are process-spawning's.
         .filter(|c| {
             (c.2 - c.1) as f64 > t::SHORT_CHILD_CPU_NS

@@ -72,7 +72,7 @@ fn a_certificate_that_nobody_knows_is_refused_with_what_to_do() {
     let Some(file) = certificate(folder.path()) else {
         return;
     };
-    let unknown = run(&["--tls", "--timeout", "2s"], &file);
+    let unknown = run(&["--tls", "--timeout", "20s"], &file);
     assert_eq!(unknown.status.code(), Some(3), "{}", stderr(&unknown));
     let said = stderr(&unknown);
     assert!(
