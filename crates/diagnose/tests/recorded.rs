@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fathom_diagnose::{Diagnosis, Observation, diagnose};
 use fathom_model::{Finding, FindingId, TimeAccount, TimeCategory};
@@ -36,15 +37,23 @@ fn cases() -> Vec<Case> {
     let entries = fs::read_dir(&folder).expect("traces are recorded");
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    // Both cores: a debug build takes a minute for all of them on one.
-    let halves = paths.chunks(paths.len().div_ceil(2));
-    std::thread::scope(|scope| {
-        let halves: Vec<_> = halves
-            .map(|half| scope.spawn(|| half.iter().map(|path| case(path)).collect::<Vec<_>>()))
-            .collect();
-        let halves = halves.into_iter();
-        halves.flat_map(|half| half.join().unwrap()).collect()
-    })
+    // All cores, and none that is done with its half early: a debug build takes a minute for all of
+    // them on one.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let mut cases: Vec<Case> = std::thread::scope(|scope| {
+        let share = || {
+            let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            let paths = taken.map_while(|at| paths.get(at));
+            paths.map(|path| case(path)).collect::<Vec<_>>()
+        };
+        let shares: Vec<_> = (0..cores).map(|_| scope.spawn(share)).collect();
+        let shares = shares.into_iter();
+        shares.flat_map(|share| share.join().unwrap()).collect()
+    });
+    let key = |case: &Case| (case.finding.clone(), case.name.clone());
+    cases.sort_by_cached_key(key);
+    cases
 }
 
 fn case(path: &Path) -> Case {

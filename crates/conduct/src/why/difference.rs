@@ -93,11 +93,14 @@ fn timings(
 
 /// How many runs of each are observed.
 fn observed_runs(timings: &[Timing; 2]) -> u32 {
+    let timed = timings.iter().map(|timing| timing.timed.runs as u32);
+    // Who asks for few runs gets no more of these.
+    let most = timed.fold(MOST_OBSERVED, u32::min).max(1);
     let walls = timings.iter().map(|timing| timing.timed.wall.value);
     let longest = walls.fold(0.0, f64::max) + SWITCHING.as_secs_f64();
     match (OBSERVING.as_secs_f64() / longest) as u32 {
         few if few < FEWEST_OBSERVED => 1,
-        many => many.min(MOST_OBSERVED),
+        many => many.min(most),
     }
 }
 

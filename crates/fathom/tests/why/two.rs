@@ -29,7 +29,7 @@ fn of_two_commands_what_the_second_takes_more_is_listed() {
         return;
     }
     let dd = |count: &str| format!("dd if=/dev/zero of=/dev/null bs=1 count={count}");
-    let record = differs(&["--tier", "kernel"], &dd("1000"), &dd("401000"));
+    let record = differs(&["--tier", "kernel"], &dd("1000"), &dd("101000"));
     difference_adds_up(&record);
     assert_eq!(record["kind"], "difference");
     assert_eq!(record["difference"]["wall"]["rounds"], 6);
@@ -38,7 +38,7 @@ fn of_two_commands_what_the_second_takes_more_is_listed() {
     let reads = of("read").expect("what is read is most of it");
     assert_eq!(reads["of"], "kernel_io", "{record}");
     let count = |side: &str| reads["count"][side].as_u64().unwrap();
-    assert_eq!(count("b") - count("a"), 400_000);
+    assert_eq!(count("b") - count("a"), 100_000);
     assert!(
         reads["file"].as_str().unwrap().ends_with("/dev/zero"),
         "{reads}"
@@ -82,7 +82,7 @@ fn two_programs_without_arguments_are_two_commands_in_every_tier() {
 
 #[test]
 fn what_differs_fits_a_screen_with_the_answer_first() {
-    let output = fathom(&["why", "--runs", "6", "sleep 0.3", "true"]);
+    let output = fathom(&["why", "--runs", "6", "sleep 0.1", "true"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = stdout(&output);
     assert!(said.starts_with("B takes "), "{said}");
