@@ -43,7 +43,7 @@ pub struct Listening {
     pub seen_by: SeenBy,
 }
 
-/// What [`Server::wait`] waits for.
+/// What `Server::wait` waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerEvent {
     /// A process of it listens.

@@ -130,19 +130,27 @@ pub(crate) fn with_code(text: &str) -> String {
     while let Some(word) = words.next() {
         let mut word = word.to_owned();
         // What stands in brackets belongs to the name before them.
-        while word.contains('[')
-            && !word.contains(']')
+        while is_open(&word)
             && let Some(next) = words.next()
         {
             word.push(' ');
             word.push_str(next);
         }
-        let name = word
-            .trim_start_matches('(')
-            .trim_end_matches([',', '.', ';', ':', ')']);
+        let mut name = word.trim_start_matches('(');
+        loop {
+            let shorter = name.trim_end_matches([',', '.', ';', ':']);
+            let shorter = match count(shorter, ')') > count(shorter, '(') {
+                true => shorter.trim_end_matches(')'),
+                false => shorter,
+            };
+            if shorter.len() == name.len() {
+                break;
+            }
+            name = shorter;
+        }
         let named = name.contains(['_', '[', '@', '='])
             && !name.contains(['`', '|', '\\', '<', '>'])
-            && name.contains('[') == name.contains(']');
+            && !is_open(name);
         if !out.is_empty() {
             out.push(' ');
         }
@@ -156,6 +164,16 @@ pub(crate) fn with_code(text: &str) -> String {
     out
 }
 
+/// Whether a bracket, or the parenthesis of a function, is still to be closed.
+fn is_open(word: &str) -> bool {
+    let calls = !word.starts_with('(') && count(word, '(') > count(word, ')');
+    calls || count(word, '[') > count(word, ']')
+}
+
+fn count(text: &str, sign: char) -> usize {
+    text.matches(sign).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{plain, with_code};
@@ -165,6 +183,10 @@ mod tests {
         assert_eq!(
             with_code("ppbert-0.8.3[data=a_structure, sink=null] was not measured (see x_y)."),
             "`ppbert-0.8.3[data=a_structure, sink=null]` was not measured (see `x_y`)."
+        );
+        assert_eq!(
+            with_code("ratio(rate.a_b[c=d], rate.e_f): 3.3 (2.6 to 4.3)"),
+            "`ratio(rate.a_b[c=d], rate.e_f)`: 3.3 (2.6 to 4.3)"
         );
         assert_eq!(with_code("a_`<b>"), plain("a_`<b>"));
         assert_eq!(with_code("a_\u{1b}"), plain("a_\u{1b}"));
