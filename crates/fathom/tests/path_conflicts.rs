@@ -12,7 +12,7 @@ fn with_a_file(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
         .args(arguments)
         .current_dir(folder.path())
-        .env("XDG_CACHE_HOME", "/no/such/folder")
+        .env("XDG_CACHE_HOME", "/dev/null/no-folder")
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -47,7 +47,7 @@ impl World {
             .env_remove("NO_COLOR")
             .env_remove("FATHOM_STORE")
             .env("XDG_DATA_HOME", self.folder.path().join("data"))
-            .env("XDG_CACHE_HOME", "/no/such/folder")
+            .env("XDG_CACHE_HOME", "/dev/null/no-folder")
             // Not the repository that this test may lie in.
             .env("GIT_CEILING_DIRECTORIES", self.folder.path())
             .stdin(Stdio::null());

@@ -100,7 +100,7 @@ pub(crate) fn fathom(options: &[&str], server: &[String]) -> Command {
     command
         .env_remove("NO_COLOR")
         // No profile of the machine is remembered there, so none is held against it.
-        .env("XDG_CACHE_HOME", "/no/such/folder")
+        .env("XDG_CACHE_HOME", "/dev/null/no-folder")
         .env_remove("LD_LIBRARY_PATH")
         .stdin(Stdio::null());
     command

@@ -13,7 +13,7 @@ pub(crate) fn fathom(arguments: &[&str]) -> Command {
         .args(arguments)
         .env_remove("NO_COLOR")
         // No profile of the machine is remembered there, so none is held against it.
-        .env("XDG_CACHE_HOME", "/no/such/folder")
+        .env("XDG_CACHE_HOME", "/dev/null/no-folder")
         // Cargo sets it, and the loader then looks for libraries a hundred times where there are none.
         .env_remove("LD_LIBRARY_PATH")
         .stdin(Stdio::null());
