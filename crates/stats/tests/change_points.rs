@@ -209,6 +209,28 @@ fn values_that_are_not_positive_have_no_ratio() {
     assert!(point.ratio.is_none() && point.before < 0.0 && point.after > 0.0);
 }
 
+#[test]
+fn a_drift_begins_after_the_one_before_it() {
+    let levels = [(2.832, 7), (2.580, 7), (2.523, 7), (2.261, 14)];
+    let exact = [
+        (2.832112733863108, 7),
+        (2.5802655004558224, 7),
+        (2.523149229373935, 7),
+        (2.2605179420817807, 14),
+    ];
+    for levels in [levels, exact] {
+        let changes = change_points(&series(&levels, 0.02, 615));
+        let mut end = 0;
+        for point in &changes.change_points {
+            assert!(
+                end <= point.index && point.index <= point.until,
+                "{changes:?}"
+            );
+            end = point.until;
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn segments_cover_the_series_and_scale_changes_nothing(

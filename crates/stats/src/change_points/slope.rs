@@ -49,7 +49,13 @@ pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change>
         // The longest stretch of steps that is a drift; else the first is a step.
         let drift = loop {
             let (before, after) = (cuts[begin].index, cuts[end - 1].index);
-            let start = bound(begin).max(before.saturating_sub(super::keep::REACH));
+            // It begins after the change before it, which may be a drift beyond its own last cut, and
+            // never with the first point.
+            let earlier = 1 + found.last().map_or(first, |change: &Change| change.until);
+            if before <= earlier {
+                break None;
+            }
+            let start = (bound(begin).max(earlier)).max(before.saturating_sub(super::keep::REACH));
             let stop = bound(end + 1).min(after + super::keep::REACH);
             let inner: Vec<usize> = cuts[begin..end]
                 .iter()
