@@ -187,7 +187,7 @@ template <Parse parse> static uint64_t parse_all(const std::vector<Text> &texts)
 
 template <Parse parse> static void measure(const std::vector<Text> &texts) {
     check_parse<parse>();
-    Timing timing = repeat(0.05, [&] { keep_value(parse_all<parse>(texts)); });
+    Timing timing = repeat(0.4, [&] { keep_value(parse_all<parse>(texts)); });
     printf("parse_max %.5g M/s\n", (double)texts.size() / timing.minimum * 1e-6);
     printf("parse_median %.5g M/s\n", (double)texts.size() / timing.median * 1e-6);
 }
