@@ -99,10 +99,10 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
 /// them and the programs that were run.
 pub fn experiment_figures(record: &ExperimentRecord, check: &str) -> String {
     let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
-    out.push_str(&format!(
-        "\n`fathom machine --check` before it: {}\n",
-        plain(check)
-    ));
+    if !record.measures.is_empty() {
+        let check = plain(check);
+        out.push_str(&format!("\n`fathom machine --check` before it: {check}\n"));
+    }
     if !record.complete {
         out.push_str("\n**Partial**: not everything was measured.\n");
     }
