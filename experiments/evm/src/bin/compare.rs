@@ -93,7 +93,8 @@ fn case(seed: u64) -> (Vec<u8>, u64) {
     let mut random = Random::new(!seed);
     let steps = 5 + random.below(120) as usize;
     let gas = if random.below(5) == 0 {
-        random.below(2000)
+        // None at all would be no limit to go-ethereum.
+        1 + random.below(2000)
     } else {
         100_000
     };
