@@ -1,6 +1,7 @@
 //! Runs bytecode in revm, with the arguments and the output of go-ethereum's `evm run`, so that both
 //! can be compared with the interpreter of this experiment by the same programs.
 
+use std::io::{self, BufRead, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -16,10 +17,12 @@ use revm_interpreter::{
 
 const USAGE: &str = "\
 usage: evm-revm run [--statdump] [--gas N] [--repeat N] --codefile FILE
+       evm-revm batch < PROGRAMS
        evm-revm --version
   --statdump  tell time and gas on standard error
   --gas N     gas limit (10000000000)
-  --repeat N  run N times in one process and tell the shortest time (1)";
+  --repeat N  run N times in one process and tell the shortest time (1)
+  batch       for each line of gas and hex digits, a line of the gas used, the output and an error's words";
 
 /// What the command line says.
 struct Asked {
@@ -34,6 +37,15 @@ fn main() -> ExitCode {
     if words == ["--version"] {
         println!("evm-revm with revm-interpreter 43.0.2");
         return ExitCode::SUCCESS;
+    }
+    if words == ["batch"] {
+        return match batch() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("evm-revm: {error}");
+                ExitCode::from(2)
+            }
+        };
     }
     let Some(asked) = parse(&words) else {
         eprintln!("{USAGE}");
@@ -77,7 +89,11 @@ fn parse(words: &[String]) -> Option<Asked> {
 /// The bytes that a file of hex digits stands for.
 fn code_of(file: &str) -> Result<Vec<u8>, String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let digits = text.trim().as_bytes();
+    bytes_of(text.trim())
+}
+
+fn bytes_of(digits: &str) -> Result<Vec<u8>, String> {
+    let digits = digits.as_bytes();
     if digits.len() % 2 == 1 {
         return Err("an odd number of digits".to_string());
     }
@@ -89,29 +105,51 @@ fn code_of(file: &str) -> Result<Vec<u8>, String> {
         .ok_or_else(|| "not hex digits".to_string())
 }
 
+/// Many programs in one process.
+fn batch() -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let (gas, code) = line
+            .split_once(' ')
+            .and_then(|(gas, digits)| Some((gas.parse().ok()?, bytes_of(digits).ok()?)))
+            .ok_or_else(|| io::Error::other(format!("not gas and hex digits: {line}")))?;
+        let (result, _) = run(&code, gas);
+        write!(out, "{} {}", used(&result, gas), hex(&result.output))?;
+        if let Some(error) = error_of(result.result) {
+            write!(out, " {error}")?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()
+}
+
 fn show(asked: &Asked, code: &[u8]) {
     let (mut result, mut shortest) = run(code, asked.gas);
     for _ in 1..asked.repeat {
         let (again, time) = run(code, asked.gas);
         (result, shortest) = (again, shortest.min(time));
     }
-    let digits: String = result
-        .output
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    println!("0x{digits}");
+    println!("{}", hex(&result.output));
     if let Some(error) = error_of(result.result) {
         println!("error: {error}");
     }
     if asked.tell {
-        // What fails otherwise than by REVERT takes all gas: the caller of the interpreter sees to that.
-        let used = match result.result.is_ok_or_revert() {
-            true => result.gas.total_gas_spent(),
-            false => asked.gas,
-        };
-        eprintln!("EVM gas used:    {used}");
+        eprintln!("EVM gas used:    {}", used(&result, asked.gas));
         eprintln!("execution time:  {:.3}us", shortest.as_secs_f64() * 1e6);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("0x{digits}")
+}
+
+/// What fails otherwise than by REVERT takes all gas: the caller of the interpreter sees to that.
+fn used(result: &InterpreterResult, gas: u64) -> u64 {
+    match result.result.is_ok_or_revert() {
+        true => result.gas.total_gas_spent(),
+        false => gas,
     }
 }
 

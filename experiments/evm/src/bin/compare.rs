@@ -1,19 +1,20 @@
-//! Runs random programs on this interpreter and on go-ethereum's `evm`; tells where they differ.
+//! Runs random programs on this interpreter's three engines and on another; tells of each whether it is the same.
 
 use evm::buffer::OnHeap;
 use evm::machine::{End, Failure, Machine};
 use evm::random::{Random, program};
 use evm::{decoded, fast, plain};
-use std::path::Path;
-use std::process::{Command, ExitCode};
-use std::{env, fs, io};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::process::{Command, ExitCode, Stdio};
+use std::{env, thread};
 
 const USAGE: &str = "\
-usage: compare EVM [PROGRAMS [SEED]]
-  EVM        go-ethereum's evm command
-  PROGRAMS   how many (500)
-  SEED       of the first one (1); each further one has the next
-ends with 0 if all agree, 1 if some differ, 2 if it could not run";
+usage: compare PROGRAMS SEED OTHER [ARGUMENT...]
+  PROGRAMS   how many
+  SEED       of the first one; each further one has the next
+  OTHER      a command that reads lines of gas and hex digits, and answers each with a line of the gas
+             that was used, the output after 0x, and an error's words (geth/ and revm/ hold two)
+ends with 0 if all could be compared, whether they differ or not; 2 if not";
 
 /// What both sides say of a run.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,54 +26,66 @@ struct Seen {
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
-    let number = |index: usize, default: u64| {
-        words
-            .get(index)
-            .map_or(Some(default), |word| word.parse().ok())
-    };
-    let (Some(evm), Some(count), Some(seed)) = (words.first(), number(1, 500), number(2, 1)) else {
+    let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok());
+    let (Some(count), Some(seed), Some(other)) = (number(0), number(1), words.get(2)) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    match compare(Path::new(evm), seed..seed + count) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
+    let mut command = Command::new(other);
+    command.args(&words[3..]);
+    match compare(&mut command, seed..seed + count) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("compare: {error}");
+            eprintln!("compare: {other}: {error}");
             ExitCode::from(2)
         }
     }
 }
 
-/// How many programs the two don't agree on.
-fn compare(evm: &Path, seeds: std::ops::Range<u64>) -> io::Result<u64> {
-    let folder = env::temp_dir().join(format!("evm-compare-{}", std::process::id()));
-    fs::create_dir_all(&folder)?;
-    let file = folder.join("program.hex");
-    let mut ends = std::collections::BTreeMap::<&str, u64>::new();
+/// Writes a line for each program: whether all engines and the other interpreter see the same.
+fn compare(other: &mut Command, seeds: std::ops::Range<u64>) -> io::Result<()> {
+    let mut child = other.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let (asks, answers) = (child.stdin.take(), child.stdout.take());
+    let (asks, answers) = asks.zip(answers).expect("both are pipes");
+    // Asked from a thread of its own: both pipes may be full at once.
+    let asked = seeds.clone();
+    let asker = thread::spawn(move || ask(BufWriter::new(asks), asked));
+    let mut answers = BufReader::new(answers).lines();
+    let mut out = BufWriter::new(io::stdout().lock());
     let mut differences = 0;
     let total = seeds.end - seeds.start;
     for seed in seeds {
+        let line = answers.next().ok_or(io::ErrorKind::UnexpectedEof)??;
+        let theirs = theirs(&line)
+            .ok_or_else(|| io::Error::other(format!("its answer is not understood: {line}")))?;
         let (code, gas) = case(seed);
-        fs::write(&file, hex(&code))?;
-        let theirs = theirs(evm, &file, gas)?;
-        let plain = ours(&code, gas, plain::run);
-        let (fast, decoded) = (ours(&code, gas, fast::run), ours(&code, gas, decoded::run));
-        *ends.entry(plain.end).or_default() += 1;
-        if [&plain, &fast, &decoded]
-            .iter()
-            .any(|&ours| *ours != theirs)
-        {
+        let engines = [plain::run, fast::run, decoded::run];
+        let ours = engines.map(|run| ours(&code, gas, run));
+        if ours.iter().all(|ours| *ours == theirs) {
+            writeln!(out, "{seed}: same, {}", theirs.end)?;
+        } else {
             differences += 1;
-            println!(
-                "seed {seed}, gas {gas}, code {}\n  evm     {theirs:?}\n  plain   {plain:?}\n  fast    {fast:?}\n  decoded {decoded:?}",
-                hex(&code)
-            );
+            let code = hex(&code);
+            writeln!(
+                out,
+                "{seed}: DIFFERENT, gas {gas}, code {code}\n  {line}\n  {ours:?}"
+            )?;
         }
     }
-    fs::remove_dir_all(&folder)?;
-    println!("{total} programs, {differences} differences; ends: {ends:?}");
-    Ok(differences)
+    writeln!(out, "{total} programs, {differences} differences")?;
+    asker.join().expect("it does not panic")?;
+    if !child.wait()?.success() {
+        return Err(io::Error::other("it failed after its last answer"));
+    }
+    Ok(())
+}
+
+fn ask(mut asks: impl Write, seeds: std::ops::Range<u64>) -> io::Result<()> {
+    for seed in seeds {
+        let (code, gas) = case(seed);
+        writeln!(asks, "{gas} {}", hex(&code))?;
+    }
+    asks.flush()
 }
 
 /// A program, and gas that is enough for most.
@@ -80,7 +93,8 @@ fn case(seed: u64) -> (Vec<u8>, u64) {
     let mut random = Random::new(!seed);
     let steps = 5 + random.below(120) as usize;
     let gas = if random.below(5) == 0 {
-        random.below(2000)
+        // None at all would be no limit to go-ethereum.
+        1 + random.below(2000)
     } else {
         100_000
     };
@@ -112,33 +126,17 @@ fn name(end: &End) -> &'static str {
     }
 }
 
-fn theirs(evm: &Path, file: &Path, gas: u64) -> io::Result<Seen> {
-    let gas_word = gas.to_string();
-    let done = Command::new(evm)
-        .args(["run", "--statdump", "--gas", &gas_word, "--codefile"])
-        .arg(file)
-        .output()?;
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&done.stdout),
-        String::from_utf8_lossy(&done.stderr),
-    );
-    let strange = || io::Error::other(format!("evm's output is not understood:\n{stdout}{stderr}"));
-    let used = stderr
-        .lines()
-        .find_map(|line| line.strip_prefix("EVM gas used:"))
-        .ok_or_else(strange)?;
-    Ok(Seen {
-        output: stdout
-            .lines()
-            .find_map(|line| line.strip_prefix("0x"))
-            .unwrap_or("")
-            .to_owned(),
-        gas: used.trim().parse().map_err(|_| strange())?,
-        end: stdout
-            .lines()
-            .chain(stderr.lines())
-            .find_map(|line| line.trim().strip_prefix("error: "))
-            .map_or("done", known_error),
+fn theirs(line: &str) -> Option<Seen> {
+    let (gas, rest) = line.split_once(' ')?;
+    let (output, error) = rest.split_once(' ').unwrap_or((rest, ""));
+    Some(Seen {
+        output: output.strip_prefix("0x")?.to_owned(),
+        gas: gas.parse().ok()?,
+        end: if error.is_empty() {
+            "done"
+        } else {
+            known_error(error)
+        },
     })
 }
 
