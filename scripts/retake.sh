@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# Retakes the measured figures in the READMEs of the catalogue, in at most 25 minutes. On a quiet machine:
+# Retakes the measured figures in the READMEs of the catalogue, one experiment after the other, with all
+# packages, which takes some hours. On a quiet machine:
 #   scripts/retake.sh                 all folders; prose stays, what stands between the marks is written anew
 #   scripts/retake.sh --resume        go on where it was interrupted
 #   scripts/retake.sh --only evm ...  only these folders
-#   scripts/retake.sh --minutes 10    in at most that time
+#   scripts/retake.sh --minutes 25    in at most that time, with the packages that are there
 #   scripts/retake.sh --quick         the small set of each
-# Missing packages stay missing: get them first, without a limit on the time, by
-#   fathom run --install --quick experiments/NAME
 # FATHOM names the program (default: target/release/fathom, built if need be). The records are in each
 # folder's .fathom; all claims in one page in target/retaken.html, and as JSON beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-minutes=25
+minutes=
 folders=()
 options=()
 while [ $# -gt 0 ]; do
@@ -31,7 +30,7 @@ while [ $# -gt 0 ]; do
         [ ${#folders[@]} -gt 0 ] || { echo "retake.sh: --only needs names of folders" >&2; exit 2; }
         ;;
     *)
-        sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//' >&2
+        sed -n '2,8p' "$0" | sed 's/^# \{0,1\}//' >&2
         exit 2
         ;;
     esac
@@ -59,10 +58,12 @@ esac
 mkdir -p target
 # Verdicts decide nothing here: 0 done, 1 a budget, 3 a subject failed, 4 not to be trusted.
 status=0
-"$fathom" run "${folders[@]}" "${options[@]}" --readme --within "${minutes}min" \
+if [ -n "$minutes" ]; then options+=(--within "${minutes}min"); else options+=(--install); fi
+"$fathom" run "${folders[@]}" "${options[@]}" --readme \
     --html target/retaken.html --json target/retaken.json || status=$?
 case $status in
 0 | 1 | 3 | 4) ;;
 *) exit "$status" ;;
 esac
+python3 experiments/index.py
 git diff --stat -- experiments || true

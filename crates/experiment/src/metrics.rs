@@ -163,7 +163,7 @@ fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
         .flat_map(|claim| [&claim.holds, &claim.ill_posed_if])
         .flatten();
     for formula in formulas {
-        for path in crate::expression::paths(&formula.expression) {
+        for (path, _) in crate::expression::references(&formula.expression) {
             for word in path.split('.') {
                 let unit = match word.split_once('_') {
                     Some(("calls" | "errors", _)) => "",

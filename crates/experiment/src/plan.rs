@@ -10,6 +10,7 @@ use crate::file::experiment::{Content, How, Measure};
 use crate::prepare::install_jobs;
 use crate::resolve::Scope;
 use crate::select::Selection;
+use crate::session::MOST_TIMES;
 use crate::sweep;
 
 /// What is needed, and under which parameters, in the order in which it is needed.
@@ -221,6 +222,10 @@ fn measuring(
     };
     let verb = |words: Vec<String>| format!("fathom {}", shell_words::join(words));
     let id = &measure.id.value;
+    let grown = match measure.grows() && !scope.quick {
+        true => format!(", up to {} while a claim is undecided", rounds * MOST_TIMES),
+        false => String::new(),
+    };
     let (title, commands) = match measure.how {
         How::Bench => {
             let record = scope.folders.records().join(format!("{id}.json"));
@@ -228,11 +233,11 @@ fn measuring(
             let words = by_hand::bench(&targets, rounds, measure.warmup, &record);
             commands.push(verb(words));
             (
-                format!("measure {id}: each once to try, then {rounds} rounds"),
+                format!("measure {id}: each once to try, then {rounds} rounds{grown}"),
                 commands,
             )
         }
-        How::Value => (format!("measure {id}: {rounds} rounds"), shown()),
+        How::Value => (format!("measure {id}: {rounds} rounds{grown}"), shown()),
         How::Why => {
             let commands = (targets.iter())
                 .map(|target| {
@@ -244,7 +249,10 @@ fn measuring(
         }
         How::Startup => {
             let words = by_hand::startup(measure, &targets, rounds, scope.folders);
-            (format!("measure {id}"), vec![verb(words)])
+            (
+                format!("measure {id}: {rounds} rounds{grown}"),
+                vec![verb(words)],
+            )
         }
         How::Serve => {
             let words = by_hand::serve(measure, &targets, rounds, scope.folders);

@@ -206,6 +206,30 @@ fn readings(path: &str) -> Vec<Parts<'_>> {
 }
 
 impl Results {
+    /// How many rounds a measure has.
+    pub fn rounds_of(&self, measure: &str) -> u64 {
+        let own = self.samples.iter().filter(|one| one.measure == measure);
+        let rounds = own.flat_map(|one| &one.values).map(|(round, _)| *round);
+        rounds.max().map_or(0, |last| u64::from(last) + 1)
+    }
+
+    /// Adds the rounds of `more` to the samples that are here, behind the `before` that a measure has.
+    pub fn append(&mut self, more: &Results, before: u64) {
+        let before = u32::try_from(before).unwrap_or(u32::MAX);
+        for new in more.samples.iter().filter(|new| !new.exact) {
+            let known = self.samples.iter_mut().find(|known| {
+                (&known.measure, &known.metric) == (&new.measure, &new.metric)
+                    && (&known.subject, &known.parameters) == (&new.subject, &new.parameters)
+            });
+            let values = new.values.iter();
+            if let Some(known) = known {
+                let behind = values.map(|(round, value)| (round.saturating_add(before), *value));
+                known.values.extend(behind);
+            }
+        }
+        self.waits.extend(&more.waits);
+    }
+
     /// The samples that a name stands for under a combination of parameters, values in brackets
     /// taking precedence.
     ///

@@ -121,7 +121,7 @@ fn used_by(experiment: &Experiment, claim: &Claim) -> (BTreeSet<String>, BTreeSe
     let mut subjects = BTreeSet::new();
     let formulas = [&claim.holds, &claim.ill_posed_if];
     for formula in formulas.into_iter().flatten() {
-        let paths = expression::paths(&formula.expression);
+        let paths = expression::references(&formula.expression);
         for measure in &experiment.measures {
             let id = &measure.id.value;
             for known in metrics::of(experiment, measure) {
@@ -132,8 +132,8 @@ fn used_by(experiment: &Experiment, claim: &Claim) -> (BTreeSet<String>, BTreeSe
                     format!("{id}.{}", known.metric),
                     subject.clone(),
                 ];
-                let is_named = paths.iter().any(|path| {
-                    names[..3].contains(path)
+                let is_named = paths.iter().any(|(path, _)| {
+                    names[..3].iter().any(|name| name == path)
                         || (*path == names[3]
                             && !subject.is_empty()
                             && (known.primary || measure.how == crate::file::experiment::How::Why))

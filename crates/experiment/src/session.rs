@@ -1,9 +1,11 @@
 //! A whole run of an experiment: prepare, measure, judge.
 
+mod deciding;
 mod folders;
 mod measuring;
 mod record;
 
+pub(crate) use deciding::MOST_TIMES;
 pub(crate) use folders::ready;
 pub use folders::{default_work, folders};
 
@@ -58,6 +60,8 @@ pub enum Event<'e> {
     Preparing(StepKind, &'e str),
     /// A measure begins: its id, how, its number and how many there are.
     Measuring(&'e str, How, usize, usize),
+    /// A claim that rests on this measure is undecided: as many rounds are added as it has.
+    MoreRounds(&'e str, u64),
 }
 
 /// Why an experiment could not be run.
@@ -133,7 +137,10 @@ pub fn run(
         options,
         selection: &selection,
         state: state.unwrap_or_else(|| State::new(input)),
-        results: Results::default(),
+        results: Results {
+            promised: crate::check::promised(experiment),
+            ..Results::default()
+        },
         measures: Vec::new(),
         warnings: Vec::new(),
         interrupted: false,
@@ -146,6 +153,7 @@ pub fn run(
     };
     let prepared = running.prepare(observer)?;
     running.measure(&prepared, observer)?;
+    running.decide(&prepared, observer)?;
     let record = running.record(&prepared, started_at, began.elapsed().as_secs_f64());
     Ok(End {
         record,
@@ -231,7 +239,7 @@ impl Running<'_> {
             }
             observer(Event::Measuring(&id, measure.how, index + 1, count));
             let began = Instant::now();
-            let outcome = self.one(measure, prepared, count - index);
+            let outcome = self.one(measure, prepared, count - index, None);
             self.keep(measure, outcome, began.elapsed().as_secs_f64())?;
         }
         Ok(())
@@ -304,21 +312,26 @@ impl Running<'_> {
                 notes,
             },
             results,
+            looks: 1,
         };
         // What is incomplete is measured again by --resume.
         if complete {
             self.state
                 .done
                 .insert(measure.id.value.clone(), done.clone());
-            let work = &self.scope.folders.work;
-            self.state.write(work).map_err(|error| RunError::Work {
-                path: work.clone(),
-                error,
-            })?;
+            self.save()?;
         }
         self.failed |= outcome.failed;
         self.take(done);
         Ok(())
+    }
+
+    fn save(&self) -> Result<(), RunError> {
+        let work = &self.scope.folders.work;
+        self.state.write(work).map_err(|error| RunError::Work {
+            path: work.clone(),
+            error,
+        })
     }
 
     fn take(&mut self, done: Done) {

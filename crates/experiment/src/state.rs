@@ -15,6 +15,8 @@ pub struct Done {
     pub measure: MeasureResult,
     /// Its results.
     pub results: Results,
+    /// How often its rounds were begun: once, and again where claims were undecided.
+    pub looks: u32,
 }
 
 /// The state of a run.

@@ -52,6 +52,18 @@ pub fn claim(
     }
 }
 
+/// The verdict that the table shows, and the combination that it is for.
+pub fn first<'c>(
+    claim: &Claim,
+    results: &Results,
+    combinations: &'c [Combination],
+    lack: Option<&str>,
+) -> Option<(&'c Combination, Judged)> {
+    combinations
+        .iter()
+        .find_map(|combination| Some((combination, one(claim, results, combination, lack)?)))
+}
+
 /// The parameter values that alone turn the first verdict into another.
 fn flips(first: &Judged, others: &[Judged]) -> Vec<String> {
     others

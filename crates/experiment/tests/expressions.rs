@@ -106,9 +106,9 @@ fn a_division_by_something_around_zero_is_undecided() {
     );
 }
 
-/// Positive samples of the same length.
+/// Positive samples of the same length, long enough for order statistics.
 fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
-    (6usize..30).prop_flat_map(|n| {
+    (7usize..30).prop_flat_map(|n| {
         let values = || prop::collection::vec(1e-3..1e3f64, n);
         (values(), values())
     })

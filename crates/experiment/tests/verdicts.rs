@@ -382,3 +382,43 @@ fn an_answer_stands_on_its_claims() {
     let untested = answer(&file.answers[0], &[judged(&text, &missing)]);
     assert_eq!(untested.status, "not tested here");
 }
+
+/// Numbers from 0 to 1, the same ones each time.
+struct Even(u64);
+
+impl Even {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[test]
+fn three_looks_at_equal_programs_are_wrong_together_as_often_as_one_of_95_percent() {
+    let mut even = Even(42);
+    let trials = 200;
+    let mut wrong = 0;
+    for _ in 0..trials {
+        // Sums of four even numbers are about normal.
+        let mut runs = || -> Vec<f64> {
+            let one = |_| 10.0 + (0..4).map(|_| even.next()).sum::<f64>();
+            (0..40).map(one).collect()
+        };
+        let (a, b) = (runs(), runs());
+        let differs = [10, 20, 40].iter().any(|&rounds| {
+            let results = Results {
+                samples: vec![wall("a", &a[..rounds]), wall("b", &b[..rounds])],
+                ..Results::default()
+            };
+            ["ratio(wall.a, wall.b) > 1", "ratio(wall.a, wall.b) < 1"]
+                .iter()
+                .any(|claimed| size(claimed, &results) == Reproduced)
+        });
+        wrong += i32::from(differs);
+    }
+    // 5 %, and three standard deviations. Looks at 95 % each would make 21.
+    assert!((2..=19).contains(&wrong), "{wrong}");
+}

@@ -51,7 +51,8 @@ pub use history::{
 };
 pub use import::{ImportOptions, import_json, import_terminal};
 pub use machine::{
-    MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
+    MachineOptions, machine_check_sentence, machine_check_terminal, machine_figure, machine_html,
+    machine_terminal,
 };
 pub use page::Origin;
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_terminal};

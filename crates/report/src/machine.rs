@@ -6,7 +6,7 @@ mod figure;
 mod html;
 mod terminal;
 
-pub use check::machine_check_terminal;
+pub use check::{machine_check_sentence, machine_check_terminal};
 pub use figure::machine_figure;
 pub use html::machine_html;
 pub use terminal::{MachineOptions, machine_terminal};

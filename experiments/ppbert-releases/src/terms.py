@@ -2,9 +2,10 @@
 
     python3 terms.py SHAPE SEED BYTES
 
-SHAPE is `strings` (records whose bytes are mostly text) or `structure` (nested lists and
-tuples of small numbers and atoms). The term is one list of records. A pool of 2,000 random
-records is drawn from, so that 96 MiB take seconds; the same arguments give the same bytes.
+SHAPE is `strings` (records whose bytes are mostly text), `structure` (nested lists and
+tuples of small numbers and atoms) or `kinds` (every kind of term that 0.1.2 reads, with the
+awkward ones: what is compared, not timed). The term is one list of records. A pool of 2,000
+random records is drawn from, so that 96 MiB take seconds; the same arguments give the same bytes.
 """
 
 import random
@@ -14,6 +15,8 @@ import sys
 # Tags that every release of ppbert since 0.1.2 reads.
 VERSION, SMALL_INTEGER, INTEGER, NEW_FLOAT = 131, 97, 98, 70
 ATOM, SMALL_TUPLE, NIL, LIST, BINARY = 100, 104, 106, 108, 109
+OLD_FLOAT, SMALL_ATOM, ATOM_UTF8, SMALL_ATOM_UTF8 = 99, 115, 118, 119
+LARGE_TUPLE, STRING, SMALL_BIG, LARGE_BIG = 105, 107, 110, 111
 
 POOL = 2000
 ATOMS = ["ok", "error", "undefined", "true", "false", "user", "event", "timestamp", "node_down"]
@@ -80,10 +83,56 @@ def structure_record(rng):
     return tuple_of(atom("event"), *(structure(rng, 3) for _ in range(4)))
 
 
+def big(value):
+    magnitude = abs(value).to_bytes(max(1, (abs(value).bit_length() + 7) // 8), "little")
+    size = len(magnitude)
+    head = bytes([SMALL_BIG, size]) if size < 256 else struct.pack(">BI", LARGE_BIG, size)
+    return head + bytes([value < 0]) + magnitude
+
+
+def text(rng, alphabet):
+    return "".join(rng.choice(alphabet) for _ in range(rng.randrange(12)))
+
+
+def kinds_record(rng):
+    """One of each kind: sizes, signs, quotes, backslashes, control characters, bytes that are no UTF-8."""
+    plain, awkward = "abcxyz_", "aZ0 _'\"\\\n\t\x01\x7f@"
+    latin, unicode = awkward + "\xe9\xff", awkward + "\xe9\u4e16\U0001f600"
+    name = text(rng, latin).encode("latin-1")
+    wide = text(rng, unicode).encode()
+    raw = bytes(rng.randrange(256) for _ in range(rng.randrange(8)))
+    return tuple_of(
+        integer(rng.randrange(256)),
+        integer(-rng.randrange(2**31)),
+        real(rng.uniform(-1, 1) * 10.0 ** rng.randrange(-20, 20)),
+        real(float(rng.randrange(-1000, 1000))),
+        struct.pack(">B31s", OLD_FLOAT, b"%.20e" % rng.uniform(-1e6, 1e6)),
+        atom(text(rng, plain)),
+        struct.pack(">BH", ATOM, len(name)) + name,
+        bytes([SMALL_ATOM, len(name)]) + name,
+        struct.pack(">BH", ATOM_UTF8, len(wide)) + wide,
+        bytes([SMALL_ATOM_UTF8, len(wide)]) + wide,
+        big(rng.randrange(2**31, 2**63)),
+        big(-rng.randrange(2**64, 2**90)),
+        big(1 << rng.randrange(2048, 2100)),
+        struct.pack(">BH", STRING, len(name)) + name,
+        struct.pack(">BH", STRING, len(raw)) + raw,
+        binary(wide),
+        binary(raw),
+        binary(b""),
+        tuple_of(),
+        bytes([NIL]),
+        list_of([integer(1)]),
+        tuple_of(list_of([list_of([atom("deep")])])),
+        struct.pack(">BI", LIST, 1) + integer(1) + integer(2),
+        struct.pack(">BI", LARGE_TUPLE, 2) + integer(1) + integer(2),
+    )
+
+
 def main():
     shape, seed, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     rng = random.Random(f"{shape} {seed}")
-    record = {"strings": string_record, "structure": structure_record}[shape]
+    record = {"strings": string_record, "structure": structure_record, "kinds": kinds_record}[shape]
     pool = [record(rng) for _ in range(POOL)]
     body = bytearray()
     count = 0

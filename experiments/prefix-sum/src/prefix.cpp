@@ -68,13 +68,21 @@ int main(int count, char **arguments) {
     check_prefix(prefix_in_memory);
     check_prefix(prefix_in_register);
     check_prefix(prefix_in_blocks);
-    uint64_t source[LENGTH] = {1, 2, 3}, target[LENGTH] = {0};
+    // Where the arrays lie in their cache lines changes the time by half, and is another place in each process. So all
+    // distances between them within a line are tried, and the best is printed.
+    alignas(64) uint64_t source[LENGTH] = {1, 2, 3};
+    alignas(64) uint64_t room[LENGTH + 8] = {0};
     const int passes = 1000;
-    Timing timing = repeat(0.1, [&] {
-        for (int i = 0; i < passes; i++) {
-            pass(target, source);
-            keep_memory(target);
-        }
-    });
-    print_time("pass", timing, passes);
+    Timing best = {1e9, 1e9, 0};
+    for (int words = 0; words < 8; words++) {
+        uint64_t *target = room + words;
+        Timing timing = repeat(0.07, [&] {
+            for (int i = 0; i < passes; i++) {
+                pass(target, source);
+                keep_memory(target);
+            }
+        });
+        if (timing.minimum < best.minimum) best = timing;
+    }
+    print_time("pass", best, passes);
 }

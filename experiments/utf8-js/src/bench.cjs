@@ -6,19 +6,24 @@ const checkers = require("./checkers.cjs");
 const { makeText } = require("./text.cjs");
 
 const SLICE_NS = 10e6;
-const SLICES = 20;
+const SLICES = 12;
 
-function best(check, bytes) {
+// Calls `check` many times; a function of its own for each way, so that an engine can specialise each.
+function callerOf(name) {
+  return new Function("check", "bytes", "calls", `/* ${name} */
+    for (let i = 0; i < calls; i++) if (!check(bytes)) throw new Error("the text is valid");`);
+}
+
+function slicesOf(name, check, bytes) {
+  const call = callerOf(name);
   let calls = 1;
   const slice = () => {
     const start = process.hrtime.bigint();
-    for (let i = 0; i < calls; i++) if (!check(bytes)) throw new Error("the text is valid");
+    call(check, bytes, calls);
     return Number(process.hrtime.bigint() - start);
   };
   while (slice() < SLICE_NS) calls *= 2;
-  let fastest = 0;
-  for (let i = 0; i < SLICES; i++) fastest = Math.max(fastest, (calls * bytes.length) / slice());
-  return fastest;
+  return { name, fastest: 0, rate: () => (calls * bytes.length) / slice() };
 }
 
 // All rows of one and two bytes; of three and four those whose later bytes are at an edge.
@@ -38,16 +43,19 @@ function checkAll() {
   let count = 0;
   for (const row of rows()) {
     const bytes = Uint8Array.from([0x61, ...row]);
-    const answers = Object.values(checkers).map((check) => check(bytes));
-    if (new Set(answers).size > 1) throw new Error(`they differ on ${row}: ${answers}`);
+    const answers = Object.entries(checkers).map(([name, check]) => `${name} ${check(bytes)}`);
+    if (new Set(answers.map((answer) => answer.split(" ")[1])).size > 1) throw new Error(`they differ on ${row}: ${answers}`);
     count++;
   }
-  console.log(`all agree on ${count} rows of bytes`);
+  console.log(`all ${Object.keys(checkers).length} agree on ${count} rows of bytes`);
 }
 
+// The ways take turns, so that what else the machine does meets all of them.
 function measure(script, size) {
   const bytes = makeText(script, size);
-  for (const [name, check] of Object.entries(checkers)) console.log(`${name}: ${best(check, bytes).toFixed(4)} GB/s`);
+  const ways = Object.entries(checkers).map(([name, check]) => slicesOf(name, check, bytes));
+  for (let i = 0; i < SLICES; i++) for (const way of ways) way.fastest = Math.max(way.fastest, way.rate());
+  for (const { name, fastest } of ways) console.log(`${name}: ${fastest.toFixed(4)} GB/s`);
 }
 
 const [script, size = "65536"] = process.argv.slice(2);

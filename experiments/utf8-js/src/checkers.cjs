@@ -1,4 +1,4 @@
-// Three ways to ask whether bytes are valid UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing
+// Four ways to ask whether bytes are valid UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing
 // beyond U+10FFFF.
 "use strict";
 
@@ -47,4 +47,14 @@ function decoder(bytes) {
   }
 }
 
-module.exports = { loop, decoder, native: isUtf8 };
+// The published loop: the package valid-8, where NODE_PATH leads to it.
+function published() {
+  try {
+    const valid8 = require("valid-8");
+    return { valid8: (bytes) => valid8(bytes) === true };
+  } catch {
+    return {};
+  }
+}
+
+module.exports = { loop, decoder, native: isUtf8, ...published() };

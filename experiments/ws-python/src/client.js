@@ -16,8 +16,8 @@ const options = { perMessageDeflate: compression === "deflate" };
 function connect() {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, options);
-    socket.once("open", () => resolve(socket));
-    socket.once("error", reject);
+    socket.on("open", () => resolve(socket));
+    socket.on("error", reject);
   });
 }
 

@@ -102,13 +102,14 @@ impl Checker<'_> {
 
     /// Parameters in brackets exist and have the value.
     fn selectors(&self, formula: &Formula) {
-        for (name, value) in crate::expression::selectors(&formula.expression) {
+        let references = crate::expression::references(&formula.expression);
+        for (name, value) in references.into_iter().flat_map(|(_, selectors)| selectors) {
             let parameters = &self.experiment.parameters;
             let at = Located {
                 value: name.clone(),
                 span: formula.text.span.clone(),
             };
-            match parameters.iter().find(|p| p.name.value == name) {
+            match parameters.iter().find(|p| p.name.value == *name) {
                 None => {
                     let known = Self::names(parameters, |p| &p.name.value);
                     self.unknown(&at, "parameter", &known);
@@ -116,7 +117,7 @@ impl Checker<'_> {
                 Some(parameter) if !parameter.all_values().contains(&value.as_str()) => {
                     let known = parameter.all_values();
                     let at = Located {
-                        value,
+                        value: value.clone(),
                         span: at.span,
                     };
                     self.unknown(&at, &format!("value of {name}"), &known);

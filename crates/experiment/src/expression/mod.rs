@@ -15,4 +15,4 @@ pub use parse::parse;
 pub use quantity::LEVEL;
 pub use size::{Compared, compared};
 pub use tree::{Expression, SyntaxError};
-pub use walk::{paths, selectors};
+pub use walk::references;

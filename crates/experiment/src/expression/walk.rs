@@ -2,29 +2,21 @@
 
 use super::tree::{Expression, Kind, Node};
 
-/// Every dotted name.
-pub fn paths(expression: &Expression) -> Vec<String> {
+/// Every dotted name, with the parameter values that stand in brackets behind it.
+pub fn references(expression: &Expression) -> Vec<(&str, &[(String, String)])> {
     let mut all = Vec::new();
     visit(&expression.root, &mut |node| {
-        if let Kind::Reference { path, .. } = &node.kind {
-            all.push(path.clone());
+        if let Kind::Reference {
+            path, selectors, ..
+        } = &node.kind
+        {
+            all.push((path.as_str(), selectors.as_slice()));
         }
     });
     all
 }
 
-/// Every parameter value in brackets.
-pub fn selectors(expression: &Expression) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    visit(&expression.root, &mut |node| {
-        if let Kind::Reference { selectors, .. } = &node.kind {
-            all.extend(selectors.iter().cloned());
-        }
-    });
-    all
-}
-
-fn visit(node: &Node, see: &mut dyn FnMut(&Node)) {
+fn visit<'e>(node: &'e Node, see: &mut dyn FnMut(&'e Node)) {
     see(node);
     match &node.kind {
         Kind::Number { .. } | Kind::Reference { .. } | Kind::Text(_) => {}

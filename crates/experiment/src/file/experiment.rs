@@ -352,6 +352,8 @@ pub struct Measure {
     pub warmup: u64,
     /// Whether it belongs to the quick set.
     pub quick: bool,
+    /// Whether rounds are added while a claim that rests on them is undecided.
+    pub until_decided: bool,
     /// Longest time that a run may take.
     pub timeout: Option<Duration>,
     /// Parameter values for which it is made.
@@ -382,6 +384,14 @@ pub struct Measure {
     pub needs: Vec<Located<String>>,
     /// Where it stands.
     pub span: Range<usize>,
+}
+
+impl Measure {
+    /// Whether rounds can be added to those that there are. Counts over all launches of a server, or of
+    /// one traced run, are no rounds.
+    pub fn grows(&self) -> bool {
+        self.until_decided && matches!(self.how, How::Bench | How::Value | How::Startup)
+    }
 }
 
 impl Measure {

@@ -112,6 +112,7 @@ impl Section {
                 "quick_rounds",
                 "warmup",
                 "quick",
+                "until_decided",
                 "timeout",
                 "only",
                 "values",

@@ -56,6 +56,7 @@ impl Reader<'_> {
                 quick_rounds: table.whole("quick_rounds", 1),
                 warmup: table.whole("warmup", 0).unwrap_or(0),
                 quick: table.flag("quick").unwrap_or(true),
+                until_decided: table.flag("until_decided").unwrap_or(true),
                 timeout: self.duration(&table, "timeout"),
                 only: self.only(&table),
                 values: self.values(&table),

@@ -26,12 +26,22 @@ pub struct Amount {
     pub time: Option<Duration>,
     /// When everything has to have ended, whatever it has by then.
     pub deadline: Option<Instant>,
+    /// How many rounds the measure has already.
+    pub before: u64,
 }
 
 impl Amount {
     /// Nothing more may begin.
     pub fn is_over(&self) -> bool {
         is_over(self.deadline)
+    }
+
+    /// The name of a measure's record, without its ending: more rounds have one of their own.
+    pub fn record_name(&self, measure: &Measure) -> String {
+        match self.before {
+            0 => measure.id.value.clone(),
+            before => format!("{}-from-round-{before}", measure.id.value),
+        }
     }
 
     /// Rounds that fit, if one takes this many seconds.
@@ -140,7 +150,7 @@ pub fn run(
             amount.rounds
         ));
     }
-    let verb = Verb::new(&measure.id.value, amount, folders);
+    let verb = Verb::new(&amount.record_name(measure), amount, folders);
     let measured = plan(measure, &targets, rounds, &verb)
         .and_then(|plan| fathom_conduct::bench(&plan, &mut |_: Event<'_>| ()));
     let end = verb.ended();

@@ -197,7 +197,7 @@ pub fn startup(
         ));
     }
     let targets = targets.as_slice();
-    let measured = session.call(&measure.id.value, |verb| {
+    let measured = session.call(&amount.record_name(measure), |verb| {
         let plan = startup_plan(measure, targets, rounds, verb)?;
         let measured = fathom_conduct::startup(&plan, &mut unwatched)?;
         let failure = measured.failure.map(ConductError::from);

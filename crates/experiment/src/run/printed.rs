@@ -80,7 +80,7 @@ pub fn run(
     for one in reading {
         one.finish(measure, &mut outcome);
     }
-    let name = format!("records/{}.json", measure.id.value);
+    let name = format!("records/{}.json", amount.record_name(measure));
     let record = serde_json::json!({
         "schema_version": 1,
         "kind": "value",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::deciding::More;
 use super::{Running, gap};
 use crate::file::experiment::{How, Measure};
 use crate::plan;
@@ -16,10 +17,12 @@ impl Running<'_> {
         measure: &Measure,
         prepared: &Prepared,
         measures_left: usize,
+        more: Option<More<'_>>,
     ) -> Result<Yield, Interrupted> {
         let scope = self.scope;
         let amount = Amount {
-            rounds: plan::rounds(measure, scope.quick),
+            rounds: more.map_or(plan::rounds(measure, scope.quick), |more| more.before),
+            before: more.map_or(0, |more| more.before),
             time: self.left().map(|left| left / measures_left.max(1) as u32),
             deadline: self.options.deadline,
         };
@@ -37,10 +40,13 @@ impl Running<'_> {
             lacking.failed = lack.cause == Cause::Failed;
             return Ok(lacking);
         }
-        let targets = match measure.how.has_subjects() {
+        let mut targets = match measure.how.has_subjects() {
             true => self.targets(measure, prepared, &mut lacking),
             false => Vec::new(),
         };
+        if let Some(more) = more {
+            targets.retain(|target| more.is_for(measure, target));
+        }
         let nothing = measure.how.has_subjects() && targets.is_empty();
         let mut outcome = match measure.how {
             _ if nothing => Yield::default(),

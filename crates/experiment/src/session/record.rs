@@ -31,16 +31,8 @@ impl Running<'_> {
         let scope = self.scope;
         let experiment = scope.experiment;
         let combinations = scope.combinations();
-        let first = combinations.first().cloned().unwrap_or_default();
-        self.results.promised = crate::check::promised(experiment);
-        let claims: Vec<_> = (experiment.claims.iter())
-            .filter(|claim| self.selection.claims.contains(&claim.id.value))
-            .map(|claim| {
-                let needs = claim.needs.iter().map(|need| need.value.clone()).collect();
-                let lack = prepared.lack(&scope, &needs, &first);
-                let reason = lack.map(|lack| lack.reason.as_str());
-                verdict::claim(claim, &self.results, &combinations, reason)
-            })
+        let claims: Vec<_> = (self.judged(prepared))
+            .map(|(claim, lack)| verdict::claim(claim, &self.results, &combinations, lack))
             .collect();
         let answers = (experiment.answers.iter())
             .map(|answer| verdict::answer(answer, &claims))

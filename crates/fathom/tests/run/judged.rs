@@ -217,3 +217,68 @@ fn figures_go_between_the_marks_of_the_page_and_nowhere_else() {
         assert_eq!(text.matches("figures: begin").count(), 1, "{text}");
     }
 }
+
+/// One subject's numbers alternate around the claim, so no number of rounds decides it.
+fn uneven(more: &str) -> tempfile::TempDir {
+    experiment(&format!(
+        r#"
+schema_version = 1
+title = "Undecided"
+[subjects.uneven]
+command = "sh -c 'n=$(cat {{work}}/count 2>/dev/null || echo 0); echo $((n + 1)) > {{work}}/count; echo value $((1 + n % 2 * 2))'"
+[subjects.even]
+command = "echo value 5"
+[[measure]]
+id = "value"
+how = "value"
+values.printed = {{ pattern = "value ([0-9]+)" }}
+rounds = 8
+{more}
+[[claims]]
+id = "uneven"
+text = "It is 2 or more"
+layer = "size"
+holds = "printed.uneven >= 2"
+[[claims]]
+id = "even"
+text = "It is 4 or more"
+layer = "size"
+holds = "printed.even >= 4"
+"#
+    ))
+}
+
+#[test]
+fn rounds_are_added_for_undecided_claims_alone_and_four_times_as_many_at_most() {
+    let runs = |record: &Value, subject: &str| {
+        let rows = record["results"].as_array().expect("results").iter();
+        let mut of = rows.filter(|row| row["subject"] == subject);
+        of.next().expect("a result")["runs"].as_u64()
+    };
+    for (more, arguments, expected) in [
+        ("", &[][..], 32),
+        ("until_decided = false", &[], 8),
+        ("", &["--quick"], 8),
+    ] {
+        let folder = uneven(more);
+        let (record, output) = record(folder.path(), arguments);
+        assert_eq!(verdict(&record, "uneven"), "undecided", "{record:#}");
+        assert_eq!(verdict(&record, "even"), "reproduced");
+        assert_eq!(runs(&record, "uneven"), Some(expected), "{record:#}");
+        assert_eq!(runs(&record, "even"), Some(8));
+        let added = stderr(&output).contains("8 more rounds of value");
+        assert_eq!(added, expected == 32, "{}", stderr(&output));
+    }
+    // What was measured already is neither measured again nor looked at once more.
+    let folder = uneven("");
+    record(folder.path(), &[]);
+    let (again, _) = record(folder.path(), &["--resume"]);
+    assert_eq!(runs(&again, "uneven"), Some(32));
+    let records = again["measures"][0]["records"].as_array().map(Vec::len);
+    assert_eq!(records, Some(3), "{again:#}");
+    let plan = stdout(&run(folder.path(), &["--plan"]));
+    assert!(
+        plan.contains("8 rounds, up to 32 while a claim is undecided"),
+        "{plan}"
+    );
+}

@@ -15,14 +15,14 @@ needs = ["python3"]
 [[measure]]
 id = "start"
 how = "serve"
-rounds = 6
+rounds = 8
 path = "/hello.txt"
 [[measure]]
 id = "load"
 how = "serve"
 load = [2]
 step = "200ms"
-rounds = 6
+rounds = 8
 path = "/hello.txt"
 [[claims]]
 id = "the start in order"
@@ -33,7 +33,7 @@ holds = "start.listening.files < start.first_byte.files and start.first_byte.fil
 id = "interpreted"
 text = "Python takes over 1 ms to its first answer, most of it CPU time"
 layer = "size"
-holds = "first_answer.files > 1ms and launch_cpu.files > 1ms and slow_launches.files <= 6"
+holds = "first_answer.files > 1ms and launch_cpu.files > 1ms and slow_launches.files <= 8"
 [[claims]]
 id = "it serves"
 text = "It answers at least ten times a second"
@@ -65,12 +65,12 @@ fn cold_start_and_throughput_of_a_server_are_judged() {
         serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
     };
     let (start, load) = (kept("start"), kept("load"));
-    assert_eq!(start["servers"][0]["cold"]["launches"], 6);
+    assert_eq!(start["servers"][0]["cold"]["launches"], 8);
     assert_eq!(
         load["servers"][0]["load"][0]["rounds"]
             .as_array()
             .map(Vec::len),
-        Some(6)
+        Some(8)
     );
     assert_eq!(load["conditions"]["step_seconds"], 0.2);
 }
@@ -82,8 +82,8 @@ fn the_plan_shows_the_commands_that_measure_servers() {
     let text = text.replace('\'', "");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "--launches=6 --rounds=0",
-        "--rounds=6 --connections=2 --rate=0",
+        "--launches=8 --rounds=0",
+        "--rounds=8 --connections=2 --rate=0",
         "--time=200ms",
     ] {
         assert!(text.contains(words), "{words} is not in {text}");

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use fathom_model::{ExperimentRecord, ResultRow};
 
 use super::drawing::experiment_picture;
+use super::markdown::answers;
 use super::terminal::machine;
 use super::words;
 use crate::quantity::counted;
@@ -47,13 +48,18 @@ pub enum FiguresError {
     Order,
 }
 
-/// A page with the figures of a run between its marks; everything else stays as it is.
+/// A page with the figures of a run between its marks; everything else stays as it is. `check` is what
+/// the check of the machine said before it.
 ///
 /// # Errors
 /// [`FiguresError`].
-pub fn with_figures(page: &str, record: &ExperimentRecord) -> Result<String, FiguresError> {
+pub fn with_figures(
+    page: &str,
+    record: &ExperimentRecord,
+    check: &str,
+) -> Result<String, FiguresError> {
     let (begin, end) = marks(page)?;
-    let figures = experiment_figures(record);
+    let figures = experiment_figures(record, check);
     let (before, after) = (&page[..begin], &page[end..]);
     Ok(format!(
         "{before}{FIGURES_BEGIN}\n\n{figures}\n{FIGURES_END}{after}"
@@ -91,8 +97,12 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
 
 /// How many claims have which verdict, the picture, the claims, and, folded away, the medians behind
 /// them and the programs that were run.
-pub fn experiment_figures(record: &ExperimentRecord) -> String {
+pub fn experiment_figures(record: &ExperimentRecord, check: &str) -> String {
     let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
+    if !record.measures.is_empty() {
+        let check = plain(check);
+        out.push_str(&format!("\n`fathom machine --check` before it: {check}\n"));
+    }
     if !record.complete {
         out.push_str("\n**Partial**: not everything was measured.\n");
     }
@@ -105,6 +115,7 @@ pub fn experiment_figures(record: &ExperimentRecord) -> String {
         ));
     }
     claims(&mut out, record);
+    answers(&mut out, record, plain);
     for measure in &record.measures {
         results(&mut out, record, &measure.id);
     }

@@ -61,7 +61,7 @@ fn one(out: &mut String, record: &ExperimentRecord) {
         }
     }
     pictures::markdown(out, record, plain);
-    answers(out, record);
+    answers(out, record, plain);
     footer(out, record);
 }
 
@@ -82,7 +82,8 @@ fn row(out: &mut String, claim: &ClaimResult) {
     ));
 }
 
-fn answers(out: &mut String, record: &ExperimentRecord) {
+/// The open questions of the source, each with what it rests on here; `plain` escapes a text.
+pub(super) fn answers(out: &mut String, record: &ExperimentRecord, plain: impl Fn(&str) -> String) {
     if record.answers.is_empty() {
         return;
     }

@@ -34,8 +34,8 @@ pub fn machine_check_terminal(report: &CheckReport, verbose: bool) -> String {
     out
 }
 
-/// Fit or not, why, and what to do.
-fn answer(out: &mut String, report: &CheckReport) {
+/// Whether the machine is fit to measure on, and why, in a sentence or two.
+pub fn machine_check_sentence(report: &CheckReport) -> String {
     let lost = report.noise.gaps.lost.percent();
     let worst = worst(report);
     let lost = format!("{lost:.1} % of a core goes to others");
@@ -43,22 +43,20 @@ fn answer(out: &mut String, report: &CheckReport) {
         Some(item) => format!("{}: {}", name(item), item.found),
         None => lost.clone(),
     };
-    let (text, what_to_do) = match report.fitness {
-        Fitness::Quiet => (format!("Fit to measure on: {lost}."), None),
-        Fitness::Usable => (
-            format!(
-                "Fit with care: {lost}, so medians are wide; the smallest times and comparisons hold."
-            ),
-            Some(remedy(worst)),
+    match report.fitness {
+        Fitness::Quiet => format!("Fit to measure on: {lost}."),
+        Fitness::Usable => format!(
+            "Fit with care: {lost}, so medians are wide; the smallest times and comparisons hold."
         ),
-        Fitness::Unfit => (
-            format!("Not fit to measure on: {why}. Wall times would be worthless."),
-            Some(remedy(worst)),
-        ),
-    };
-    paragraph(out, &text);
-    if let Some(what) = what_to_do {
-        paragraph(out, &format!("Do this: {what}."));
+        Fitness::Unfit => format!("Not fit to measure on: {why}. Wall times would be worthless."),
+    }
+}
+
+/// Fit or not, why, and what to do.
+fn answer(out: &mut String, report: &CheckReport) {
+    paragraph(out, &machine_check_sentence(report));
+    if report.fitness != Fitness::Quiet {
+        paragraph(out, &format!("Do this: {}.", remedy(worst(report))));
     }
 }
 

@@ -166,7 +166,7 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
 }
 
 /// This program, doing nothing but fixed work.
-fn own_work() -> Result<CommandLine, Failure> {
+pub(super) fn own_work() -> Result<CommandLine, Failure> {
     let own = std::env::current_exe().map_err(|error| {
         Failure::Untrusted(format!("the program can't find itself to run it: {error}"))
     })?;

@@ -40,6 +40,12 @@ impl Line {
             Event::Measuring(id, how, number, count) => {
                 format!("{number} of {count}: {} ({})", escape(id), how.name())
             }
+            Event::MoreRounds(id, rounds) => {
+                format!(
+                    "a claim is undecided: {rounds} more rounds of {}",
+                    escape(id)
+                )
+            }
         };
         let text = format!("{}: {text}", self.name);
         // A line that can't be drawn is no reason to stop.

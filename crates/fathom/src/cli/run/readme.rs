@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use fathom_conduct::CheckPlan;
 use fathom_experiment::Experiment;
 use fathom_model::ExperimentRecord;
 use fathom_report as report;
 
 use crate::cli::failure::Failure;
+use crate::cli::machine::own_work;
 use crate::cli::write;
 
 fn page_of(experiment: &Experiment) -> PathBuf {
@@ -36,13 +38,31 @@ pub(super) fn check(experiments: &[Experiment]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What the check of the machine says before an experiment is run.
+///
+/// # Errors
+/// When the program that is run against itself isn't there.
+pub(super) fn check_of_machine() -> Result<String, Failure> {
+    let plan = CheckPlan {
+        directory: None,
+        work: own_work()?,
+    };
+    let checked = fathom_conduct::check(&plan);
+    Ok(report::machine_check_sentence(&checked.record.report))
+}
+
 /// Writes the figures into the page, which was checked, and the picture beside it.
 ///
 /// # Errors
 /// When the page was changed meanwhile, or one of both can't be written.
-pub(super) fn write(experiment: &Experiment, record: &ExperimentRecord) -> Result<(), Failure> {
+pub(super) fn write(
+    experiment: &Experiment,
+    record: &ExperimentRecord,
+    check: &str,
+) -> Result<(), Failure> {
     let (path, text) = read(experiment)?;
-    let page = report::with_figures(&text, record).map_err(|error| refused(&path, &error))?;
+    let page =
+        report::with_figures(&text, record, check).map_err(|error| refused(&path, &error))?;
     if let Some(picture) = report::experiment_picture(record) {
         write::export(&path.with_file_name(report::FIGURES_PICTURE), picture)?;
     }
