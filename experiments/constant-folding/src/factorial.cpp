@@ -29,7 +29,7 @@ SEPARATE int call_internal() { NOT_PURE; return internal_pointer(10); }
 template <int (*call)()> static int measure() {
     check(call() == 3628800, "10! is 3,628,800");
     const int calls = 10000;
-    Timing timing = repeat(0.5, [] {
+    Timing timing = repeat(0.2, [] {
         for (int i = 0; i < calls; i++) keep_value((uint64_t)call());
     });
     print_time("call", timing, calls);

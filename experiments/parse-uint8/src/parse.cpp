@@ -193,7 +193,7 @@ template <Parse parse> static void measure(const std::vector<Text> &texts, bool 
         keep_value(parse_all<parse>(texts));
         return;
     }
-    Timing timing = repeat(0.5, [&] { keep_value(parse_all<parse>(texts)); });
+    Timing timing = repeat(0.25, [&] { keep_value(parse_all<parse>(texts)); });
     printf("parse_max %.5g M/s\n", (double)texts.size() / timing.minimum * 1e-6);
     printf("parse_median %.5g M/s\n", (double)texts.size() / timing.median * 1e-6);
 }
