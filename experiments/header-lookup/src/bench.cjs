@@ -25,7 +25,7 @@ function lookUpAll(headers, lookup) {
 }
 
 const SLICE_US = 5_000;
-const SLICES = 25;
+const SLICES = 15;
 
 // Slices of at least 5 ms of `work`; `least` becomes the microseconds of one call at best.
 function slicesOf(work) {

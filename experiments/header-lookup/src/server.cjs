@@ -6,8 +6,8 @@ const http = require("node:http");
 const net = require("node:net");
 const { raw } = require("./headers.cjs");
 
-const REQUESTS = 12_000;
-const WARM_UP = 3_000;
+const REQUESTS = 10_000;
+const WARM_UP = 2_000;
 
 const lines = [];
 for (let i = 0; i < raw.length; i += 2) {

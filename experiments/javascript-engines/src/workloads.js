@@ -170,10 +170,10 @@ function calibrate(workload, least) {
   }
 }
 
-const SLICES = 6;
+const SLICES = 4;
 const LEAST_MS = 30;
 
-// The best of six slices of 30 ms or more.
+// The best of four slices of 30 ms or more.
 function rate(workload) {
   const count = calibrate(workload, LEAST_MS);
   let best = 0;

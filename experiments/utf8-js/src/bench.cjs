@@ -6,7 +6,7 @@ const checkers = require("./checkers.cjs");
 const { makeText } = require("./text.cjs");
 
 const SLICE_NS = 10e6;
-const SLICES = 12;
+const SLICES = 8;
 
 // Calls `check` many times; a function of its own for each way, so that an engine can specialise each.
 function callerOf(name) {
