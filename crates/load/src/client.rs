@@ -160,19 +160,12 @@ impl Client {
     /// # Errors
     /// When the system has no means left for it.
     pub fn new(task: Arc<Task>, connections: usize) -> io::Result<Client> {
-        let (mut one, mut two) = (Vec::new(), Vec::new());
-        for request in &task.requests {
-            match request {
-                Request::Http1(bytes) => one.push(bytes.clone()),
-                Request::Http2(request) => two.push(request.as_ref().clone()),
-            }
-        }
-        let (places, wire) = match two.is_empty() {
-            true => (connections, Wire::One(Http1::new(&task, one, connections))),
-            false => (
+        let (places, wire) = match task.requests.first() {
+            Some(Request::Http2(_)) => (
                 connections * task.streams,
-                Wire::Two(Http2::new(&task, two, connections)),
+                Wire::Two(Http2::new(&task, connections)),
             ),
+            _ => (connections, Wire::One(Http1::new(&task, connections))),
         };
         Ok(Client {
             desk: Desk::new(task, places),
@@ -221,14 +214,6 @@ impl Client {
             }
         }
         Ok(self.desk.unmade.map_or(Ok(()), Err))
-    }
-
-    /// Connections that are open.
-    pub fn connected(&mut self) -> usize {
-        let wire = &mut self.wire;
-        (0..self.connections)
-            .filter(|index| wire.stage(*index) == Stage::Open)
-            .count()
     }
 
     /// One step. Nothing is allocated, but for answers that come in pieces and backlogs.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::client::{Outcome, Task};
 use crate::clock::now;
 use crate::ledger::{Failing, Ledger, Pace, Ticket};
+use crate::request::Request;
 use crate::request::Taken;
 use crate::response::Answer;
 
@@ -74,6 +75,11 @@ impl Desk {
         place.ticket = Some(self.ledger.sent(intended, at, place.free_since));
         self.next_request = (self.next_request + 1) % self.task.requests.len();
         Some(index)
+    }
+
+    /// What is sent on a place.
+    pub(crate) fn request(&self, index: usize) -> &Request {
+        &self.task.requests[self.places[index].request]
     }
 
     /// All places are taken.

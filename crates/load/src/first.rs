@@ -61,7 +61,6 @@ enum Stage {
     Securing,
     Sending,
     Receiving,
-    ByHttp2,
 }
 
 impl Ask {
@@ -134,7 +133,7 @@ impl Ask {
 
     /// Does what can be done now. Without an answer, `wanted` says what to wait for.
     fn advance(&mut self) -> Result<Option<Answer>, NoAnswer> {
-        if let Stage::ByHttp2 = self.stage {
+        if self.by_http2.is_some() {
             return self.go_on_by_http2();
         }
         let Some(stream) = &mut self.stream else {
@@ -184,7 +183,7 @@ impl Ask {
                 }
                 Ok(None)
             }
-            Stage::Receiving | Stage::ByHttp2 => self.receive(),
+            Stage::Receiving => self.receive(),
         }
     }
 
@@ -224,7 +223,6 @@ impl Ask {
         let begun = exchange.begin(request, &talk);
         begun.map_err(|error| no_answer(refusal(&error)))?;
         self.by_http2 = Some((talk, exchange));
-        self.stage = Stage::ByHttp2;
         self.go_on_by_http2()
     }
 

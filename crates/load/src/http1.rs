@@ -8,6 +8,7 @@ use crate::desk::Desk;
 use crate::epoll::Epoll;
 use crate::ledger::Failing;
 use crate::link::{Link, Making, Refusal, Stage};
+use crate::request::Request;
 use crate::response::{Progress, Reader};
 use crate::socket::failing;
 
@@ -31,22 +32,18 @@ struct Connection {
 
 /// The connections of a client; each is the place of the same number.
 pub(crate) struct Http1 {
-    requests: Vec<Vec<u8>>,
-    keep_alive: bool,
     connections: Vec<Connection>,
     buffer: Vec<u8>,
 }
 
 impl Http1 {
-    pub(crate) fn new(task: &Task, requests: Vec<Vec<u8>>, connections: usize) -> Http1 {
+    pub(crate) fn new(task: &Task, connections: usize) -> Http1 {
         let connection = |_| Connection {
             link: Link::new(),
             state: State::Free,
             reader: Reader::new(task.head_only),
         };
         Http1 {
-            requests,
-            keep_alive: task.keep_alive,
             connections: (0..connections).map(connection).collect(),
             buffer: vec![0; BUFFER],
         }
@@ -78,7 +75,9 @@ impl Http1 {
         else {
             return;
         };
-        let request = &self.requests[desk.places[index].request];
+        let Request::Http1(request) = desk.request(index) else {
+            return;
+        };
         let sent = match stream.send(&request[sent..]) {
             Ok(bytes) => sent + bytes,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => sent,
@@ -165,7 +164,7 @@ impl Http1 {
                 // Whoever answers before the whole request was sent may read the rest as another.
                 let whole = connection.state == State::Waiting;
                 connection.state = State::Free;
-                if !(whole && !unasked && answer.keeps_alive && self.keep_alive) {
+                if !(whole && !unasked && answer.keeps_alive && desk.task.keep_alive) {
                     self.close(index);
                 }
                 desk.answered(index, answer, at);

@@ -106,11 +106,6 @@ impl Reader {
         self.answer = EMPTY;
     }
 
-    /// Whether nothing of the next answer has come.
-    pub fn is_fresh(&self) -> bool {
-        self.state == State::Head && self.held.is_empty() && self.interim == 0
-    }
-
     /// The next bytes.
     ///
     /// # Errors

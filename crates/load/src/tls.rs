@@ -4,16 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::server::ParsedCertificate;
-use rustls::{
-    CertificateError, ClientConfig, ClientConnection, ConfigBuilder, DigitallySignedStruct,
-    RootCertStore, SignatureScheme, WantsVerifier,
+use fathom_tls::{
+    Presented, authorities, certificates_of, certificates_of_machine, judged_by, roots,
 };
+use rustls::client::{Resumption, verify_server_name};
+use rustls::pki_types::ServerName;
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, ClientConnection};
 
 /// Which certificates of a server are good ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,18 +41,16 @@ impl Tls {
     /// # Errors
     /// A sentence that says what is wrong with the certificates.
     pub fn new(trust: &Trust, http2: bool) -> Result<Tls, String> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
-        let builder = builder
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?;
-        let mut config = match trust {
-            Trust::Machine => builder
-                .with_root_certificates(of_machine())
-                .with_no_client_auth(),
-            Trust::Anyone => with_check(builder, None, provider),
-            Trust::File(file) => with_check(builder, Some(given(file, &provider)?), provider),
+        let config = match trust {
+            Trust::Machine => fathom_tls::builder().map(|builder| {
+                builder
+                    .with_root_certificates(roots(certificates_of_machine()))
+                    .with_no_client_auth()
+            }),
+            Trust::Anyone => judged_by(|_| Ok(())),
+            Trust::File(file) => judged_by(given(file)?),
         };
+        let mut config = config.map_err(|error| error.to_string())?;
         config.alpn_protocols = vec![if http2 {
             b"h2".to_vec()
         } else {
@@ -97,42 +92,28 @@ fn name_of(host: &str) -> &str {
     }
 }
 
-fn of_machine() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    roots
-}
-
-fn given(file: &Path, provider: &Arc<CryptoProvider>) -> Result<Given, String> {
-    let all: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
-    let certificates = match all {
+/// Good is what one of this file signed, and what is in it: a certificate that signed itself is an
+/// authority too, as `openssl req -x509` makes it; as that of a server the library refuses such.
+fn given(
+    file: &Path,
+) -> Result<impl Fn(&Presented<'_>) -> Result<(), rustls::Error> + use<>, String> {
+    let certificates = match certificates_of(file) {
         Ok(all) if all.is_empty() => {
             return Err(format!("{} has no certificate in it", file.display()));
         }
         Ok(all) => all,
         Err(error) => return Err(format!("can't read {}: {error}", file.display())),
     };
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(certificates.iter().cloned());
-    let built = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(provider));
-    let authorities = built
-        .build()
+    let authorities = authorities(roots(certificates.iter().cloned()))
         .map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(Given {
-        certificates,
-        authorities,
-    })
-}
-
-fn with_check(
-    builder: ConfigBuilder<ClientConfig, WantsVerifier>,
-    given: Option<Given>,
-    provider: Arc<CryptoProvider>,
-) -> ClientConfig {
-    builder
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Check { given, provider }))
-        .with_no_client_auth()
+    Ok(
+        move |shown: &Presented<'_>| match certificates.contains(shown.certificate) {
+            true => {
+                verify_server_name(&ParsedCertificate::try_from(shown.certificate)?, shown.name)
+            }
+            false => shown.signed_by(&authorities),
+        },
+    )
 }
 
 /// An error of TLS as one of the connection.
@@ -170,70 +151,6 @@ pub(crate) fn reason(error: &io::Error) -> Option<&'static str> {
         Error::PeerIncompatible(_) => "it and Fathom have no version or cipher of TLS in common",
         _ => "the handshake went wrong",
     })
-}
-
-/// Which certificates are good. That a certificate's owner has the key to it is always checked: that
-/// is work which belongs to a handshake.
-#[derive(Debug)]
-struct Check {
-    /// Those of a file; any without.
-    given: Option<Given>,
-    provider: Arc<CryptoProvider>,
-}
-
-#[derive(Debug)]
-struct Given {
-    certificates: Vec<CertificateDer<'static>>,
-    authorities: Arc<WebPkiServerVerifier>,
-}
-
-impl ServerCertVerifier for Check {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        between: &[CertificateDer<'_>],
-        name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let Some(given) = &self.given else {
-            return Ok(ServerCertVerified::assertion());
-        };
-        // One that signed itself is an authority too, as `openssl req -x509` makes it; as the
-        // certificate of a server the library refuses such.
-        if given.certificates.contains(certificate) {
-            verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
-            return Ok(ServerCertVerified::assertion());
-        }
-        let authorities = &given.authorities;
-        authorities.verify_server_cert(certificate, between, name, ocsp, now)
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, known)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, known)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
-    }
 }
 
 #[cfg(test)]

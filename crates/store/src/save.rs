@@ -287,12 +287,11 @@ impl Keys {
         self.name(&apart)
     }
 
-    /// The series of each point: where there is none of its name yet, the first point gives the unit.
-    fn names(&self, points: &[NewPoint]) -> Vec<Name> {
+    /// The series of each point by its name: where there is none of its name yet, the first point gives the unit.
+    fn names(&self, points: &[NewPoint], named: Vec<Name>) -> Vec<Name> {
         let mut new: HashMap<Name, &str> = HashMap::new();
         let mut names = Vec::with_capacity(points.len());
-        for point in points {
-            let name = self.name(point);
+        for (point, name) in points.iter().zip(named) {
             let unit: &str = match self.known.get(&name) {
                 Some((_, unit)) => unit,
                 None => new.entry(name.clone()).or_insert(&point.unit),
@@ -309,7 +308,7 @@ impl Keys {
     fn of(&mut self, database: &mut dyn Database, points: &[NewPoint]) -> Result<Vec<i64>, Error> {
         let named: Vec<Name> = points.iter().map(|point| self.name(point)).collect();
         self.look_up(database, &named)?;
-        let names = self.names(points);
+        let names = self.names(points, named);
         let mut cells = Vec::new();
         for (point, name) in points.iter().zip(&names) {
             if !self.known.contains_key(name) {

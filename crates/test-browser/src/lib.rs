@@ -2,6 +2,8 @@
 //! that no socket, no WebSocket and no crate is needed (`headless_chrome` would bring 60 of them).
 //! For tests, pictures of pages, and the figure of how soon a page can be used.
 
+pub mod hostile;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -225,6 +227,12 @@ impl Chromium {
             "Emulation.setEmulatedMedia",
             json!({ "features": features }),
         );
+        self.drawn();
+    }
+
+    /// Waits until everything is drawn: what a page draws at its first size, it may draw again as soon
+    /// as that is known.
+    fn drawn(&mut self) {
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
     }
 
@@ -253,6 +261,7 @@ impl Chromium {
     /// What is wrong with the keys: each press of the tabulator goes to the next control, in the order in
     /// which they are read, and the focus is seen.
     pub fn defects_of_keys(&mut self) -> Vec<String> {
+        self.drawn();
         let count = self.run(MARK).as_u64().expect("a number");
         let mut wrong = Vec::new();
         if count == 0 {

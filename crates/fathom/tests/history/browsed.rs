@@ -1,6 +1,7 @@
 //! `fathom ui` in a browser: it is whole, it follows what is saved, and asks nobody else.
 
 use fathom_test_browser::Chromium;
+use fathom_test_browser::hostile;
 
 use crate::live::Live;
 use crate::read::{record, save};
@@ -156,14 +157,12 @@ fn names_of_a_store_are_only_text() {
         return;
     };
     let world = World::project();
-    let evil = "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
-    let names = [
-        format!("{evil}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}"),
-        "a\u{202e}gnp.exe\u{2066}\u{200b}\u{ad}\u{a0}--\u{301}\u{301}\u{301}".to_owned(),
-        "x".repeat(100_000),
+    let evil = hostile::MARKUP;
+    let more = [
         "/very/long/path/".repeat(6_000),
         "javascript:window.ran=1//%0a#/?&=+".to_owned(),
     ];
+    let names: Vec<String> = hostile::names().into_iter().chain(more).collect();
     for hour in 0..8 {
         let values: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1.0)).collect();
         let kernel = if hour < 4 {

@@ -14,7 +14,7 @@ const SHORT: [&str; 8] = [
 ];
 
 #[test]
-fn a_project_keeps_what_was_measured_unless_told_not_to() {
+fn a_project_keeps_what_was_measured_unless_asked_not_to() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join(".git")).unwrap();
     std::fs::create_dir(folder.path().join(".fathom")).unwrap();

@@ -1,12 +1,13 @@
 //! The connections of a client that speaks HTTP/2, each with the same number of places.
 
+use super::Exchange;
 use super::talk::{Talk, may_be_sent_again, refusal};
-use super::{Exchange, Http2Request};
 use crate::client::Task;
 use crate::clock::now;
 use crate::desk::Desk;
 use crate::epoll::Epoll;
 use crate::link::{Link, Making, Refusal, Stage};
+use crate::request::Request;
 
 struct Connection {
     link: Link,
@@ -17,7 +18,6 @@ struct Connection {
 
 /// Each connection has the places from `its number x streams` on.
 pub(crate) struct Http2 {
-    requests: Vec<Http2Request>,
     streams: usize,
     connections: Vec<Connection>,
     exchanges: Vec<Exchange>,
@@ -28,7 +28,7 @@ pub(crate) struct Http2 {
 }
 
 impl Http2 {
-    pub(crate) fn new(task: &Task, requests: Vec<Http2Request>, connections: usize) -> Http2 {
+    pub(crate) fn new(task: &Task, connections: usize) -> Http2 {
         let connection = |_| Connection {
             link: Link::new(),
             talk: None,
@@ -36,7 +36,6 @@ impl Http2 {
         };
         let places = connections * task.streams;
         Http2 {
-            requests,
             streams: task.streams,
             connections: (0..connections).map(connection).collect(),
             exchanges: (0..places).map(|_| Exchange::new()).collect(),
@@ -81,7 +80,9 @@ impl Http2 {
             // It is sent when there is another connection.
             return;
         };
-        let request = &self.requests[desk.places[place].request];
+        let Request::Http2(request) = desk.request(place) else {
+            return;
+        };
         match self.exchanges[place].begin(request, talk) {
             Ok(()) => self.unflushed.push(number),
             Err(error) if may_be_sent_again(&error) => self.leave(number, desk, epoll),

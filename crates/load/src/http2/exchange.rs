@@ -80,7 +80,7 @@ impl Exchange {
         self.flag.0.load(Ordering::Relaxed) && self.flag.0.swap(false, Ordering::Relaxed)
     }
 
-    /// Forgets the request; the server is told to stop if it hasn't answered.
+    /// Forgets the request, and asks the server to stop if it hasn't answered.
     pub(crate) fn forget(&mut self) {
         self.state = None;
     }

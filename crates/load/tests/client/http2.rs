@@ -10,10 +10,9 @@ use fathom_load::{Address, Expected, Failing, RequestPlan, Task, ask};
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
 
 use crate::memory;
-use crate::world::{self, MS, busy_and_idle, closed, open, run};
+use crate::world::{self, MS, busy_and_idle, closed, open, run, serve_async};
 
 /// More than a stream's first window of 64 KB.
 const BIG: usize = 300_000;
@@ -40,21 +39,11 @@ pub(crate) struct Terms {
 fn server(terms: Terms) -> (Address, Arc<Asked>) {
     let asked = Arc::new(Asked::default());
     let counted = Arc::clone(&asked);
-    let (tell, address) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        runtime.unwrap().block_on(async move {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            tell.send(listener.local_addr().unwrap()).unwrap();
-            while let Ok((stream, _)) = listener.accept().await {
-                counted.connections.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(connection(stream, terms, Arc::clone(&counted)));
-            }
-        });
+    let address = serve_async(move |stream| {
+        counted.connections.fetch_add(1, Ordering::SeqCst);
+        connection(stream, terms, Arc::clone(&counted))
     });
-    (Address::Tcp(address.recv().unwrap()), asked)
+    (address, asked)
 }
 
 /// Serves a connection, whatever it goes over.

@@ -8,14 +8,13 @@ use std::sync::atomic::AtomicBool;
 use fathom_load::clock::now;
 use fathom_load::{Address, Client, Failing, RequestPlan, Task, Tls, Trust, ask};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::http2::{Asked, Terms, connection, plan};
-use crate::world::{self, MS, closed};
+use crate::world::{self, MS, closed, serve_async};
 
 /// A server's certificate of `localhost`, and its key.
 fn identity(folder: &Path) -> Option<(CertificateDer<'static>, PrivateKeyDer<'static>)> {
@@ -45,20 +44,7 @@ fn server(folder: &Path, protocols: &[&[u8]]) -> Option<Address> {
     let mut config = builder.with_single_cert(vec![certificate], key).unwrap();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    let (tell, address) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        runtime.unwrap().block_on(async move {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            tell.send(listener.local_addr().unwrap()).unwrap();
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(speak(acceptor.clone(), stream));
-            }
-        });
-    });
-    Some(Address::Tcp(address.recv().unwrap()))
+    Some(serve_async(move |stream| speak(acceptor.clone(), stream)))
 }
 
 async fn speak(acceptor: TlsAcceptor, stream: tokio::net::TcpStream) {

@@ -22,6 +22,29 @@ pub(crate) fn serve(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> Addre
     address
 }
 
+/// The same for a server that is a task of tokio for each connection.
+pub(crate) fn serve_async<F>(
+    answer: impl Fn(tokio::net::TcpStream) -> F + Send + 'static,
+) -> Address
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let (tell, address) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(async move {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            tell.send(listener.local_addr().unwrap()).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream));
+            }
+        });
+    });
+    Address::Tcp(address.recv().unwrap())
+}
+
 /// What is asked of a server, with a long time-out.
 pub(crate) fn task(address: Address, plan: &RequestPlan) -> Task {
     Task {

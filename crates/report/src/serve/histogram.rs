@@ -2,7 +2,7 @@
 
 /// A percentile rests on at least so many values beyond it, as those that the record holds.
 const BEYOND: u64 = 10;
-/// Points of a curve for each factor of ten: more can't be told from each other.
+/// Points of a curve for each factor of ten: more can't be distinguished.
 const POINTS_A_DECADE: f64 = 40.0;
 
 /// Largest nanoseconds of each step, and how many values it has, rising.

@@ -1,6 +1,6 @@
 //! Every page, from the records of the tests: for the browser, and to look at.
 
-#![allow(dead_code, reason = "the example and the tests each use a part")]
+#![allow(dead_code, reason = "the example and the tests each use use a part")]
 
 #[path = "../experimented/mod.rs"]
 mod experimented;
@@ -28,6 +28,7 @@ use fathom_report::{
     Origin, bench_html, experiment_html, explain_html, machine_html, pipe_html, report_html,
     report_site, serve_html, startup_html,
 };
+use fathom_test_browser::hostile;
 use support::program::Program;
 use support::{outcome_of, session, warning};
 
@@ -139,13 +140,9 @@ pub(crate) fn partial() -> BenchRecord {
 
 /// Names that would be markup, turn the line around, or break the layout.
 pub(crate) fn hostile_bench() -> BenchRecord {
-    let evil = "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
-    let names = [
-        format!("{evil}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}"),
-        "a\u{202e}gnp.exe\u{2066}\u{200b}\u{ad}\u{a0}--\u{301}\u{301}\u{301}".to_owned(),
-        "x".repeat(100_000),
-        "/very/long/path/".repeat(6_000),
-    ];
+    let evil = hostile::MARKUP;
+    let names = hostile::names().into_iter();
+    let names: Vec<String> = names.chain(["/very/long/path/".repeat(6_000)]).collect();
     let programs: Vec<Program> = names.iter().map(|name| Program::new(name, 0.01)).collect();
     let mut record = session(&programs, 12);
     for benchmark in &mut record.benchmarks {

@@ -5,6 +5,7 @@ use fathom_model::{
     Measurement, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSamples,
     ReportSeries, ServeRecord, Verdict, VersionsRecord,
 };
+use fathom_test_browser::hostile::{MARKUP as EVIL, names};
 
 const START: i64 = 1_790_000_000;
 
@@ -246,19 +247,11 @@ pub(crate) fn with_hostile_records(serve: ServeRecord) -> Report {
     report
 }
 
-const EVIL: &str =
-    "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
-
 /// Names that would be markup, turn the line around, or break the layout.
 pub(crate) fn hostile() -> Report {
     let evil = EVIL;
     let mut report = suite(4, 12);
-    let names = [
-        format!("{evil}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}"),
-        "a\u{202e}gnp.exe\u{2066}\u{200b}\u{ad}\u{a0}--\u{301}\u{301}\u{301}".to_owned(),
-        "x".repeat(100_000),
-        "x".repeat(100_001),
-    ];
+    let names = names().into_iter().chain(["x".repeat(100_001)]);
     for (benchmark, name) in report.benchmarks.iter_mut().zip(names) {
         benchmark.name = name;
         benchmark.parameters = vec![(evil.to_owned(), evil.repeat(900))];

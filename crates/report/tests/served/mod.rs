@@ -1,6 +1,7 @@
 //! Records of `fathom serve` that the tests show.
 #![allow(dead_code)]
 
+use fathom_test_browser::hostile::{MARKUP, names};
 use std::collections::BTreeMap;
 
 use super::fingerprinted::fingerprint;
@@ -634,10 +635,10 @@ pub(crate) fn pair() -> ServeRecord {
 
 /// Names and texts that would be markup, turn the line around, or break the layout.
 pub(crate) fn hostile() -> ServeRecord {
-    let evil = "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
+    let evil = MARKUP;
+    let [attribute, ..] = names();
     let mut record = full();
-    record.servers[0].name =
-        format!("{evil}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}");
+    record.servers[0].name = attribute;
     record.servers[1].name = format!(
         "a\u{202e}gnp.exe\u{2066}\u{200b}{}",
         "/very/long/path".repeat(6_000)

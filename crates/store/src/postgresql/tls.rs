@@ -7,15 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use fathom_tls::{authorities, certificates_of, certificates_of_machine, judged_by};
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
-use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
-};
+use rustls::pki_types::ServerName;
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::address::{Address, Mode};
@@ -26,54 +21,44 @@ use crate::Error;
 pub(super) struct Connector(tokio_rustls::TlsConnector);
 
 pub(super) fn connector(address: &Address) -> Result<Connector, Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let wrong = |why: String| Error::Unusable {
         store: address.name.clone(),
         why,
     };
-    let authorities = match address.mode >= Mode::VerifyCa {
+    let config = match address.mode >= Mode::VerifyCa {
         true => {
-            let built = WebPkiServerVerifier::builder_with_provider(
-                trusted(address)?.into(),
-                provider.clone(),
-            );
-            Some(built.build().map_err(|error| wrong(error.to_string()))?)
+            let authorities = authorities(trusted(address)?);
+            let authorities = authorities.map_err(|error| wrong(error.to_string()))?;
+            let mode = address.mode;
+            // The name is looked at last, when everything else was found right.
+            judged_by(move |shown| match shown.signed_by(&authorities) {
+                Err(rustls::Error::InvalidCertificate(
+                    CertificateError::NotValidForName
+                    | CertificateError::NotValidForNameContext { .. },
+                )) if mode == Mode::VerifyCa => Ok(()),
+                checked => checked,
+            })
         }
-        false => None,
+        false => judged_by(|_| Ok(())),
     };
-    let check = Check {
-        mode: address.mode,
-        authorities,
-        provider: provider.clone(),
-    };
-    let builder =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| wrong(error.to_string()))?;
-    let config = builder
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(check))
-        .with_no_client_auth();
+    let config: ClientConfig = config.map_err(|error| wrong(error.to_string()))?;
     Ok(Connector(Arc::new(config).into()))
 }
 
 /// The certificates of `sslrootcert`, else those that this machine trusts.
 fn trusted(address: &Address) -> Result<RootCertStore, Error> {
-    let mut store = RootCertStore::empty();
     let (found, whence) = match &address.root {
         Some(file) => {
             let unreadable = |error: rustls::pki_types::pem::Error| Error::Unusable {
                 store: address.name.clone(),
                 why: format!("sslrootcert {}: {error}", file.display()),
             };
-            let all = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
-            (all.map_err(unreadable)?, file.display().to_string())
+            let all = certificates_of(file).map_err(unreadable)?;
+            (all, file.display().to_string())
         }
-        None => (
-            rustls_native_certs::load_native_certs().certs,
-            "this machine".to_owned(),
-        ),
+        None => (certificates_of_machine(), "this machine".to_owned()),
     };
-    store.add_parsable_certificates(found);
+    let store = fathom_tls::roots(found);
     match store.is_empty() {
         true => Err(Error::Unusable {
             store: address.name.clone(),
@@ -82,62 +67,6 @@ fn trusted(address: &Address) -> Result<RootCertStore, Error> {
             ),
         }),
         false => Ok(store),
-    }
-}
-
-#[derive(Debug)]
-struct Check {
-    mode: Mode,
-    /// There from `verify-ca` on.
-    authorities: Option<Arc<WebPkiServerVerifier>>,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Check {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        between: &[CertificateDer<'_>],
-        name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let Some(authorities) = &self.authorities else {
-            return Ok(ServerCertVerified::assertion());
-        };
-        // The name is looked at last, when everything else was found right.
-        match authorities.verify_server_cert(certificate, between, name, ocsp, now) {
-            Err(rustls::Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if self.mode == Mode::VerifyCa => Ok(ServerCertVerified::assertion()),
-            checked => checked,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, known)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, known)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 
 use crate::sample::parse;
 
@@ -98,7 +98,7 @@ pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
     };
     let status = fs::read_to_string(format!("/proc/{pid}/status"));
     let status = status.map_err(|_| AttachError::Gone(pid))?;
-    match number(&status, "Tgid:") {
+    match parse::status_number(&status, "Tgid:") {
         Some(process) if process != pid => {
             let name = stat(process).map_or_else(String::new, |stat| stat.name);
             let (tid, pid) = (pid, process);
@@ -116,7 +116,7 @@ pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
     if matches!(own.state, b'Z' | b'X') {
         return Err(AttachError::Ended { pid, name });
     }
-    let fd = open(pid).map_err(|error| match error.raw_os_error() {
+    let fd = crate::spawn::pidfd(pid).map_err(|error| match error.raw_os_error() {
         Some(libc::ESRCH) => AttachError::Gone(pid),
         _ => AttachError::System {
             what: "opening a descriptor",
@@ -132,7 +132,7 @@ pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
 
 /// Why, as far as can be known.
 fn refusal(pid: u32, name: String, status: &str) -> AttachError {
-    let owner = number(status, "Uid:").unwrap_or(0);
+    let owner = parse::status_number(status, "Uid:").unwrap_or(0);
     // SAFETY: asks for a number of this process.
     let own = unsafe { libc::getuid() };
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
@@ -173,23 +173,12 @@ fn user(id: u32) -> String {
     }
 }
 
-/// The first number after this word of `/proc/PID/status`.
-fn number(status: &str, word: &str) -> Option<u32> {
-    let line = status.lines().find_map(|line| line.strip_prefix(word))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
-}
-
-fn open(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: takes two integers.
-    match unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } {
-        -1 => Err(io::Error::last_os_error()),
-        // SAFETY: it was just made and nobody else owns it.
-        fd => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
-    }
-}
-
 /// Which of these the real user may trace, by the kernel's word.
 pub(super) fn may_trace(pids: &[u32]) -> Result<Vec<bool>, AttachError> {
+    // Most processes have no children, and a thread for each question is a dear one.
+    if pids.is_empty() {
+        return Ok(Vec::new());
+    }
     // Capabilities belong to a thread: this one's stay.
     let asked = std::thread::scope(|scope| {
         let ask = || {

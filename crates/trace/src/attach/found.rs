@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::access;
 use super::sockets::{self, Sockets};
+use crate::error::TraceError;
 use crate::inherited;
 use crate::names::Names;
 use crate::sample::parse;
@@ -72,6 +73,26 @@ impl Found {
         self.threads[before..].to_vec()
     }
 
+    /// Searches until nothing is new: each search finds what was made during the one before by who
+    /// wasn't followed yet. `follow` gets the process and the number of each new thread.
+    pub(crate) fn search_all(
+        &mut self,
+        root: u32,
+        mut follow: impl FnMut(u32, u32) -> Result<(), TraceError>,
+    ) -> Result<(), TraceError> {
+        const SEARCHES: u32 = 8;
+        for _ in 0..SEARCHES {
+            let new = self.search(root);
+            if new.is_empty() {
+                break;
+            }
+            for (pid, tid) in new {
+                follow(pid, tid)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Names what the descriptors of all processes lead to, and notes who listens.
     pub(crate) fn name_descriptors(&mut self, names: &mut Names, labels: &[(String, String)]) {
         let mut sockets: HashMap<String, Sockets> = HashMap::new();
@@ -104,8 +125,7 @@ impl Found {
 /// When a process began, by the kernel's count of ticks since the machine did.
 pub(super) fn started(pid: u32) -> Option<SystemTime> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let close = text.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(text.get(close + 2..)?).ok()?;
+    let rest = parse::behind_name(&text)?;
     // Field 22 of the line, in the 100 ticks a second that `/proc` counts by everywhere.
     let ticks: u64 = rest.split(' ').nth(19)?.parse().ok()?;
     let up = fs::read_to_string("/proc/uptime").ok()?;
@@ -115,7 +135,7 @@ pub(super) fn started(pid: u32) -> Option<SystemTime> {
 }
 
 /// Numbers of a process's threads.
-fn threads_of(pid: u32) -> Vec<u32> {
+pub(crate) fn threads_of(pid: u32) -> Vec<u32> {
     let entries = fs::read_dir(format!("/proc/{pid}/task"));
     let names = entries.into_iter().flatten().flatten();
     names

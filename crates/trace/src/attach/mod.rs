@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 
 pub use access::AttachError;
-pub(crate) use found::Found;
+pub(crate) use found::{Found, threads_of};
 pub(crate) use readings::{Reading, Readings, read_thread};
 pub(crate) use sockets::Sockets;
 

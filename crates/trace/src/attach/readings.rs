@@ -52,11 +52,7 @@ pub(crate) fn read_thread(pid: u32, tid: u32) -> Option<Reading> {
 
 /// Voluntary and involuntary switches of `status`.
 fn switches(status: &str) -> (u64, u64) {
-    let after = |word: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(word))?;
-        line.trim().parse().ok()
-    };
-    let of = |word| after(word).unwrap_or(0);
+    let of = |word| parse::status_number(status, word).unwrap_or(0);
     (
         of("voluntary_ctxt_switches:"),
         of("nonvoluntary_ctxt_switches:"),
@@ -74,8 +70,7 @@ struct Ticks {
 impl Ticks {
     fn of(pid: u32) -> Option<Self> {
         let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        let close = text.iter().rposition(|byte| *byte == b')')?;
-        let rest = std::str::from_utf8(text.get(close + 2..)?).ok()?;
+        let rest = parse::behind_name(&text)?;
         // Fields 14 to 17 of the line: utime, stime, cutime, cstime.
         let mut words = rest.split(' ').skip(11).map(str::parse::<u64>);
         let mut next = || words.next()?.ok();
@@ -138,10 +133,7 @@ pub(super) fn complete(trace: &mut Trace, before: &Readings, after: &Readings) {
     }
     let peak = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))?;
-        let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+        let kibibytes: u64 = parse::status_number(&status, "VmHWM:")?;
         Some(kibibytes * 1024)
     };
     let (mut user, mut system) = (0, 0);

@@ -19,9 +19,6 @@ use crate::watch::now;
 /// A thread that changes between being read and being entered is read again so often.
 const TRIES: u32 = 8;
 
-/// Searches of the tree: each finds what was made during the one before by who wasn't followed yet.
-const SEARCHES: u32 = 8;
-
 /// Follows the tree for a while and reports what the kernel saw.
 pub(crate) fn attach(
     target: &Target,
@@ -36,18 +33,12 @@ pub(crate) fn attach(
     let start = now();
     let limits = limits(time, options);
     let (mut found, mut before) = (Found::default(), Readings::default());
-    for _ in 0..SEARCHES {
-        let new = found.search(target.pid);
-        if new.is_empty() {
-            break;
+    found.search_all(target.pid, |pid, tid| {
+        if let Some(reading) = follow(&session, Who { tid, pid }, start)? {
+            before.add(pid, tid, reading);
         }
-        for (pid, tid) in new {
-            let who = Who { tid, pid };
-            if let Some(reading) = follow(&session, who, start)? {
-                before.add(pid, tid, reading);
-            }
-        }
-    }
+        Ok(())
+    })?;
     gathering.collector.attach(start, &found);
     found.name_descriptors(&mut gathering.collector.names, &options.labels);
     let since = target.began().unwrap_or_else(SystemTime::now);

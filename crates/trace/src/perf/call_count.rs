@@ -1,9 +1,10 @@
 //! How many system calls do processes make that run already?
 
-use std::fs::{read_dir, read_to_string};
+use std::fs::{File, read_to_string};
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
 use std::path::Path;
+
+use crate::attach::threads_of;
 
 use super::event::{self, Attributes, Watched, flag};
 
@@ -16,7 +17,7 @@ const ANY_CPU: i32 = -1;
 /// Counts the calls of some processes, and of what they make, in the kernel. It costs them: 6 % of
 /// the requests of a server that makes two calls for each.
 #[derive(Debug)]
-pub struct CallCount(Vec<std::fs::File>);
+pub struct CallCount(Vec<File>);
 
 impl CallCount {
     /// Counts from now on.
@@ -24,7 +25,7 @@ impl CallCount {
     /// # Errors
     /// Without root or `CAP_PERFMON`, and where the kernel has no such event.
     pub fn begin(processes: &[u32]) -> io::Result<CallCount> {
-        CallCount::of_threads(processes.iter().flat_map(|pid| threads(*pid)))
+        CallCount::of_threads(processes.iter().flat_map(|pid| threads_of(*pid)))
     }
 
     fn of_threads(threads: impl Iterator<Item = u32>) -> io::Result<CallCount> {
@@ -32,18 +33,13 @@ impl CallCount {
         let mut events = Vec::new();
         for thread in threads {
             match event::open(&counted, Watched::Thread(thread), ANY_CPU) {
-                Ok(opened) => events.extend(opened),
+                Ok(opened) => events.extend(opened.map(File::from)),
                 // It has ended meanwhile.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(CallCount(
-            events
-                .into_iter()
-                .map(|event: OwnedFd| event.into())
-                .collect(),
-        ))
+        Ok(CallCount(events))
     }
 
     /// Calls since then, those of threads that have ended too.
@@ -71,13 +67,6 @@ fn number() -> io::Result<u64> {
         }
     }
     Err(error)
-}
-
-fn threads(pid: u32) -> Vec<u32> {
-    let folder = read_dir(format!("/proc/{pid}/task"));
-    let all = folder.into_iter().flatten().flatten();
-    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
 }
 
 #[cfg(test)]

@@ -21,8 +21,6 @@ use crate::watch::now;
 /// less is left.
 const PAGES: [usize; 5] = [128, 64, 32, 16, 8];
 
-const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
-
 /// The records of some held commands and of all that they make.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -108,7 +106,7 @@ impl Recorder {
                 Err(error) => return Err(error),
             };
             match self.leaders.iter().find(|leader| leader.0 == cpu) {
-                Some((_, leader)) => share(&event, *leader)?,
+                Some((_, leader)) => event::tell_into(&event, *leader)?,
                 None => {
                     self.rings.push(map(&event)?);
                     self.leaders.push((cpu, event.as_raw_fd()));
@@ -253,15 +251,6 @@ fn map(event: &OwnedFd) -> io::Result<Ring> {
         }
     }
     Err(last)
-}
-
-/// Lets an event write into the ring of another of its CPU.
-fn share(event: &OwnedFd, leader: i32) -> io::Result<()> {
-    // SAFETY: the request takes a descriptor.
-    match unsafe { libc::ioctl(event.as_raw_fd(), IOC_SET_OUTPUT as _, leader) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::auxiliary;
 use super::requests;
+use crate::sample::parse::{status_line, status_number};
 
 /// Type of the address of the name that was given to `execve`, in `/proc/PID/auxv` (`AT_EXECFN`).
 const AT_EXECFN: u64 = 31;
@@ -46,7 +47,7 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
         return false;
     };
     // Where nothing gives rights anyway the program is the same untraced.
-    if status_numbers(&status, "NoNewPrivs:") == [1] || gives_no_rights(path) {
+    if status_number(&status, "NoNewPrivs:") == Some(1) || gives_no_rights(path) {
         return false;
     }
     let is_not = |key, wanted| effective(&status, key).is_some_and(|id| id != wanted);
@@ -95,18 +96,11 @@ fn permitted(data: &[u8]) -> u64 {
 
 /// Real, effective, saved, and that for files.
 fn effective(status: &str, key: &str) -> Option<u32> {
-    status_numbers(status, key).get(1).copied()
-}
-
-/// What stands behind a key in `/proc/PID/status`.
-fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(key))
-}
-
-/// The numbers behind a key in `/proc/PID/status`.
-pub(super) fn status_numbers(status: &str, key: &str) -> Vec<u32> {
-    let words = status_line(status, key).unwrap_or("").split_whitespace();
-    words.filter_map(|word| word.parse().ok()).collect()
+    status_line(status, key)?
+        .split_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
 }
 
 /// Whether the file system is mounted so that its bits give no rights.
@@ -130,7 +124,7 @@ mod tests {
         let status = "Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t5\t6\t7\t8\nNoNewPrivs:\t0\n";
         assert_eq!(effective(status, "Uid:"), Some(0));
         assert_eq!(effective(status, "Gid:"), Some(6));
-        assert_eq!(status_numbers(status, "NoNewPrivs:"), [0]);
+        assert_eq!(status_number(status, "NoNewPrivs:"), Some(0));
         assert_eq!(effective(status, "Groups:"), None);
     }
 

@@ -461,5 +461,5 @@ fn is_traced(tid: u32) -> bool {
 /// A number of `/proc/TID/status`.
 fn status_number(tid: u32, key: &str) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    execed::status_numbers(&status, key).first().copied()
+    crate::sample::parse::status_number(&status, key)
 }

@@ -62,18 +62,8 @@ fn record(
     found: &mut Found,
     options: &TraceOptions,
 ) -> Result<Recorder, TraceError> {
-    /// Each finds what was made during the one before.
-    const SEARCHES: u32 = 8;
     let tids: Vec<u32> = found.threads.iter().map(|one| one.1).collect();
     let mut recorder = Recorder::attach_to(&tids, options)?;
-    for _ in 0..SEARCHES {
-        let new = found.search(target.pid);
-        if new.is_empty() {
-            break;
-        }
-        for (_, tid) in new {
-            recorder.add(tid)?;
-        }
-    }
+    found.search_all(target.pid, |_, tid| recorder.add(tid))?;
     Ok(recorder)
 }

@@ -3,6 +3,8 @@
 //! Pure parsers of `syscall`, `stat`, `schedstat` and `children`, as described in the kernel's
 //! `Documentation/filesystems/proc.rst`.
 
+use std::str::FromStr;
+
 use crate::calls;
 
 /// What `/proc/PID/task/TID/syscall` says.
@@ -41,6 +43,24 @@ pub(crate) fn doing(text: &[u8]) -> Option<Doing> {
     })
 }
 
+/// What stands behind a key in `/proc/PID/status`.
+pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(key))
+}
+
+/// The first number behind a key in `/proc/PID/status`.
+pub(crate) fn status_number<T: FromStr>(status: &str, key: &str) -> Option<T> {
+    let mut words = status_line(status, key)?.split_whitespace();
+    words.next()?.parse().ok()
+}
+
+/// What stands behind the name in a `stat` line, from field 3 on. The name is in brackets and may
+/// hold anything, brackets included.
+pub(crate) fn behind_name(text: &[u8]) -> Option<&str> {
+    let close = text.iter().rposition(|byte| *byte == b')')?;
+    std::str::from_utf8(text.get(close + 2..)?).ok()
+}
+
 /// What is used of `/proc/PID/task/TID/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -58,13 +78,12 @@ pub(crate) struct Stat {
     pub cpu: Option<usize>,
 }
 
-/// Parses a `stat` line. The name is in brackets and may hold anything, brackets included.
+/// Parses a `stat` line.
 pub(crate) fn stat(text: &[u8]) -> Option<Stat> {
     let open = text.iter().position(|b| *b == b'(')?;
     let close = text.iter().rposition(|b| *b == b')')?;
     let name = text.get(open + 1..close)?;
-    let rest = std::str::from_utf8(text.get(close + 2..)?).ok()?;
-    let mut words = rest.split(' ');
+    let mut words = behind_name(text)?.split(' ');
     let state = *words.next()?.as_bytes().first()?;
     let parent = words.next()?.parse().ok()?;
     // Fields 9, 10 and 12 of the line: flags, minflt, cminflt between, majflt.

@@ -109,8 +109,11 @@ impl Tree {
         found.name_descriptors(&mut self.names, &self.labels);
         for process in &found.processes {
             self.add_process(process.pid, process.parent, at);
-            self.note_exec(process.pid, at - self.start);
-            self.find_threads(process.pid, at);
+            // Of one with a parent that is done by now.
+            if process.parent.is_none() {
+                self.note_exec(process.pid, at - self.start);
+                self.find_threads(process.pid, at);
+            }
         }
         for process in &found.processes {
             self.ask_standard(process.pid, at - self.start);

@@ -215,7 +215,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }
 
-fn pidfd(pid: u32) -> io::Result<OwnedFd> {
+pub(crate) fn pidfd(pid: u32) -> io::Result<OwnedFd> {
     // SAFETY: takes two integers.
     match unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } {
         -1 => Err(io::Error::last_os_error()),
