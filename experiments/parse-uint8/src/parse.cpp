@@ -1,11 +1,12 @@
 // Parses 20,000 strings of the numbers 0 to 255: with std::from_chars, a plain loop, four bytes at once, and forms in
 // between that show what the first one pays for.
 //
-// Usage: parse METHOD random|sequential|threedigits [once]
+// Usage: parse random|sequential           times all methods
+//        parse random|sequential METHOD    passes the strings once, for a simulator that counts instructions
+// Methods: from_chars bounded wide plain unbounded checked swar
 //
-// `once` passes the strings a single time, for a simulator that counts the instructions of `parse_all`.
-// Methods: from_chars from_chars_bounded from_chars_wide plain plain_unbounded plain_checked plain_unlikely straight
-// swar
+// The methods take turns, so that all of them meet what else the machine does meanwhile, and the best pass of all turns
+// is printed.
 #include <charconv>
 #include <string>
 #include <vector>
@@ -21,14 +22,14 @@ static inline bool parse_from_chars(const char *text, size_t length, uint8_t *nu
 }
 
 // The same, told first that three characters are the most there can be.
-static inline bool parse_from_chars_bounded(const char *text, size_t length, uint8_t *number) {
+static inline bool parse_bounded(const char *text, size_t length, uint8_t *number) {
     if (length == 0 || length > 3) return false;
     std::from_chars_result result = std::from_chars(text, text + length, *number);
     return result.ec == std::errc() && result.ptr == text + length;
 }
 
 // The library parses 32 bits, which three digits can't overflow; the range is checked at the end.
-static inline bool parse_from_chars_wide(const char *text, size_t length, uint8_t *number) {
+static inline bool parse_wide(const char *text, size_t length, uint8_t *number) {
     uint32_t wide;
     std::from_chars_result result = std::from_chars(text, text + length, wide);
     *number = (uint8_t)wide;
@@ -49,7 +50,7 @@ static inline bool parse_plain(const char *text, size_t length, uint8_t *number)
 }
 
 // The same loop, which is told only at its end that three characters are the most there can be.
-static inline bool parse_plain_unbounded(const char *text, size_t length, uint8_t *number) {
+static inline bool parse_unbounded(const char *text, size_t length, uint8_t *number) {
     if (length == 0) return false;
     uint32_t value = 0;
     for (size_t i = 0; i < length; i++) {
@@ -62,7 +63,7 @@ static inline bool parse_plain_unbounded(const char *text, size_t length, uint8_
 }
 
 // The same loop in 8 bits, with an overflow check for every digit.
-static inline bool parse_plain_checked(const char *text, size_t length, uint8_t *number) {
+static inline bool parse_checked(const char *text, size_t length, uint8_t *number) {
     if (length == 0) return false;
     uint8_t value = 0;
     for (size_t i = 0; i < length; i++) {
@@ -72,46 +73,6 @@ static inline bool parse_plain_checked(const char *text, size_t length, uint8_t 
     }
     *number = value;
     return true;
-}
-
-// What libstdc++ 12 does: no check as long as the bits suffice (two digits for 8 bits), an overflow check from then on
-// that is marked as unlikely.
-static inline bool parse_plain_unlikely(const char *text, size_t length, uint8_t *number) {
-    if (length == 0) return false;
-    uint8_t value = 0;
-    int spare_bits = 8;
-    for (size_t i = 0; i < length; i++) {
-        uint8_t digit = (uint8_t)(text[i] - '0');
-        if (digit > 9) return false;
-        spare_bits -= 4;
-        if (__builtin_expect(spare_bits >= 0, 1)) {
-            value = (uint8_t)(value * 10 + digit);
-        } else if (__builtin_expect(__builtin_mul_overflow(value, 10, &value) ||
-                                        __builtin_add_overflow(value, digit, &value), 0)) {
-            return false;
-        }
-    }
-    *number = value;
-    return true;
-}
-
-// No loop: one case for each length. One branch that is hard to predict is left.
-static inline bool parse_straight(const char *text, size_t length, uint8_t *number) {
-    uint32_t a = (uint8_t)(text[0] - '0'), b = (uint8_t)(text[1] - '0'), c = (uint8_t)(text[2] - '0'), value;
-    switch (length) {
-    case 1:
-        *number = (uint8_t)a;
-        return a <= 9;
-    case 2:
-        *number = (uint8_t)(10 * a + b);
-        return a <= 9 && b <= 9;
-    case 3:
-        value = 100 * a + 10 * b + c;
-        *number = (uint8_t)value;
-        return a <= 9 && b <= 9 && c <= 9 && value <= 255;
-    default:
-        return false;
-    }
 }
 
 // All characters at once in a 32-bit word. Shifting by the missing length puts the last digit into the highest byte and
@@ -140,15 +101,11 @@ static Text write_text(const std::string &text) {
     return written;
 }
 
-static std::vector<Text> make_texts(const char *kind) {
+static std::vector<Text> make_texts(bool random_order) {
     std::vector<Text> texts;
     uint64_t random = 1;
     for (size_t i = 0; i < 20000; i++) {
-        uint64_t number = !strcmp(kind, "random")        ? random_below(&random, 256)
-                          : !strcmp(kind, "sequential")  ? i % 256
-                          : !strcmp(kind, "threedigits") ? 100 + random_below(&random, 156)
-                                                         : 1000;
-        if (number == 1000) return {};
+        uint64_t number = random_order ? random_below(&random, 256) : i % 256;
         texts.push_back(write_text(std::to_string(number)));
     }
     return texts;
@@ -187,37 +144,54 @@ template <Parse parse> __attribute__((noinline)) static uint64_t parse_all(const
     return sum;
 }
 
-template <Parse parse> static void measure(const std::vector<Text> &texts, bool once) {
-    check_parse<parse>();
-    if (once) {
-        keep_value(parse_all<parse>(texts));
-        return;
-    }
-    Timing timing = repeat(0.25, [&] { keep_value(parse_all<parse>(texts)); });
-    printf("parse_max %.5g M/s\n", (double)texts.size() / timing.minimum * 1e-6);
-    printf("parse_median %.5g M/s\n", (double)texts.size() / timing.median * 1e-6);
-}
-
 static const struct {
     const char *name;
-    void (*measure)(const std::vector<Text> &, bool once);
-} METHODS[] = {{"from_chars", measure<parse_from_chars>},
-               {"from_chars_bounded", measure<parse_from_chars_bounded>},
-               {"from_chars_wide", measure<parse_from_chars_wide>},
-               {"plain", measure<parse_plain>},
-               {"plain_unbounded", measure<parse_plain_unbounded>},
-               {"plain_checked", measure<parse_plain_checked>},
-               {"plain_unlikely", measure<parse_plain_unlikely>},
-               {"straight", measure<parse_straight>},
-               {"swar", measure<parse_swar>}};
+    void (*check)();
+    uint64_t (*parse_all)(const std::vector<Text> &);
+} METHODS[] = {{"from_chars", check_parse<parse_from_chars>, parse_all<parse_from_chars>},
+               {"bounded", check_parse<parse_bounded>, parse_all<parse_bounded>},
+               {"wide", check_parse<parse_wide>, parse_all<parse_wide>},
+               {"plain", check_parse<parse_plain>, parse_all<parse_plain>},
+               {"unbounded", check_parse<parse_unbounded>, parse_all<parse_unbounded>},
+               {"checked", check_parse<parse_checked>, parse_all<parse_checked>},
+               {"swar", check_parse<parse_swar>, parse_all<parse_swar>}};
+enum { COUNT = sizeof METHODS / sizeof *METHODS, TURNS = 25 };
+static const double TURN_SECONDS = 0.012;
+
+// Prints the best pass of each method.
+static void measure(const std::vector<Text> &texts) {
+    double best[COUNT];
+    for (double &seconds : best) seconds = 1e9;
+    for (const auto &method : METHODS) method.check();
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            double end = clock_seconds() + TURN_SECONDS;
+            for (double before = clock_seconds(), after = 0; after < end; before = after) {
+                keep_value(METHODS[i].parse_all(texts));
+                after = clock_seconds();
+                if (after - before < best[i]) best[i] = after - before;
+            }
+        }
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        printf("%s_max %.5g M/s\n", METHODS[i].name, (double)texts.size() / best[i] * 1e-6);
+    }
+}
 
 int main(int count, char **arguments) {
-    std::vector<Text> texts = make_texts(count >= 3 ? arguments[2] : "");
-    for (const auto &method : METHODS) {
-        if (texts.empty() || strcmp(arguments[1], method.name)) continue;
-        method.measure(texts, count > 3 && !strcmp(arguments[3], "once"));
-        return 0;
+    bool random = count > 1 && !strcmp(arguments[1], "random");
+    if (random || (count > 1 && !strcmp(arguments[1], "sequential"))) {
+        std::vector<Text> texts = make_texts(random);
+        if (count == 2) {
+            measure(texts);
+            return 0;
+        }
+        for (const auto &method : METHODS) {
+            if (strcmp(arguments[2], method.name)) continue;
+            keep_value(method.parse_all(texts));
+            return 0;
+        }
     }
-    fprintf(stderr, "usage: parse METHOD random|sequential|threedigits [once]\n");
+    fprintf(stderr, "usage: parse random|sequential [METHOD]\n");
     return 2;
 }
