@@ -2,7 +2,7 @@
 //!
 //! | question | where |
 //! |---|---|
-//! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
+//! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`percentile_of_steps`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`paired_difference`], [`mean_difference`], [`judge`] |
 //! | The same, where both were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
@@ -59,6 +59,6 @@ pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};
 pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_difference, paired_ratio};
-pub use quantile::quantile;
+pub use quantile::{BEYOND_PERCENTILE, percentile_of_steps, quantile};
 pub use summary::{median_interval, summarize};
 pub use unpaired::{BetweenSessions, Measured, UnpairedRatio, judge_unpaired, unpaired_ratio};

@@ -26,6 +26,37 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     }
 }
 
+/// A percentile of many values rests on at least so many beyond it: fewer move it by one of them.
+pub const BEYOND_PERCENTILE: u64 = 10;
+
+/// The value that a share `q` (0 to 1) of all don't exceed, of a histogram: the largest value of each
+/// step, rising, and how many it has. The largest of all for 1; `None` where fewer than
+/// [`BEYOND_PERCENTILE`] lie beyond it.
+///
+/// ```
+/// let steps = [(1, 900), (2, 90), (5, 10)];
+/// assert_eq!(fathom_stats::percentile_of_steps(&steps, 0.99), Some(2));
+/// assert_eq!(fathom_stats::percentile_of_steps(&steps, 0.999), None);
+/// assert_eq!(fathom_stats::percentile_of_steps(&steps, 1.0), Some(5));
+/// ```
+pub fn percentile_of_steps(steps: &[(u64, u64)], q: f64) -> Option<u64> {
+    if q >= 1.0 {
+        return steps.last().map(|(value, _)| *value);
+    }
+    let count = steps.iter().map(|(_, values)| values).sum::<u64>() as f64;
+    // A sum of rounding errors must not take away what 10,000 values exactly support.
+    if count * (1.0 - q) < BEYOND_PERCENTILE as f64 - 1e-6 {
+        return None;
+    }
+    let rank = (count * q).ceil() as u64;
+    let mut below = 0;
+    let reached = steps.iter().find(|(_, values)| {
+        below += values;
+        below >= rank
+    });
+    reached.map(|(value, _)| *value)
+}
+
 /// The finite values, sorted. A value that is not finite is an error of the caller.
 pub(crate) fn sorted_finite(values: &[f64]) -> Vec<f64> {
     debug_assert!(

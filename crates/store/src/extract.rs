@@ -35,24 +35,22 @@ pub fn extract(record: &Value) -> Vec<NewPoint> {
         _ => Vec::new(),
     };
     points.retain(|p| p.value.is_finite() && p.low.is_finite() && p.high.is_finite());
-    tell_apart(&mut points);
+    let named = points.iter_mut();
+    distinguish(named.map(|one| (&*one.benchmark, &mut one.parameters, &*one.metric)));
     points
 }
 
-/// The same command twice in one session (a comparison with itself) makes two series.
-fn tell_apart(points: &mut [NewPoint]) {
+/// The same command twice in one session (a comparison with itself) makes two series. Each is a name,
+/// its parameters, and a metric; from the second that is the same on, its place is a parameter.
+pub fn distinguish<'p>(
+    all: impl IntoIterator<Item = (&'p str, &'p mut Vec<(String, String)>, &'p str)>,
+) {
     let mut seen = HashMap::new();
-    for point in points {
-        let key = (
-            point.benchmark.clone(),
-            point.parameters.clone(),
-            point.metric.clone(),
-        );
+    for (name, parameters, metric) in all {
+        let key = (name, parameters.clone(), metric);
         let place = seen.entry(key).and_modify(|n| *n += 1).or_insert(1);
         if *place > 1 {
-            point
-                .parameters
-                .push(("place".to_owned(), place.to_string()));
+            parameters.push(("place".to_owned(), place.to_string()));
         }
     }
 }

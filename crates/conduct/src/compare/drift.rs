@@ -5,7 +5,7 @@ use fathom_stats::{BetweenSessions, between_sessions};
 use fathom_store::{Error, NOISE_FLOOR, Series, SeriesFilter, Since, Store};
 
 use super::side::{Session, SideSeries};
-use crate::history::environments;
+use crate::history::numbers_of;
 
 /// Assumed where a series has too few earlier measurements.
 const ASSUMED: f64 = 0.05;
@@ -27,11 +27,7 @@ pub(super) fn of(
     let Some(key) = head.first().and_then(|one| one.environment.as_deref()) else {
         return Ok(assumed(None, 0));
     };
-    let numbers: Vec<i64> = environments(store)?
-        .into_iter()
-        .filter(|(_, (known, _))| known == key)
-        .map(|(number, _)| number)
-        .collect();
+    let numbers = numbers_of(store, key)?;
     let floor = noise_floor(store, &numbers)?;
     let Some(found) = find(store, &series.benchmark, &series.metric, &series.parameters)? else {
         return Ok(assumed(floor, 0));

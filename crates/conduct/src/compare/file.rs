@@ -9,7 +9,7 @@ use fathom_exchange::{Benchmark, Direction, Values};
 use fathom_model::imported::base_unit;
 use fathom_model::{BenchRecord, CompareSide, ImportedRecord, Metric};
 use fathom_stats::{Measured, imported_middle};
-use fathom_store::{Draft, Error};
+use fathom_store::{Draft, Error, distinguish};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -180,10 +180,7 @@ fn of_tool(one: Benchmark) -> Option<SideSeries> {
         record: None,
         runs,
         measured: Measured {
-            samples: match &one.values {
-                Values::Samples(samples) => samples.iter().map(|value| value * factor).collect(),
-                Values::Summary(_) => Vec::new(),
-            },
+            samples: samples(&one).unwrap_or_default(),
             estimate: estimate(value, low, high, runs),
         },
         summary: matches!(one.values, Values::Summary(_)),
@@ -215,42 +212,42 @@ pub(crate) struct Body {
     imported: Vec<Imported>,
 }
 
-/// Samples of another tool, in the unit of their series.
+/// A benchmark of another tool.
 #[derive(Debug)]
 struct Imported {
     named: Named,
     metric: String,
-    samples: Vec<f64>,
+    /// In the unit of their series; `None` where the tool gives none.
+    samples: Option<Vec<f64>>,
 }
 
-/// The samples of an imported record, under the names of its points.
+/// The benchmarks of an imported record, under the names of its points.
 fn imported(record: &Value) -> Vec<Imported> {
     let Ok(record) = ImportedRecord::deserialize(record) else {
         return Vec::new();
     };
-    let mut seen: HashMap<(Named, String), usize> = HashMap::new();
-    let mut all = Vec::new();
-    for one in record.benchmarks {
-        // One without a middle has no point.
-        if imported_middle(&one.values).is_none() {
-            continue;
-        }
-        let mut named = (one.name.clone(), one.series_parameters());
-        let place = seen.entry((named.clone(), one.metric.clone())).or_default();
-        *place += 1;
-        if *place > 1 {
-            named.1.push(("place".to_owned(), place.to_string()));
-        }
-        if let Values::Samples(samples) = &one.values {
-            let (factor, _) = base_unit(&one.unit);
-            all.push(Imported {
-                named,
-                samples: samples.iter().map(|value| value * factor).collect(),
-                metric: one.metric,
-            });
-        }
-    }
+    // One without a middle has no point.
+    let known = record.benchmarks.into_iter();
+    let known = known.filter(|one| imported_middle(&one.values).is_some());
+    let mut all: Vec<Imported> = known
+        .map(|one| Imported {
+            named: (one.name.clone(), one.series_parameters()),
+            samples: samples(&one),
+            metric: one.metric,
+        })
+        .collect();
+    let named = all.iter_mut();
+    distinguish(named.map(|one| (&*one.named.0, &mut one.named.1, &*one.metric)));
     all
+}
+
+/// In the unit of a series.
+fn samples(one: &Benchmark) -> Option<Vec<f64>> {
+    let (factor, _) = base_unit(&one.unit);
+    match &one.values {
+        Values::Samples(samples) => Some(samples.iter().map(|value| value * factor).collect()),
+        Values::Summary(_) => None,
+    }
 }
 
 impl Body {
@@ -284,17 +281,8 @@ impl Body {
             _ => Vec::new(),
         };
         let (mut benchmarks, commands): (Vec<Named>, Vec<String>) = named.into_iter().unzip();
-        // As the points of the same command twice are told apart.
-        for index in (0..benchmarks.len()).rev() {
-            let place = 1 + benchmarks[..index]
-                .iter()
-                .filter(|one| **one == benchmarks[index])
-                .count();
-            if place > 1 {
-                let parameter = ("place".to_owned(), place.to_string());
-                benchmarks[index].1.push(parameter);
-            }
-        }
+        let each = benchmarks.iter_mut();
+        distinguish(each.map(|(name, parameters)| (&**name, parameters, "")));
         Body {
             imported: match kind.as_str() {
                 "imported" => imported(&record),
@@ -334,7 +322,7 @@ impl Body {
         let mut imported = self.imported.iter();
         let imported = imported.find(|one| is_named(&one.named) && one.metric == metric);
         if let Some(one) = imported {
-            return Some(one.samples.clone());
+            return one.samples.clone();
         }
         let record = self.bench.as_ref()?;
         let metric = Metric::ALL

@@ -58,16 +58,19 @@ pub(super) fn read(
             body.and_then(|body| body.samples(&one.benchmark, &one.parameters, &one.metric))
         };
         let is_import = |record| bodies.get(&record).is_some_and(Body::is_import);
-        let sessions = points.iter().map(|point| Session {
-            environment: keys.get(&point.environment).map(|(key, _)| key.clone()),
-            time: point.time,
-            record: Some(point.record),
-            runs: point.runs,
-            measured: Measured {
-                samples: samples(point.record).unwrap_or_default(),
-                estimate: estimate(point.value, point.low, point.high, point.runs),
-            },
-            summary: is_import(point.record) && samples(point.record).is_none(),
+        let sessions = points.iter().map(|point| {
+            let samples = samples(point.record);
+            Session {
+                environment: keys.get(&point.environment).map(|(key, _)| key.clone()),
+                time: point.time,
+                record: Some(point.record),
+                runs: point.runs,
+                summary: is_import(point.record) && samples.is_none(),
+                measured: Measured {
+                    samples: samples.unwrap_or_default(),
+                    estimate: estimate(point.value, point.low, point.high, point.runs),
+                },
+            }
         });
         let sessions = sessions.collect();
         let body = bodies.get(&last);

@@ -4,7 +4,7 @@ use fathom_model::Environment;
 use fathom_store::{Error, Location, NULL_ARM, Options, Segment, SeriesFilter, Since, Store};
 
 use super::GateTarget;
-use crate::history::environments;
+use crate::history::numbers_of;
 
 /// Earlier gates that are needed. The next of a sequence is above the largest of n before it in one of
 /// n + 1 cases: from 19 on in at most 5 %, as often as the interval errs whose half is the floor
@@ -44,25 +44,25 @@ pub(super) fn of(
     };
     let facts = serde_json::to_value(environment).unwrap_or_default();
     let here = Segment::of(&facts).key;
-    let numbers: Vec<i64> = environments(&mut store)?
-        .into_iter()
-        .filter(|(_, (key, _))| *key == here)
-        .map(|(number, _)| number)
-        .collect();
+    let numbers = numbers_of(&mut store, &here)?;
     let filter = SeriesFilter {
         benchmarks: Vec::new(),
         metric: Some(NULL_ARM.to_owned()),
     };
     let series = store.series(&filter, 0)?;
-    let one = |target: &GateTarget| {
-        let own = series.iter().find(|one| one.benchmark == target.name);
-        let Some(own) = own else { return Ok(None) };
-        let points = store.points(own.number, &Since::Start)?;
-        let ratios = points.iter().rev();
+    let own = |target: &GateTarget| series.iter().find(|one| one.benchmark == target.name);
+    let own = targets
+        .iter()
+        .map(|target| own(target).map(|one| one.number));
+    let own: Vec<Option<i64>> = own.collect();
+    let asked: Vec<i64> = own.iter().flatten().copied().collect();
+    let points = store.points_of(&asked, &Since::Start)?;
+    let one = |number: Option<i64>| {
+        let ratios = points.get(&number?)?.iter().rev();
         let ratios = ratios.filter(|point| numbers.contains(&point.environment));
-        Ok(floor(ratios.map(|point| point.value).take(NEWEST)))
+        floor(ratios.map(|point| point.value).take(NEWEST))
     };
-    targets.iter().map(one).collect()
+    Ok(own.into_iter().map(one).collect())
 }
 
 /// Of ratios of a program to itself, where there are enough.

@@ -161,6 +161,13 @@ pub(crate) fn environments(
     Ok(named.collect())
 }
 
+/// The numbers in this store of the environments with this key.
+pub(crate) fn numbers_of(store: &mut Store, key: &str) -> Result<Vec<i64>, fathom_store::Error> {
+    let all = environments(store)?.into_iter();
+    let own = all.filter(|(_, (known, _))| known == key);
+    Ok(own.map(|(number, _)| number).collect())
+}
+
 fn with_points(
     series: Series,
     points: &[Point],

@@ -117,7 +117,7 @@ impl Live {
             newest: Some(NEWEST),
             others: 0,
         };
-        let floors = stored::read(&mut self.store, &chosen, &mut report)?;
+        let floors = stored::read(&mut self.store, &self.series, &chosen, &mut report)?;
         judged::judge(&mut report, None, &floors)?;
         report.baseline =
             format!("the label before, or the first of the last {NEWEST} measurements");

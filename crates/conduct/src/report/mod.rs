@@ -9,6 +9,7 @@ mod thin;
 use std::path::{Path, PathBuf};
 
 use fathom_model::Report;
+use fathom_store::SeriesFilter;
 pub use live::{Live, Window};
 
 use crate::compare::file_of;
@@ -67,7 +68,8 @@ pub fn report(plan: &ReportPlan, here: &Path) -> Result<Report, ConductError> {
             newest: None,
             others: MOST_OTHER_POINTS,
         };
-        floors = stored::read(&mut store, &chosen, &mut report)?;
+        let all = store.series(&SeriesFilter::default(), 0)?;
+        floors = stored::read(&mut store, &all, &chosen, &mut report)?;
         stored::samples(&mut store, &mut report)?;
     }
     for file in &files {

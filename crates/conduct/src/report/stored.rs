@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use fathom_model::{
     Measurement, Report, ReportBenchmark, ReportPoint, ReportSamples, ReportSeries,
 };
-use fathom_store::{Head, NOISE_FLOOR, Point, Series, SeriesFilter, Since, Store};
+use fathom_store::{Head, NOISE_FLOOR, Point, Series, Since, Store};
 
 use crate::ConductError;
 use crate::compare::stored::body;
@@ -30,17 +30,17 @@ pub(super) struct Chosen<'a> {
 /// The noise floor that was measured last in each environment.
 pub(super) type Floors = Vec<Option<f64>>;
 
-/// Adds the series of a store to a report.
+/// Adds those of `all` series of a store that are chosen to a report.
 ///
 /// # Errors
 /// A name that nothing has; those of the store.
 pub(super) fn read(
     store: &mut Store,
+    all: &[Series],
     chosen: &Chosen<'_>,
     report: &mut Report,
 ) -> Result<Floors, ConductError> {
-    let all = store.series(&SeriesFilter::default(), 0)?;
-    let named = matching(store, &all, chosen.names)?;
+    let named = matching(store, all, chosen.names)?;
     let groups = grouped(named, chosen.metric)?;
     let first: Vec<i64> = groups.iter().map(|group| group[0].number).collect();
     let mut points = match chosen.newest {
@@ -58,7 +58,7 @@ pub(super) fn read(
         _ => store.newest(&others, 2)?,
     };
     points.extend(found);
-    let floors = noise_floors(store, &all)?;
+    let floors = noise_floors(store, all)?;
     let heads = store.heads(points.values().flatten().map(|point| point.record))?;
     let places = Places::new(store, heads.into_values().collect(), report)?;
     for group in groups {

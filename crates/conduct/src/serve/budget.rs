@@ -49,20 +49,7 @@ fn value(of: Limited, server: &ServedServer) -> Option<f64> {
 
 /// In milliseconds; `None` where too few values lie beyond it.
 pub(super) fn percentile(histogram: &[(u64, u64)], share: f64) -> Option<f64> {
-    let count: u64 = histogram.iter().map(|(_, count)| count).sum();
-    if share >= 1.0 {
-        return histogram.last().map(|(ns, _)| *ns as f64 / 1e6);
-    }
-    if (count as f64) * (1.0 - share) < fathom_load::BEYOND - 1e-6 {
-        return None;
-    }
-    let rank = (count as f64 * share).ceil() as u64;
-    let mut before = 0;
-    let at = histogram.iter().find(|(_, count)| {
-        before += count;
-        before >= rank
-    });
-    at.map(|(ns, _)| *ns as f64 / 1e6)
+    fathom_stats::percentile_of_steps(histogram, share).map(|ns| ns as f64 / 1e6)
 }
 
 #[cfg(test)]

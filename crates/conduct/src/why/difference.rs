@@ -57,24 +57,37 @@ pub fn difference(
     plan: &DifferencePlan,
     observer: &mut dyn Observer,
 ) -> Result<DifferenceRecord, ConductError> {
-    let _limit = interrupt::until(plan.terms.deadline);
-    let timings = timings(plan, observer)?;
-    if interrupt::stopped() {
-        return Err(nothing_observed(&timings[0]));
-    }
-    let observations = observations(plan, &timings, observer)?;
+    let (timings, observations) = observed(plan, observer)?;
     record(plan, &timings, &observations).ok_or(ConductError::NothingTimed)
 }
 
 /// What differs, or why that is not known, in words: for a verb whose own answer stands either way.
 pub type Differs = Result<Difference, String>;
 
-/// As [`difference`].
+/// As [`difference`], without the findings: nothing is diagnosed.
 pub(crate) fn differs(plan: &DifferencePlan, observer: &mut dyn Observer) -> Differs {
-    match difference(plan, observer) {
-        Ok(found) => Ok(found.difference),
-        Err(error) => Err(error.to_string()),
+    let (_, observations) = observed(plan, observer).map_err(|error| error.to_string())?;
+    let (difference, _) =
+        of_sides(&observations).ok_or_else(|| ConductError::NothingTimed.to_string())?;
+    Ok(difference)
+}
+
+type Observed = ([Timing; 2], [Vec<Observation>; 2]);
+
+/// Both commands timed and observed.
+fn observed(plan: &DifferencePlan, observer: &mut dyn Observer) -> Result<Observed, ConductError> {
+    let _limit = interrupt::until(plan.terms.deadline);
+    let timings = timings(plan, observer)?;
+    if interrupt::stopped() {
+        return Err(nothing_observed(&timings[0]));
     }
+    let observations = observations(plan, &timings, observer)?;
+    Ok((timings, observations))
+}
+
+fn of_sides(observations: &[Vec<Observation>; 2]) -> Option<(Difference, [TimeAccount; 2])> {
+    let [a, b] = observations;
+    difference::difference(Side { observations: a }, Side { observations: b })
 }
 
 fn timings(
@@ -153,10 +166,7 @@ fn record(
     timings: &[Timing; 2],
     observations: &[Vec<Observation>; 2],
 ) -> Option<DifferenceRecord> {
-    let side = |index: usize| Side {
-        observations: &observations[index],
-    };
-    let (difference, accounts) = difference::difference(side(0), side(1))?;
+    let (difference, accounts) = of_sides(observations)?;
     let explained = [0, 1].map(|index| {
         let (target, timing) = (&plan.targets[index], &timings[index]);
         let each = observations[index].iter();

@@ -34,8 +34,8 @@ fn queued_share(timed: &[Run]) -> f64 {
 
 /// Wall time for which the CPU limit of their group stopped the runs. The kernel adds up all CPUs
 /// that it stopped: as many as the command keeps busy.
-fn throttled_ns(observation: &Observation, threads: &[ThreadTimes]) -> f64 {
-    let runs = observation.timed.iter();
+fn throttled_ns(observation: &Observation, timed: &[Run], threads: &[ThreadTimes]) -> f64 {
+    let runs = timed.iter();
     let throttled = median(runs.filter_map(|run| run.throttled_ns).collect());
     let busy = runnable_threads(threads, &observation.trace);
     throttled.unwrap_or(0.0) / busy.clamp(1.0, observation.cpus.max(1) as f64)
@@ -108,13 +108,12 @@ struct TracingCost {
 }
 
 impl TracingCost {
-    /// `traced_ns` and `timed_ns`: CPU time of the traced run, and of the others.
-    fn of(observation: &Observation, traced_ns: f64, timed_ns: f64) -> Self {
-        let trace = &observation.trace;
+    /// `traced_ns` and `timed_ns`: CPU time of the traced run, and of the others, if there are any.
+    fn of(trace: &Trace, timed: &[Run], traced_ns: f64, timed_ns: f64) -> Self {
         // A few hundred faults before the run measured what tracing one costs; all of it together
         // can't be more than the CPU time that the traced run took beyond the others.
         let estimate = faults::tracer_ns(trace);
-        let faults_ns = match observation.timed[..] {
+        let faults_ns = match timed {
             [] => estimate,
             _ => estimate.min((traced_ns - timed_ns).max(0.0)),
         };
@@ -136,6 +135,7 @@ impl TracingCost {
 /// would shrink with every neighbour.
 fn quiet_part(
     observation: &Observation,
+    timed: &[Run],
     threads: &[ThreadTimes],
     pools: &HashSet<u32>,
     traced: &TimeAccount,
@@ -151,7 +151,7 @@ fn quiet_part(
         1.0
     } else if trace.tier == Some(Tier::Ptrace) {
         // It sees no waits; the timed runs know how long they waited for a CPU.
-        1.0 - queued_share(&observation.timed).min(0.95)
+        1.0 - queued_share(timed).min(0.95)
     } else {
         1.0 - ready.min(0.95)
     }
@@ -159,31 +159,30 @@ fn quiet_part(
 
 impl<'a> Analysis<'a> {
     pub(crate) fn new(observation: &'a Observation) -> Self {
+        Self::of_runs(observation, &observation.timed)
+    }
+
+    /// The same by `timed` instead of the timed runs of the observation.
+    pub(crate) fn of_runs(observation: &'a Observation, timed: &'a [Run]) -> Self {
         let trace = &observation.trace;
         let descriptors = Descriptors::new(trace);
         let classifier = Classifier::new(trace, &descriptors);
-        let of = |value: fn(&Run) -> u64| median(observation.timed.iter().map(value).collect());
+        let of = |value: fn(&Run) -> u64| median(timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
-        let tracing = TracingCost::of(observation, traced_cpu, cpu_ns);
+        let tracing = TracingCost::of(trace, timed, traced_cpu, cpu_ns);
         let own_cpu = traced_cpu - tracing.faults_ns - tracing.calls_ns;
         let factor = cpu_factor(cpu_ns, own_cpu);
-        let entry_exit = entry_exit_overhead::of(
-            trace,
-            &observation.timed,
-            tracing.fault_part,
-            own_cpu,
-            factor,
-        );
+        let entry_exit = entry_exit_overhead::of(trace, timed, tracing.fault_part, own_cpu, factor);
         let estimates = Estimates {
             entry_exit,
-            kernel_share: ticks::kernel_share(trace, &observation.timed),
+            kernel_share: ticks::kernel_share(trace, timed),
         };
         let threads = thread_account::times(trace, &classifier, estimates);
         let pools = programs::pools(observation);
         let path = critical_path::find(trace, &threads, &classifier, &pools);
         let traced = path.sums.clone().into_account(trace.duration_ns);
-        let quiet = quiet_part(observation, &threads, &pools, &traced);
+        let quiet = quiet_part(observation, timed, &threads, &pools, &traced);
         let timed_ns = of(|run| run.wall_ns)
             .unwrap_or(trace.duration_ns as f64)
             .max(1.0);
@@ -201,16 +200,16 @@ impl<'a> Analysis<'a> {
             tracing_ns: calls_on_path(trace, &path) * tracing.call_ns,
             tracing_faults_ns: tracing.fault_part * tracing_faults_on_path_ns(trace, &path),
             queued_ns: match trace.threads.len() {
-                1 => queued_share(&observation.timed) * timed_ns,
+                1 => queued_share(timed) * timed_ns,
                 _ => 0.0,
             },
-            throttled_ns: throttled_ns(observation, &threads),
+            throttled_ns: throttled_ns(observation, timed, &threads),
             cpu_ns,
             on_path: part_on_path(&traced, &threads),
         };
         let (account, factors) = match trace.tier {
             Some(Tier::Ptrace) => {
-                let in_kernel = ticks::Ticks::of_runs(&observation.timed).system_share();
+                let in_kernel = ticks::Ticks::of_runs(timed).system_share();
                 let charged = overhead_correction::charged(known, in_kernel);
                 (charged, HashMap::new())
             }
@@ -221,6 +220,7 @@ impl<'a> Analysis<'a> {
         let off_spent = off_spent.map(|row| classifier.row(row)).collect();
         let mut analysis = Self {
             observation,
+            timed,
             trace,
             off_spent,
             unanswered,

@@ -59,7 +59,7 @@ impl Analysis<'_> {
         // Threads that wait again and again make the kernel work, however few calls they make.
         let waits_ns = self.switches() * t::SWITCH_NS;
         let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns - waits_ns).max(0.0);
-        let ticks_ns = in_calls_ns * self.observation.timed.len() as f64;
+        let ticks_ns = in_calls_ns * self.timed.len() as f64;
         let ticks_tell = ticks_ns >= t::ENOUGH_TICKS_NS && in_calls_ns >= t::LEAST_IN_CALLS_NS;
         let surely_ns = (in_calls_ns - waits_ns * t::SWITCH_SCATTER).max(0.0);
         let (rounds, guessed) = self.rounds_by(if ticks_tell { surely_ns } else { 0.0 });
@@ -108,14 +108,14 @@ impl Analysis<'_> {
 
     /// The kernel's time of an untraced run by the ticks of all of them.
     fn system_ns(&self) -> Option<f64> {
-        let runs = &self.observation.timed;
+        let runs = self.timed;
         let sum: u64 = runs.iter().map(|run| run.system_ns).sum();
         (!runs.is_empty()).then(|| sum as f64 / runs.len() as f64)
     }
 
     /// How often the threads of an untraced run left their CPU to wait.
     fn switches(&self) -> f64 {
-        let runs = self.observation.timed.iter();
+        let runs = self.timed.iter();
         median(runs.map(|run| run.voluntary_switches).collect()).unwrap_or(0.0)
     }
 
@@ -247,7 +247,7 @@ impl Analysis<'_> {
             return (0, 0);
         }
         let rest = |of: IoCount, traced: u64| {
-            let runs = self.observation.timed.iter();
+            let runs = self.timed.iter();
             let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
             all.map_or(0, |all| (all as u64).saturating_sub(traced))
         };

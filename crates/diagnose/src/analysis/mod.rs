@@ -40,6 +40,8 @@ use crate::thresholds as t;
 /// An observation with everything that is worked out of it.
 pub(crate) struct Analysis<'a> {
     pub observation: &'a Observation,
+    /// The untraced runs: those of the observation, or a part of them.
+    pub timed: &'a [Run],
     pub trace: &'a Trace,
     pub descriptors: Descriptors<'a>,
     /// What each off-CPU row of the trace counts as.
@@ -98,7 +100,7 @@ impl Analysis<'_> {
     /// Whether a time limit ended a run, and so decided how long it took.
     pub(crate) fn is_cut_off(&self) -> bool {
         let late = |run: &Run| run.exit == Exit::TimedOut;
-        self.trace.end.cut_short || self.observation.timed.iter().any(late)
+        self.trace.end.cut_short || self.timed.iter().any(late)
     }
 
     /// Part of the wall time without the neighbours' part, 0 to 1: what is worth reporting is held

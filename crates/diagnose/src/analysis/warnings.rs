@@ -18,7 +18,7 @@ impl Analysis<'_> {
             let throttled = run.throttled_ns.unwrap_or(0);
             Some(run.run_queue_wait_ns?.saturating_sub(throttled))
         };
-        let waits = self.observation.timed.iter();
+        let waits = self.timed.iter();
         let wait = median(waits.filter_map(of_others).collect())?;
         let ready = self.account.share(TimeCategory::Ready);
         let own = runnable_threads(&self.threads, self.trace)
@@ -60,7 +60,7 @@ impl Analysis<'_> {
             .filter(|row| moves(&row.name))
             .map(|row| row.calls)
             .sum();
-        let runs = self.observation.timed.iter();
+        let runs = self.timed.iter();
         let counts =
             runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
         let all = median(counts.collect())? as u64;

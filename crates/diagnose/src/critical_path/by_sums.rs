@@ -11,7 +11,7 @@ use fathom_model::TimeCategory;
 use fathom_trace::{Tier, Trace};
 
 use super::path::{self, CriticalPath};
-use super::waits::{covered_ns, lock_rows, lock_waits};
+use super::waits::{covered_ns, lock_rows, lock_waits, span_ns};
 use crate::calls;
 use crate::intervals::woken_ns;
 use crate::sums::Sums;
@@ -272,10 +272,6 @@ impl Walk<'_> {
             });
         naps.map(|row| row.total_ns as f64).sum()
     }
-}
-
-fn span_ns(child: &(u32, u64, u64)) -> f64 {
-    child.2.saturating_sub(child.1) as f64
 }
 
 /// Of children that ran side by side, those that a parent had to wait for: the one that ended last,

@@ -16,7 +16,7 @@ use fathom_model::TimeCategory;
 use fathom_trace::Trace;
 
 pub(crate) use path::CriticalPath;
-pub(crate) use waits::covered_ns;
+pub(crate) use waits::{covered_ns, span_ns};
 
 use crate::classify::Classifier;
 use crate::thread_times::ThreadTimes;

@@ -33,6 +33,11 @@ pub(crate) fn covered_ns(threads: &[(u32, u64, u64)]) -> u64 {
     sum
 }
 
+/// How long one of them was there; nothing of one that was made after the end of the trace.
+pub(crate) fn span_ns(one: &(u32, u64, u64)) -> f64 {
+    one.2.saturating_sub(one.1) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

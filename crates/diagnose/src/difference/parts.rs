@@ -50,11 +50,8 @@ pub(super) struct Parts {
 
 impl Parts {
     pub(super) fn of(observation: &Observation) -> Parts {
-        let observation = &Observation {
-            timed: middling(&observation.timed),
-            ..observation.clone()
-        };
-        let analysis = Analysis::new(observation);
+        let timed = middling(&observation.timed);
+        let analysis = Analysis::of_runs(observation, &timed);
         let mut parts = Parts::default();
         let root = analysis.trace.processes.first().map(|root| root.pid);
         let who: BTreeMap<u32, Who> = analysis

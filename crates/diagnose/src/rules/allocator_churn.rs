@@ -82,11 +82,7 @@ fn touched_again(analysis: &Analysis<'_>, pid: Option<u32>, given_back: u64) -> 
         .iter()
         .filter(|it| Some(it.pid) == pid);
     let faults: u64 = threads.filter_map(|thread| thread.minor_faults).sum();
-    let peaks = analysis
-        .observation
-        .timed
-        .iter()
-        .map(|run| run.peak_memory_bytes);
+    let peaks = analysis.timed.iter().map(|run| run.peak_memory_bytes);
     let had = peaks.max()? / PAGE_BYTES;
     // Whoever maps one file after another never has all of them either.
     let opened = analysis.tally_calls(calls::opens_file);

@@ -88,7 +88,7 @@ pub(super) fn by_limit(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     let limit = analysis.observation.cpu_limit;
     let limit = limit.map_or_else(String::new, |cpus| format!(" ({})", cpu_share(cpus)));
-    let runs = &analysis.observation.timed;
+    let runs = analysis.timed;
     let stopped = runs.iter().filter(|run| run.throttled_ns > Some(0)).count();
     let statement = format!(
         "The CPU limit of its control group{limit} stopped the command for {}, {} of the wall time, in {stopped} of {} timed runs.",
@@ -113,7 +113,6 @@ pub(super) fn by_limit(analysis: &Analysis<'_>) -> Option<Finding> {
 pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
     let ready = analysis.spent_ns(TimeCategory::Ready);
     let waits: Vec<u64> = analysis
-        .observation
         .timed
         .iter()
         .filter_map(|run| run.run_queue_wait_ns)

@@ -6,7 +6,7 @@ use fathom_model::{Finding, FindingId, TimeCategory};
 
 use super::children::alike;
 use crate::analysis::Analysis;
-use crate::critical_path::covered_ns;
+use crate::critical_path::{covered_ns, span_ns};
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
@@ -68,21 +68,13 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
         .children_of(parent)
         // What a shim or wrapper asks before it becomes the program is needed for that.
         .filter(|p| became(analysis, parent).is_none_or(|at| p.started_ns >= at))
-        // One that ran already when it was attached to may have ended before its start was seen.
-        .map(|p| {
-            (
-                p.pid,
-                p.started_ns,
-                p.ended_ns.unwrap_or(end).max(p.started_ns),
-            )
-        })
+        .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
         // Short ones are process-spawning's.
         .filter(|c| {
-            (c.2 - c.1) as f64 > t::SHORT_CHILD_CPU_NS
-                && analysis.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
+            span_ns(c) > t::SHORT_CHILD_CPU_NS && analysis.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
         })
         .collect();
-    let sum = |of: &[(u32, u64, u64)]| of.iter().map(|c| (c.2 - c.1) as f64).sum::<f64>();
+    let sum = |of: &[(u32, u64, u64)]| of.iter().map(span_ns).sum::<f64>();
     if children.len() < 2
         || sum(&children) > covered_ns(&children) as f64 * t::OVERLAP_OF_SERIAL_CHILDREN
     {
@@ -99,7 +91,7 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
             .filter(|c| group.contains(&c.0))
             .collect();
         let total = sum(&children);
-        let longest = children.iter().map(|c| c.2 - c.1).max()? as f64;
+        let longest = children.iter().map(span_ns).fold(0.0, f64::max);
         // Side by side they take as long as the longest, or as the CPUs allow.
         let least = longest.max(total / analysis.observation.cpus.max(1) as f64);
         // What other programs took of the CPUs would be theirs then as well.

@@ -10,6 +10,7 @@ use super::markdown::answers;
 use super::terminal::machine;
 use super::words;
 use crate::quantity::counted;
+use crate::text::pairs;
 use crate::waits;
 use crate::why::markdown_with_code as plain;
 
@@ -237,13 +238,7 @@ fn name_of(row: &ResultRow) -> String {
     let subject = row.subject.clone().unwrap_or_default();
     match row.parameters.is_empty() {
         true => subject,
-        false => {
-            let texts = row
-                .parameters
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"));
-            format!("{subject} {}", texts.collect::<Vec<_>>().join(" "))
-        }
+        false => format!("{subject} {}", pairs(&row.parameters, " ")),
     }
 }
 

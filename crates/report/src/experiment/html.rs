@@ -8,7 +8,7 @@ use super::pictures;
 use super::words;
 use crate::line::Tone;
 use crate::page::{Cell, Head, Kind, Origin, Table, page, section};
-use crate::text::{bounded, html as text, name};
+use crate::text::{bounded, html as text, name, pairs};
 use crate::waits;
 
 /// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal
@@ -163,7 +163,7 @@ fn verdict(claim: &ClaimResult) -> String {
         put!(
             out,
             "<small>{}: <span class=\"{}\">{}</span> {}</small>",
-            text(&words::parameters(&other.parameters)),
+            text(&pairs(&other.parameters, ", ")),
             class(other.verdict),
             other.verdict.name(),
             text(&words::quantities(&other.measured).join("; "))
@@ -228,7 +228,7 @@ fn results(out: &mut String, record: &ExperimentRecord) {
                 Cell::name(&row.measure),
                 Cell::name(&row.metric),
                 Cell::name(row.subject.as_deref().unwrap_or("")),
-                Cell::name(&words::parameters(&row.parameters)),
+                Cell::name(&pairs(&row.parameters, ", ")),
                 Cell::number(&row.runs.to_string(), row.runs as f64),
                 Cell::number(
                     &crate::escape(&words::with_interval(median, &row.unit)),

@@ -239,15 +239,6 @@ pub(super) fn remarks(claim: &ClaimResult) -> Vec<String> {
     all
 }
 
-/// `data=text, sink=null`: parameters with their values.
-pub(super) fn parameters<'a>(pairs: impl IntoIterator<Item = &'a (String, String)>) -> String {
-    let pairs = pairs.into_iter();
-    let pairs: Vec<String> = pairs
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    pairs.join(", ")
-}
-
 /// How many claims have each verdict, in words.
 pub(super) fn tally(claims: &[ClaimResult]) -> String {
     let parts: Vec<String> = ClaimVerdict::ALL

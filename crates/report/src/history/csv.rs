@@ -2,21 +2,19 @@
 
 use fathom_model::HistoryRecord;
 
+use crate::text::pairs;
+
 const HEAD: &str = "benchmark,parameters,metric,unit,time,revision,branch,dirty,labels,value,low,high,runs,environment,record\n";
 
 /// All points of all series, with a head. Times are UTC.
 pub fn history_csv(record: &HistoryRecord) -> String {
     let mut text = HEAD.to_owned();
     for series in &record.series {
-        let parameters: Vec<String> = series
-            .parameters
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let parameters = pairs(&series.parameters, " ");
         for point in &series.points {
             let fields = [
                 quoted(&series.benchmark),
-                quoted(&parameters.join(" ")),
+                quoted(&parameters),
                 quoted(&series.metric),
                 quoted(&series.unit),
                 point.time.clone(),

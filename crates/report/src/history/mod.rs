@@ -19,6 +19,7 @@ pub use series::history_series;
 pub use store::store_terminal;
 
 use crate::line::{Page, Tone};
+use crate::text::pairs;
 
 /// How history is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +57,7 @@ fn named(benchmark: &str, parameters: &[Parameter]) -> String {
     if parameters.is_empty() {
         return benchmark.to_owned();
     }
-    let pairs: Vec<String> = parameters
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    format!("{benchmark} [{}]", pairs.join(", "))
+    format!("{benchmark} [{}]", pairs(parameters, ", "))
 }
 
 /// A parameter and its value.
@@ -89,8 +86,8 @@ fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Parameter]) -> 
 /// Says below a table what its rows share.
 fn say_shared(page: &mut Page, shared: &[Parameter]) {
     if !shared.is_empty() {
-        let text = named("all:", shared).replacen(" [", " ", 1);
-        let text = page.clean(text.trim_end_matches(']'));
+        let text = format!("all: {}", pairs(shared, ", "));
+        let text = page.clean(&text);
         page.prose(0, Tone::Quiet, &text);
     }
 }
@@ -169,4 +166,17 @@ fn short_revision(revision: Option<&str>, dirty: bool) -> String {
 /// `2026-11-25 20:00` of a time in RFC 3339.
 pub(crate) fn minutes(time: &str) -> String {
     time.chars().take(16).collect::<String>().replace('T', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rows_share_keeps_its_brackets() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut page = HistoryOptions::default().page();
+        say_shared(&mut page, &[pair("a [b", "1"), pair("set", "[1, 2]")]);
+        assert_eq!(page.finish(), "all: a [b=1, set=[1, 2]\n");
+    }
 }

@@ -1,7 +1,7 @@
 //! What the histograms of a record say: percentiles, and the curve through all of them.
 
-/// A percentile rests on at least so many values beyond it, as those that the record holds.
-const BEYOND: u64 = 10;
+use fathom_stats::{BEYOND_PERCENTILE, percentile_of_steps};
+
 /// Points of a curve for each factor of ten: more can't be distinguished.
 const POINTS_A_DECADE: f64 = 40.0;
 
@@ -15,18 +15,7 @@ pub(super) fn count(steps: &Steps) -> u64 {
 
 /// The value, in seconds, that a share `q` of all don't exceed; `None` where too few lie beyond it.
 pub(super) fn percentile(steps: &Steps, q: f64) -> Option<f64> {
-    let count = count(steps) as f64;
-    // A sum of rounding errors must not take away what 10,000 values exactly support.
-    if count * (1.0 - q) < BEYOND as f64 - 1e-6 {
-        return None;
-    }
-    let wanted = (q * count).ceil();
-    let mut below = 0.0;
-    let reached = steps.iter().find(|(_, values)| {
-        below += *values as f64;
-        below >= wanted
-    });
-    reached.map(|(ns, _)| seconds(*ns))
+    percentile_of_steps(steps, q).map(seconds)
 }
 
 /// The largest, in seconds.
@@ -46,7 +35,7 @@ pub(super) fn curve(steps: &Steps) -> Vec<(f64, f64)> {
     for (ns, values) in steps {
         below += values;
         let beyond = count - below;
-        if beyond < BEYOND {
+        if beyond < BEYOND_PERCENTILE {
             break;
         }
         let point = (count as f64 / beyond as f64, seconds(*ns));

@@ -6,10 +6,9 @@ pub(super) mod start;
 use fathom_model::ServeRecord;
 
 use super::pictures::server_name;
-use super::words::{ms, us};
 use super::{compared, terminal, websocket};
 use crate::page::{Cell, Kind, Table};
-use crate::quantity::{fixed, format_count, format_share};
+use crate::quantity::{fixed, format_count, format_share, short_time};
 use crate::text::{bounded, words as own};
 
 /// Rows of a table; the JSON has all.
@@ -74,18 +73,20 @@ impl<'r> Rows<'r> {
 
 use Kind::{Number, Words};
 
-fn time_ms(value: Option<f64>) -> Cell {
-    value.map_or_else(
-        || Cell::none(TOO_FEW),
-        |value| Cell::number(&ms(value), value / 1e3),
+/// Of seconds, or why they are not known.
+fn time(seconds: Option<f64>, why: &str) -> Cell {
+    seconds.map_or_else(
+        || Cell::none(why),
+        |seconds| Cell::number(&short_time(seconds), seconds),
     )
 }
 
+fn time_ms(value: Option<f64>) -> Cell {
+    time(value.map(|ms| ms / 1e3), TOO_FEW)
+}
+
 fn time_us(value: Option<f64>, why: &str) -> Cell {
-    value.map_or_else(
-        || Cell::none(why),
-        |value| Cell::number(&us(value), value / 1e6),
-    )
+    time(value.map(|us| us / 1e6), why)
 }
 
 fn whole(value: u64) -> Cell {

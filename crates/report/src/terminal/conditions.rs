@@ -3,6 +3,7 @@
 use fathom_model::{BenchRecord, Benchmark, InputFrom, OutputTo};
 
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
+use crate::text::pairs;
 
 /// A label and text from outside.
 pub(crate) type Condition = (&'static str, String);
@@ -53,11 +54,8 @@ pub(crate) fn of(benchmark: &Benchmark) -> Vec<Condition> {
         list.push(("directory", directory.clone()));
     }
     if !benchmark.environment_variables.is_empty() {
-        let variables = benchmark.environment_variables.iter();
-        let pairs: Vec<String> = variables
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        list.push(("environment", pairs.join(" ")));
+        let variables = pairs(&benchmark.environment_variables, " ");
+        list.push(("environment", variables));
     }
     if let InputFrom::File(path) = &benchmark.input {
         list.push(("stdin", path.clone()));

@@ -12,16 +12,21 @@ const LEAST_SHARE: f64 = 0.2;
 /// Fewer samples say nothing.
 pub(super) const LEAST_SAMPLES: u64 = 40;
 /// Functions below this share of the own code are not named in a sentence.
-pub(super) const LEAST_OF_CODE: f64 = 0.05;
+const LEAST_OF_CODE: f64 = 0.05;
 /// That many are named there.
-pub(super) const NAMED: usize = 4;
+const NAMED: usize = 4;
 
 /// `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None`
 /// where it doesn't matter or too little is known.
 fn in_a_sentence(page: &Page, explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
     let matters = explanation.account.share(TimeCategory::UserCode) >= LEAST_SHARE;
-    if !matters || own.samples < LEAST_SAMPLES {
+    matters.then(|| named(page, own))?
+}
+
+/// The functions with the largest shares of own code; `None` where too little is known.
+pub(super) fn named(page: &Page, own: &OwnCode) -> Option<String> {
+    if own.samples < LEAST_SAMPLES {
         return None;
     }
     let named = own.functions.iter();

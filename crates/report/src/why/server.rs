@@ -4,8 +4,7 @@ use fathom_model::ServerWhy;
 
 use super::account;
 use super::bar;
-use super::own_code::{LEAST_OF_CODE, LEAST_SAMPLES, NAMED, name};
-use super::quote::share_text;
+use super::own_code;
 use super::summary::explained_by;
 use crate::line::{Page, Tone};
 use crate::quantity::{fixed, format_count};
@@ -31,15 +30,8 @@ pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy
         page.prose(2, Tone::Plain, &calls);
     }
     let code = why.own_code.as_ref();
-    if let Some(code) = code.filter(|code| code.samples >= LEAST_SAMPLES) {
-        let named = code.functions.iter();
-        let named = named.filter(|row| row.share >= LEAST_OF_CODE).take(NAMED);
-        let named: Vec<String> = named
-            .map(|row| format!("{} {}", share_text(row.share), page.clean(&name(row))))
-            .collect();
-        if !named.is_empty() {
-            page.prose(2, Tone::Plain, &format!("own code: {}", named.join(", ")));
-        }
+    if let Some(functions) = code.and_then(|code| own_code::named(page, code)) {
+        page.prose(2, Tone::Plain, &format!("own code: {functions}"));
     }
     let observed = explained_by(&page.clean(&why.tier));
     let text = format!(

@@ -97,10 +97,44 @@ pub(crate) fn complete(
 ) {
     let after = Readings::of(trace.threads.iter().map(|one| (one.pid, one.tid)));
     readings::complete(trace, before, &after);
+    order(&mut trace.processes, trace.duration_ns);
     trace.end = match trace.processes.iter().find(|one| one.pid == root.pid) {
         Some(Process { end: Some(end), .. }) => *end,
         _ => End::default(),
     };
     trace.not_visible.extend(found.not_followed());
     trace.attached = Some(root.attached(found.listening.clone(), ended));
+}
+
+/// Lets no process begin after its own end or after that of the trace. One that ran already may have
+/// ended before its start was seen; one may have been made between the end and the kernel's last record.
+fn order(processes: &mut [Process], duration_ns: u64) {
+    for process in processes {
+        process.started_ns = process.started_ns.min(duration_ns);
+        let ended = process.ended_ns.as_mut();
+        if let Some(ended) = ended {
+            *ended = (*ended).max(process.started_ns);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_process_begins_after_its_end_or_the_end_of_the_trace() {
+        let ordered = |started_ns, ended_ns| {
+            let mut one = [Process {
+                started_ns,
+                ended_ns,
+                ..Process::default()
+            }];
+            order(&mut one, 100);
+            (one[0].started_ns, one[0].ended_ns)
+        };
+        assert_eq!(ordered(10, Some(90)), (10, Some(90)));
+        assert_eq!(ordered(30, Some(20)), (30, Some(30)));
+        assert_eq!(ordered(120, None), (100, None));
+    }
 }

@@ -59,14 +59,14 @@ pub(crate) fn attach(
     session.ring.drain(|record| collector.record(record));
     let fault_overhead = session.faults.take();
     let losses = losses(&session)?;
-    let mut trace = gathering.finish(&session, &alive, losses, end)?;
-    complete(&mut trace, &before, target, &found, ended);
-    Ok(Trace {
+    let mut trace = Trace {
         started_clock_ns: start,
         duration_ns: end - start,
         fault_overhead: fault_overhead.and_then(|faults| faults.overhead(None)),
-        ..trace
-    })
+        ..gathering.finish(&session, &alive, losses, end)?
+    };
+    complete(&mut trace, &before, target, &found, ended);
+    Ok(trace)
 }
 
 /// Enters a thread into the table of those that are followed, as it is now. Returns what was read

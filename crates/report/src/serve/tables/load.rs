@@ -3,9 +3,9 @@
 use fathom_model::{LoadResult, ServeRecord};
 
 use super::Kind::{self, Number, Words};
-use super::{NOT_OURS, Rows, TOO_FEW, decimal, rate, share, time_ms, time_us, whole};
+use super::{NOT_OURS, Rows, TOO_FEW, decimal, rate, share, time, time_ms, time_us, whole};
 use crate::page::Cell;
-use crate::quantity::{format_bytes, format_count, short_time};
+use crate::quantity::{format_bytes, format_count};
 use crate::serve::{histogram, loads, words};
 use crate::text::bounded;
 
@@ -172,12 +172,6 @@ pub(in crate::serve) fn seconds(record: &ServeRecord) -> String {
         ("slowest", Number),
     ];
     let mut rows = Rows::new(record, "Every second", &columns);
-    let time = |value: Option<f64>| {
-        value.map_or_else(
-            || Cell::none(TOO_FEW),
-            |value| Cell::number(&short_time(value), value),
-        )
-    };
     for (server, load) in loads::all(record) {
         for second in &load.seconds {
             let steps = &second.histogram_ns;
@@ -189,9 +183,9 @@ pub(in crate::serve) fn seconds(record: &ServeRecord) -> String {
                     whole(u64::from(second.second) + 1),
                     whole(histogram::count(steps)),
                     whole(second.failed),
-                    time(histogram::percentile(steps, 0.5)),
-                    time(histogram::percentile(steps, 0.99)),
-                    time(histogram::largest(steps)),
+                    time(histogram::percentile(steps, 0.5), TOO_FEW),
+                    time(histogram::percentile(steps, 0.99), TOO_FEW),
+                    time(histogram::largest(steps), TOO_FEW),
                 ],
             );
         }
