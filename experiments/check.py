@@ -57,14 +57,19 @@ def page_of(folder):
     for line in figures.splitlines():
         cells = [html.unescape(cell) for cell in line.strip("| ").split(" | ")]
         if len(cells) == 5 and "**" in cells[4]:
-            verdicts[cells[0]] = cells[4].split("**")[1]
-    return verdicts, html.unescape(figures)
+            verdicts[plain(cells[0])] = cells[4].split("**")[1]
+    return verdicts, plain(html.unescape(figures))
+
+
+def plain(text):
+    """A text as the page and the file have it: the page writes names as code."""
+    return text.replace("`", "").replace("<!-- -->", "")
 
 
 def changed_tools(record, figures):
     """Tools of this run that the page was not made with."""
     versions = [(tool["name"], tool["version"]) for tool in record["tools"] if tool.get("version")]
-    return [f"{name} is {version}" for name, version in versions if f"{name}: {version}" not in figures]
+    return [f"{name} is {version}" for name, version in versions if plain(f"{name}: {version}") not in figures]
 
 
 def check(folder, program):
@@ -86,11 +91,12 @@ def check(folder, program):
     for name in sorted(exact):
         claim = judged.get(name)
         where = f"{folder}: {name}"
-        if claim is None or claim["text"] not in verdicts:
+        text = claim and plain(claim["text"])
+        if text not in verdicts:
             yield "problem", f"{where}: is not in {'the record' if claim is None else 'the page'}"
             continue
         found = claim["judged"]["verdict"].replace("_", " ").replace("ill posed", "ill-posed")
-        wanted = verdicts[claim["text"]]
+        wanted = verdicts[text]
         if wanted in (MISSING, UNDECIDED):
             wanted = "reproduced"
         if found == wanted:

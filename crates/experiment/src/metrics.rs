@@ -159,6 +159,13 @@ fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
         all.push((format!("account_{part}"), "s"));
         all.push((format!("share_{part}"), ""));
     }
+    all.extend(named_calls(experiment));
+    all
+}
+
+/// The `calls_NAME`, `errors_NAME` and `bytes_NAME` that claims mention.
+pub fn named_calls(experiment: &Experiment) -> Vec<(String, &'static str)> {
+    let mut all: Vec<(String, &'static str)> = Vec::new();
     let formulas = (experiment.claims.iter())
         .flat_map(|claim| [&claim.holds, &claim.ill_posed_if])
         .flatten();

@@ -16,9 +16,11 @@ use fathom_conduct::fingerprint;
 use fathom_machine::remembered::Change;
 use fathom_measure::{interrupt, now_rfc3339};
 use fathom_model::{ExperimentRecord, MeasureResult};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::file::experiment::{Experiment, How, Measure};
+use crate::metrics;
 use crate::plan;
 use crate::prepare::{Prepared, Preparer, StepKind};
 use crate::resolve::Scope;
@@ -162,11 +164,27 @@ pub fn run(
     })
 }
 
+/// The tables of a file that change what is said of the results, and not the results.
+const JUDGING: [&str; 6] = [
+    "answers", "claims", "pictures", "question", "source", "title",
+];
+
 /// What the results are of.
 fn input_of(experiment: &Experiment, options: &Options) -> String {
+    let measured = match toml::from_str::<serde_json::Map<String, Value>>(&experiment.text) {
+        Ok(mut tables) => {
+            tables.retain(|name, _| !JUDGING.contains(&name.as_str()));
+            Value::Object(tables).to_string()
+        }
+        // A date, which JSON has no form for.
+        Err(_) => experiment.text.clone(),
+    };
+    // Of all calls that `why` counts, those are kept that a claim names.
+    let calls = metrics::named_calls(experiment).into_iter();
+    let calls: Vec<String> = calls.map(|(name, _)| name).collect();
     format!(
         "{} {} {} {}",
-        sha256(&experiment.text),
+        sha256(&format!("{measured} {}", calls.join(" "))),
         env!("CARGO_PKG_VERSION"),
         options.quick,
         options.only.join(" ")
@@ -287,10 +305,7 @@ impl Running<'_> {
         outcome: Result<Yield, Interrupted>,
         seconds: f64,
     ) -> Result<(), RunError> {
-        let outcome = outcome.unwrap_or_else(|Interrupted| Yield {
-            interrupted: true,
-            ..Yield::default()
-        });
+        let outcome = Yield::from(outcome);
         self.interrupted |= outcome.interrupted;
         let complete = !outcome.interrupted && outcome.results.gaps.is_empty();
         let mut results = outcome.results;

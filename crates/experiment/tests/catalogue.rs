@@ -98,12 +98,3 @@ fn every_folder_has_a_page_and_stands_in_the_index() {
         );
     }
 }
-
-#[test]
-fn every_row_of_the_list_stands_in_the_index() {
-    let index = text(&catalogue().join("README.md"));
-    for entry in wanted() {
-        let name = entry.trim_end_matches("-*");
-        assert!(index.contains(name), "{name} is not in the index");
-    }
-}

@@ -69,6 +69,27 @@ fn direction_only_says_by_how_much() {
 }
 
 #[test]
+fn a_size_on_the_edge_of_what_is_allowed_is_the_direction_alone() {
+    let equal = claim("size", "ratio(wall.a, wall.b) == 10 within 20%");
+    let found = |spread| {
+        let results = Results {
+            samples: vec![wall("a", &around(8.0, spread, 20)), wall("b", &[1.0; 20])],
+            ..Results::default()
+        };
+        let judged = judged(&equal, &results).judged;
+        (judged.verdict, judged.reason)
+    };
+    let (verdict, reason) = found(0.02);
+    assert_eq!(verdict, DirectionOnly, "{reason}");
+    assert!(
+        reason.ends_with("on the edge of what is allowed"),
+        "{reason}"
+    );
+    // More rounds could still show that it is the size.
+    assert_eq!(found(0.6).0, Undecided);
+}
+
+#[test]
 fn a_bound_that_is_passed_claims_no_direction() {
     let text = claim("size", "ratio(wall.a, wall.b) <= 1.1");
     let claim = judged(&text, &results(1.32, 1.0));

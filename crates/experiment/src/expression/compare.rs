@@ -110,7 +110,22 @@ pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (
     if l.low >= low && l.high <= high {
         return (Outcome::Holds, String::new());
     }
+    let by = against(l.value, r.value);
+    let ratio_against = left.is_ratio && !right.measured && r.value > 0.0 && r.value != 1.0;
+    let direction = match (side(l, MARGIN), r.value > 1.0) {
+        (Side::Above, true) | (Side::Below, false) => Outcome::DirectionOnly,
+        (Side::Above, false) | (Side::Below, true) => Outcome::Opposite,
+        _ => Outcome::NoEffect,
+    };
     if l.low <= high && l.high >= low {
+        // A size on the edge of what is allowed stays there, however many rounds there are.
+        if ratio_against
+            && direction == Outcome::DirectionOnly
+            && l.high - l.low <= margin / 2.0 * l.value
+        {
+            let reason = format!("{by}, on the edge of what is allowed");
+            return (Outcome::DirectionOnly, reason);
+        }
         // Constants have no interval that could be narrower: what rounding allows is allowed.
         let outcome = match left.measured || right.measured {
             true => Outcome::Undecided,
@@ -122,15 +137,10 @@ pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (
         };
         return (outcome, reason.to_string());
     }
-    let by = against(l.value, r.value);
-    let ratio_against = left.is_ratio && !right.measured && r.value > 0.0 && r.value != 1.0;
-    if !ratio_against {
-        return (Outcome::NoEffect, by);
-    }
-    match (side(l, MARGIN), r.value > 1.0) {
-        (Side::Above, true) | (Side::Below, false) => (Outcome::DirectionOnly, by),
-        (Side::Above, false) | (Side::Below, true) => (Outcome::Opposite, by),
-        _ => (Outcome::NoEffect, no_effect(l)),
+    match direction {
+        _ if !ratio_against => (Outcome::NoEffect, by),
+        Outcome::NoEffect => (Outcome::NoEffect, no_effect(l)),
+        _ => (direction, by),
     }
 }
 

@@ -29,3 +29,12 @@ pub struct Yield {
     /// A subject failed.
     pub failed: bool,
 }
+
+impl From<Result<Yield, Interrupted>> for Yield {
+    fn from(outcome: Result<Yield, Interrupted>) -> Yield {
+        outcome.unwrap_or_else(|Interrupted| Yield {
+            interrupted: true,
+            ..Yield::default()
+        })
+    }
+}

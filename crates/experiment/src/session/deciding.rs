@@ -139,10 +139,7 @@ impl Running<'_> {
         seconds: f64,
     ) -> Result<(), RunError> {
         let id = &measure.id.value;
-        let outcome = outcome.unwrap_or_else(|Interrupted| Yield {
-            interrupted: true,
-            ..Yield::default()
-        });
+        let outcome = Yield::from(outcome);
         self.interrupted |= outcome.interrupted;
         self.failed |= outcome.failed;
         let Some(done) = self.state.done.get_mut(id) else {

@@ -110,6 +110,13 @@ fn a_killed_run_leaves_nothing_running_and_can_be_resumed() {
         let arguments = ["--resume", "--time", "1us"];
         let (resumed, _) = record(folder.path(), &arguments);
         assert_eq!(verdict(&resumed, "kept"), "not_reproduced", "{how}");
+        // A claim that was changed is judged by what was measured.
+        let file = folder.path().join("experiment.toml");
+        let text = std::fs::read_to_string(&file).expect("it is there");
+        std::fs::write(&file, text.replace("first.n.a == 5", "first.n.a == 8")).expect("written");
+        let (judged, _) = record(folder.path(), &arguments);
+        assert_eq!(verdict(&judged, "kept"), "reproduced", "{how}");
+        std::fs::write(&file, text).expect("written");
         // Without --resume, and for another set, all is measured anew.
         let (anew, _) = record(folder.path(), &["--only", "first"]);
         assert_eq!(verdict(&anew, "kept"), "reproduced", "{how}");

@@ -23,8 +23,10 @@ pub const FIGURES_END: &str = "<!-- figures: end -->";
 
 /// How the begin mark is recognised, whatever explanation follows.
 const BEGIN: &str = "<!-- figures: begin";
-/// A measure's table is no longer than this; the JSON has all rows.
+/// The tables of all measures have no more rows than this, in equal parts; the JSON has all rows.
 const MOST_ROWS: usize = 48;
+/// As many rows a measure may have always.
+const FEWEST_ROWS: usize = 6;
 /// Metrics that are shown where a measure has dozens.
 const SHOWN: [&str; 7] = [
     "wall",
@@ -117,8 +119,9 @@ pub fn experiment_figures(record: &ExperimentRecord, check: &str) -> String {
     }
     claims(&mut out, record);
     answers(&mut out, record, plain);
+    let most = (MOST_ROWS / record.measures.len().max(1)).max(FEWEST_ROWS);
     for measure in &record.measures {
-        results(&mut out, record, &measure.id);
+        results(&mut out, record, &measure.id, most);
     }
     versions(&mut out, record);
     out
@@ -178,7 +181,7 @@ fn claims(out: &mut String, record: &ExperimentRecord) {
 
 /// The medians of one measure: a row for each subject under its parameters, a column for each
 /// metric.
-fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
+fn results(out: &mut String, record: &ExperimentRecord, measure: &str, most: usize) {
     let how = (record.measures.iter()).find(|m| m.id == measure);
     if how.is_none_or(|measure| measure.how == "why") {
         // Its counts stand in the claims.
@@ -193,9 +196,10 @@ fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
             metrics.push(&row.metric);
         }
     }
-    if metrics.len() > SHOWN.len() {
+    if metrics.iter().any(|metric| SHOWN.contains(metric)) && metrics.len() > SHOWN.len() {
         metrics.retain(|metric| SHOWN.contains(metric));
     }
+    metrics.truncate(SHOWN.len());
     let mut names: Vec<String> = Vec::new();
     let mut cells: BTreeMap<(String, &str), String> = BTreeMap::new();
     for row in rows
@@ -218,17 +222,17 @@ fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
         head.join(" | "),
         "---:|".repeat(metrics.len())
     ));
-    for name in names.iter().take(MOST_ROWS) {
+    for name in names.iter().take(most) {
         let values: Vec<String> = (metrics.iter())
             .map(|metric| cells.get(&(name.clone(), *metric)).cloned())
             .map(Option::unwrap_or_default)
             .collect();
         out.push_str(&format!("| {} | {} |\n", plain(name), values.join(" | ")));
     }
-    if names.len() > MOST_ROWS {
+    if names.len() > most {
         out.push_str(&format!(
             "\n{} more rows are in the JSON.\n",
-            names.len() - MOST_ROWS
+            names.len() - most
         ));
     }
     out.push_str("\n</details>\n");

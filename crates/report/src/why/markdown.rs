@@ -123,15 +123,34 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// As [`plain`], with names that hold punctuation as code: `data=a_structure` in place of
-/// `data=a&#95;structure`. Nothing in a code span is markup, a mention or a link.
+/// `data=a&#95;structure`, and what stands between backticks as it is. Nothing in a code span is markup, a
+/// mention or a link.
 pub(crate) fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let is_code = |part: &&str| {
+        !part.is_empty() && !part.contains(['|', '\\', '<', '>']) && **part == *escape(part)
+    };
+    if parts.len().is_multiple_of(2) || !parts.iter().skip(1).step_by(2).all(is_code) {
+        return with_names(text);
+    }
+    let written = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| match index % 2 {
+            0 => with_names(part),
+            _ => format!("`{}`", shorten(part, LONGEST)),
+        });
+    written.collect()
+}
+
+fn with_names(text: &str) -> String {
     let mut out = String::new();
-    let mut words = text.split(' ');
-    while let Some(word) = words.next() {
+    let mut words = text.split(' ').enumerate();
+    while let Some((index, word)) = words.next() {
         let mut word = word.to_owned();
         // What stands in brackets belongs to the name before them.
         while is_open(&word)
-            && let Some(next) = words.next()
+            && let Some((_, next)) = words.next()
         {
             word.push(' ');
             word.push_str(next);
@@ -151,7 +170,7 @@ pub(crate) fn with_code(text: &str) -> String {
         let named = name.contains(['_', '[', '@', '='])
             && !name.contains(['`', '|', '\\', '<', '>'])
             && !is_open(name);
-        if !out.is_empty() {
+        if index > 0 {
             out.push(' ');
         }
         match named.then(|| word.split_once(name)).flatten() {
@@ -189,6 +208,11 @@ mod tests {
             "`ratio(rate.a_b[c=d], rate.e_f)`: 3.3 (2.6 to 4.3)"
         );
         assert_eq!(with_code("a_`<b>"), plain("a_`<b>"));
+        assert_eq!(
+            with_code("a `zig build run` b_c"),
+            "a `zig build run` `b_c`"
+        );
+        assert_eq!(with_code("a `<b>` ``"), plain("a `<b>` ``"));
         assert_eq!(with_code("a_\u{1b}"), plain("a_\u{1b}"));
         assert_eq!(with_code("[open bracket"), plain("[open bracket"));
     }
