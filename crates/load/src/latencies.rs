@@ -8,7 +8,7 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 /// A percentile rests on at least this many values beyond it: with fewer, one value more or less
 /// moves it.
-pub const BEYOND: f64 = 10.0;
+const BEYOND: f64 = 10.0;
 
 /// An HDR histogram of nanoseconds. Its size grows with the largest value, to at most 0.3 MB,
 /// however many there are.

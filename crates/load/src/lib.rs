@@ -42,7 +42,7 @@ pub use client::{Client, Outcome, Step, Task, Tick, allow_descriptors};
 pub use epoll::is_coarse;
 pub use first::{Ask, First, NoAnswer, ask};
 pub use http2::Http2Request;
-pub use latencies::{BEYOND, Latencies, needed_for};
+pub use latencies::{Latencies, needed_for};
 pub use ledger::{Failing, Ledger, Pace, Second, Ticket, Totals};
 pub use link::Making;
 pub use request::{Checks, Expected, Extensions, MOST_KEPT, Request, RequestPlan, Taken};

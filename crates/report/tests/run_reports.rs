@@ -180,7 +180,7 @@ fn the_picture_of_a_page_stands_alone() {
     assert_eq!(fathom_report::experiment_picture(&beside), None);
     let figures = fathom_report::experiment_figures(
         &beside,
-        "Fit to measure on: 1.0 % of a core goes to others.",
+        Some("Fit to measure on: 1.0 % of a core goes to others."),
     );
     assert!(
         figures.starts_with("**No claims.** Measured by"),

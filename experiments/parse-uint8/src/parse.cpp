@@ -21,7 +21,7 @@ static inline bool parse_from_chars(const char *text, size_t length, uint8_t *nu
     return result.ec == std::errc() && result.ptr == text + length;
 }
 
-// The same, told first that three characters are the most there can be.
+// The same, which checks first that three characters are the most there can be.
 static inline bool parse_bounded(const char *text, size_t length, uint8_t *number) {
     if (length == 0 || length > 3) return false;
     std::from_chars_result result = std::from_chars(text, text + length, *number);
@@ -49,7 +49,7 @@ static inline bool parse_plain(const char *text, size_t length, uint8_t *number)
     return value <= 255;
 }
 
-// The same loop, which is told only at its end that three characters are the most there can be.
+// The same loop, which checks only at its end that three characters are the most there can be.
 static inline bool parse_unbounded(const char *text, size_t length, uint8_t *number) {
     if (length == 0) return false;
     uint32_t value = 0;

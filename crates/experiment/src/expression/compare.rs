@@ -36,6 +36,15 @@ pub(super) fn side(ratio: &Estimate, margin: f64) -> Side {
     }
 }
 
+/// What of a claim upward, or downward, a ratio shows whatever its size is.
+fn direction(ratio: &Estimate, upward: bool) -> Outcome {
+    match (side(ratio, MARGIN), upward) {
+        (Side::Above, true) | (Side::Below, false) => Outcome::DirectionOnly,
+        (Side::Above, false) | (Side::Below, true) => Outcome::Opposite,
+        _ => Outcome::NoEffect,
+    }
+}
+
 /// `a >= b` and kin, the measured side left.
 pub(super) fn one_sided(
     left: &Quantity<'_>,
@@ -62,11 +71,7 @@ pub(super) fn one_sided(
         } else {
             claimed <= 1.0
         };
-    let direction = match (side(l, MARGIN), upward) {
-        (Side::Above, true) | (Side::Below, false) => Outcome::DirectionOnly,
-        (Side::Above, false) | (Side::Below, true) => Outcome::Opposite,
-        _ => Outcome::NoEffect,
-    };
+    let direction = direction(l, upward);
     if fails {
         let by = match has_direction {
             true => against(l.value, claimed),
@@ -112,11 +117,7 @@ pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (
     }
     let by = against(l.value, r.value);
     let ratio_against = left.is_ratio && !right.measured && r.value > 0.0 && r.value != 1.0;
-    let direction = match (side(l, MARGIN), r.value > 1.0) {
-        (Side::Above, true) | (Side::Below, false) => Outcome::DirectionOnly,
-        (Side::Above, false) | (Side::Below, true) => Outcome::Opposite,
-        _ => Outcome::NoEffect,
-    };
+    let direction = direction(l, r.value > 1.0);
     if l.low <= high && l.high >= low {
         // A size on the edge of what is allowed stays there, however many rounds there are.
         if ratio_against

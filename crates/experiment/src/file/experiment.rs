@@ -392,9 +392,7 @@ impl Measure {
     pub fn grows(&self) -> bool {
         self.until_decided && matches!(self.how, How::Bench | How::Value | How::Startup)
     }
-}
 
-impl Measure {
     /// Whether it is also made with the programs' files out of memory.
     pub fn also_cold(&self) -> bool {
         self.cache.iter().any(|cache| cache.value == "cold")

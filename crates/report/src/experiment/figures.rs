@@ -59,7 +59,7 @@ pub enum FiguresError {
 pub fn with_figures(
     page: &str,
     record: &ExperimentRecord,
-    check: &str,
+    check: Option<&str>,
 ) -> Result<String, FiguresError> {
     let (begin, end) = marks(page)?;
     let figures = experiment_figures(record, check);
@@ -100,10 +100,9 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
 
 /// How many claims have which verdict, the picture, the claims, and, folded away, the medians behind
 /// them and the programs that were run.
-pub fn experiment_figures(record: &ExperimentRecord, check: &str) -> String {
+pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> String {
     let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
-    if !record.measures.is_empty() {
-        let check = plain(check);
+    if let Some(check) = check.map(plain) {
         out.push_str(&format!("\n`fathom machine --check` before it: {check}\n"));
     }
     if !record.complete {

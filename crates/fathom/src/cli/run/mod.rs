@@ -62,18 +62,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let began = Instant::now();
     for (index, experiment) in experiments.iter().enumerate() {
         let limits = Limits::of(arguments, began, experiments.len() - index);
-        let check = arguments
-            .readme
-            .then(readme::check_of_machine)
-            .transpose()?;
+        let check = match arguments.readme {
+            true => readme::check_of_machine(experiment)?,
+            false => None,
+        };
         let end = one(arguments, experiment, limits)?;
         code = worse(code, exit_code(&end));
         let stop = end.interrupted;
         let shown = show(arguments, &end.record);
         saver.save(&end.record, !stop);
         shown?;
-        if let Some(check) = check.filter(|_| !stop) {
-            readme::write(experiment, &end.record, &check)?;
+        if arguments.readme && !stop {
+            readme::write(experiment, &end.record, check.as_deref())?;
         }
         records.push((name_of(&experiment.path), end.record));
         if stop {

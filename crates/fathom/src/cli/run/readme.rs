@@ -38,17 +38,21 @@ pub(super) fn check(experiments: &[Experiment]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the check of the machine says before an experiment is run.
+/// What the check of the machine says before an experiment is run; `None` where nothing is measured.
 ///
 /// # Errors
 /// When the program that is run against itself isn't there.
-pub(super) fn check_of_machine() -> Result<String, Failure> {
+pub(super) fn check_of_machine(experiment: &Experiment) -> Result<Option<String>, Failure> {
+    if experiment.measures.is_empty() {
+        return Ok(None);
+    }
     let plan = CheckPlan {
         directory: None,
         work: own_work()?,
     };
     let checked = fathom_conduct::check(&plan);
-    Ok(report::machine_check_sentence(&checked.record.report))
+    let sentence = report::machine_check_sentence(&checked.record.report);
+    Ok(Some(sentence))
 }
 
 /// Writes the figures into the page, which was checked, and the picture beside it.
@@ -58,7 +62,7 @@ pub(super) fn check_of_machine() -> Result<String, Failure> {
 pub(super) fn write(
     experiment: &Experiment,
     record: &ExperimentRecord,
-    check: &str,
+    check: Option<&str>,
 ) -> Result<(), Failure> {
     let (path, text) = read(experiment)?;
     let page =
