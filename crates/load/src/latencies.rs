@@ -65,7 +65,7 @@ impl Latencies {
     }
 
     /// The value that a share `q` (0 to 1) of all don't exceed, in nanoseconds; `None` where fewer
-    /// than [`BEYOND`] lie beyond it.
+    /// than ten lie beyond it.
     pub fn percentile(&self, q: f64) -> Option<u64> {
         // A sum of rounding errors must not take away what 10,000 values exactly support.
         let beyond = self.count() as f64 * (1.0 - q);
