@@ -7,16 +7,18 @@ mod json;
 mod markdown;
 mod pictures;
 mod plan;
+mod tables;
 mod terminal;
 mod words;
 
 pub use drawing::experiment_picture;
 pub use figures::{
-    FIGURES_BEGIN, FIGURES_END, FIGURES_PICTURE, FiguresError, check_figures, experiment_figures,
-    with_figures,
+    FIGURES_BEGIN, FIGURES_END, FIGURES_PICTURE, FIGURES_TABLES, FiguresError, check_figures,
+    experiment_figures, with_figures,
 };
 pub use html::experiment_html;
 pub use json::{catalogue_json, experiment_json, plan_json};
 pub use markdown::experiment_markdown;
 pub use plan::plan_terminal;
+pub use tables::experiment_tables;
 pub use terminal::{catalogue_terminal, experiment_terminal, summary_terminal};

@@ -2,16 +2,19 @@
 //
 //	calls sequential|parallel CALLS
 //
-// A goroutine for each call stands in for the published runtime's threads. The API is a server
-// of this process on the loopback interface. Prints the time of all calls and of the slowest one.
+// A goroutine for each call stands in for the published runtime's threads. The API is a process of
+// its own on the loopback interface, `calls serve`, which ends with its standard input. Prints the
+// time of all calls and of the slowest one.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
@@ -45,11 +48,77 @@ func parallel(url string, times []time.Duration, errs []error) {
 	group.Wait()
 }
 
+// serve answers each request after the delay, prints its address, and ends with its input.
+func serve() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(delay)
+		io.WriteString(w, `{"ok":true}`)
+	}))
+	fmt.Printf("http://%s/\n", listener.Addr())
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// start starts the server; stop ends it and waits for it.
+func start() (url string, stop func() error, err error) {
+	server := exec.Command(os.Args[0], "serve")
+	server.Stderr = os.Stderr
+	input, err := server.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	output, err := server.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err = server.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() error {
+		input.Close()
+		return server.Wait()
+	}
+	if _, err = fmt.Fscanln(output, &url); err != nil {
+		stop()
+	}
+	return url, stop, err
+}
+
 func milliseconds(d time.Duration) float64 {
 	return float64(d.Nanoseconds()) / 1e6
 }
 
+func run(way func(string, []time.Duration, []error), count int) error {
+	url, stop, err := start()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if _, err := call(url); err != nil { // one that does not count, as in calls.js
+		return err
+	}
+	times, errs := make([]time.Duration, count), make([]error, count)
+	begin := time.Now()
+	way(url, times, errs)
+	took := time.Since(begin)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	slowest := slices.Max(times)
+	_, err = fmt.Printf("took %.3f ms, slowest %.3f ms, over %.3f ms\n",
+		milliseconds(took), milliseconds(slowest), milliseconds(took-slowest))
+	return err
+}
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "serve" {
+		check(serve())
+		return
+	}
 	ways := map[string]func(string, []time.Duration, []error){"sequential": sequential, "parallel": parallel}
 	if len(os.Args) != 3 || ways[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: calls sequential|parallel CALLS")
@@ -60,26 +129,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "calls: CALLS must be 1 or more")
 		os.Exit(2)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(delay)
-		io.WriteString(w, `{"ok":true}`)
-	}))
-	defer server.Close()
-	if _, err := call(server.URL); err != nil { // one that does not count, as in calls.js
+	check(run(ways[os.Args[1]], count))
+}
+
+func check(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "calls:", err)
 		os.Exit(1)
 	}
-	times, errs := make([]time.Duration, count), make([]error, count)
-	start := time.Now()
-	ways[os.Args[1]](server.URL, times, errs)
-	took := time.Since(start)
-	for _, err := range errs {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "calls:", err)
-			os.Exit(1)
-		}
-	}
-	slowest := slices.Max(times)
-	fmt.Printf("took %.3f ms, slowest %.3f ms, over %.3f ms\n",
-		milliseconds(took), milliseconds(slowest), milliseconds(took-slowest))
 }

@@ -2,21 +2,35 @@
 //
 //     node calls.js sequential|parallel|limited CALLS
 //
-// `limited` has at most 8 calls in flight, as the published runtime has. The API is a server of
-// this process on the loopback interface. Prints the time of all calls and of the slowest one.
+// `limited` has at most 8 calls in flight, as the published runtime has. The API is a process of its
+// own on the loopback interface, `calls.js serve`, which ends with its standard input. Prints the time
+// of all calls and of the slowest one.
 "use strict";
 
+const { spawn } = require("node:child_process");
 const http = require("node:http");
 
 const DELAY_MS = 50;
 const MOST_AT_ONCE = 8;
 const agent = new http.Agent({ keepAlive: true });
 
-function listen() {
+/** Answers each request after the delay, prints its port, and ends with its input. */
+function serve() {
   const server = http.createServer((request, response) => {
     setTimeout(() => response.end('{"ok":true}'), DELAY_MS);
   });
-  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+  server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+  process.stdin.resume().once("end", () => process.exit());
+}
+
+/** The server, and the port on which it listens. */
+function start() {
+  const server = spawn(process.execPath, [__filename, "serve"], { stdio: ["pipe", "pipe", "inherit"] });
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.once("exit", () => reject(new Error("the server ended")));
+    server.stdout.once("data", (line) => resolve({ server, port: Number(line) }));
+  });
 }
 
 /** Milliseconds until the whole answer is there. */
@@ -48,23 +62,23 @@ async function run(port, count, width) {
 
 async function main() {
   const [way, words] = process.argv.slice(2);
+  if (way === "serve") return serve();
   const count = Number(words);
   const width = { sequential: 1, parallel: count, limited: MOST_AT_ONCE }[way];
   if (!(count > 0) || width === undefined) {
     console.error("usage: node calls.js sequential|parallel|limited CALLS");
     process.exit(2);
   }
-  const server = await listen();
-  const { port } = server.address();
+  const { server, port } = await start();
   // The first call pays for loading the client: every way begins with one that does not count.
   await call(port);
-  const start = performance.now();
+  const begin = performance.now();
   const times = await run(port, count, width);
-  const took = performance.now() - start;
+  const took = performance.now() - begin;
   const slowest = Math.max(...times);
   console.log(`took ${took.toFixed(3)} ms, slowest ${slowest.toFixed(3)} ms, over ${(took - slowest).toFixed(3)} ms`);
   agent.destroy();
-  server.close();
+  server.stdin.end();
 }
 
 main();

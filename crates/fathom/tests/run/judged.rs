@@ -211,9 +211,11 @@ fn figures_go_between_the_marks_of_the_page_and_nowhere_else() {
         assert!(text.ends_with("<!-- figures: end -->\n\nafter\n"), "{text}");
         assert!(!text.contains("old 123"), "{text}");
         assert!(
-            text.contains("**reproduced**") && text.contains("| a | 5 |"),
+            text.contains("**reproduced**") && text.contains("(figures.md)"),
             "{text}"
         );
+        let tables = std::fs::read_to_string(folder.path().join("figures.md")).expect("written");
+        assert!(tables.contains("| a | 5 |"), "{tables}");
         assert_eq!(text.matches("figures: begin").count(), 1, "{text}");
     }
 }

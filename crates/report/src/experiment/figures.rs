@@ -1,16 +1,14 @@
 //! The measured part of an experiment's README: what stands between two markers is written by a
 //! run, the prose around it by people.
 
-use std::collections::BTreeMap;
-
-use fathom_model::{ExperimentRecord, ResultRow};
+use fathom_model::ExperimentRecord;
 
 use super::drawing::experiment_picture;
 use super::markdown::answers;
+use super::tables::experiment_tables;
 use super::terminal::machine;
 use super::words;
 use crate::quantity::counted;
-use crate::text::pairs;
 use crate::waits;
 use crate::why::markdown_with_code as plain;
 
@@ -18,26 +16,13 @@ use crate::why::markdown_with_code as plain;
 pub const FIGURES_BEGIN: &str = "<!-- figures: begin. `fathom run --readme` writes up to the end mark; change the prose, not this. -->";
 /// The picture of the figures, in the folder of the page.
 pub const FIGURES_PICTURE: &str = "figures.svg";
+/// The tables behind the figures, in the folder of the page.
+pub const FIGURES_TABLES: &str = "figures.md";
 /// The line after the figures.
 pub const FIGURES_END: &str = "<!-- figures: end -->";
 
 /// How the begin mark is recognised, whatever explanation follows.
 const BEGIN: &str = "<!-- figures: begin";
-/// The tables of all measures have no more rows than this, in equal parts; the JSON has all rows.
-const MOST_ROWS: usize = 48;
-/// As many rows a measure may have always.
-const FEWEST_ROWS: usize = 6;
-/// Metrics that are shown where a measure has dozens.
-const SHOWN: [&str; 7] = [
-    "wall",
-    "cpu",
-    "first_output",
-    "cold_first_output",
-    "exit",
-    "size",
-    "count",
-];
-
 /// Why a page can't take figures.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FiguresError {
@@ -98,8 +83,8 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
     }
 }
 
-/// How many claims have which verdict, the picture, the claims, and, folded away, the medians behind
-/// them and the programs that were run.
+/// How many claims have which verdict, the picture, the claims, the open questions, and where the
+/// medians behind them are.
 pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> String {
     let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
     if let Some(check) = check.map(plain) {
@@ -118,11 +103,11 @@ pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> Str
     }
     claims(&mut out, record);
     answers(&mut out, record, plain);
-    let most = (MOST_ROWS / record.measures.len().max(1)).max(FEWEST_ROWS);
-    for measure in &record.measures {
-        results(&mut out, record, &measure.id, most);
+    if experiment_tables(record).is_some() {
+        out.push_str(&format!(
+            "\n[All medians with their intervals, and the programs]({FIGURES_TABLES})\n"
+        ));
     }
-    versions(&mut out, record);
     out
 }
 
@@ -138,7 +123,7 @@ fn tally(record: &ExperimentRecord) -> String {
 }
 
 /// The line that says where and when.
-fn taken(record: &ExperimentRecord) -> String {
+pub(super) fn taken(record: &ExperimentRecord) -> String {
     let set = match record.quick {
         true => "the quick set, ",
         false => "",
@@ -176,95 +161,4 @@ fn claims(out: &mut String, record: &ExperimentRecord) {
             measured.join("<br>"),
         ));
     }
-}
-
-/// The medians of one measure: a row for each subject under its parameters, a column for each
-/// metric.
-fn results(out: &mut String, record: &ExperimentRecord, measure: &str, most: usize) {
-    let how = (record.measures.iter()).find(|m| m.id == measure);
-    if how.is_none_or(|measure| measure.how == "why") {
-        // Its counts stand in the claims.
-        return;
-    }
-    let rows: Vec<&ResultRow> = (record.results.iter())
-        .filter(|row| row.measure == measure && row.median.is_some())
-        .collect();
-    let mut metrics: Vec<&str> = Vec::new();
-    for row in &rows {
-        if !metrics.contains(&row.metric.as_str()) {
-            metrics.push(&row.metric);
-        }
-    }
-    if metrics.iter().any(|metric| SHOWN.contains(metric)) && metrics.len() > SHOWN.len() {
-        metrics.retain(|metric| SHOWN.contains(metric));
-    }
-    metrics.truncate(SHOWN.len());
-    let mut names: Vec<String> = Vec::new();
-    let mut cells: BTreeMap<(String, &str), String> = BTreeMap::new();
-    for row in rows
-        .iter()
-        .filter(|row| metrics.contains(&row.metric.as_str()))
-    {
-        let name = name_of(row);
-        if !names.contains(&name) {
-            names.push(name.clone());
-        }
-        cells.insert((name, &row.metric), cell(row));
-    }
-    if names.is_empty() || metrics.is_empty() {
-        return;
-    }
-    let head: Vec<String> = metrics.iter().map(|metric| plain(metric)).collect();
-    out.push_str(&format!(
-        "\n<details><summary>{}: medians with their intervals</summary>\n\n| | {} |\n|:---|{}\n",
-        plain(measure),
-        head.join(" | "),
-        "---:|".repeat(metrics.len())
-    ));
-    for name in names.iter().take(most) {
-        let values: Vec<String> = (metrics.iter())
-            .map(|metric| cells.get(&(name.clone(), *metric)).cloned())
-            .map(Option::unwrap_or_default)
-            .collect();
-        out.push_str(&format!("| {} | {} |\n", plain(name), values.join(" | ")));
-    }
-    if names.len() > most {
-        out.push_str(&format!(
-            "\n{} more rows are in the JSON.\n",
-            names.len() - most
-        ));
-    }
-    out.push_str("\n</details>\n");
-}
-
-fn name_of(row: &ResultRow) -> String {
-    let subject = row.subject.clone().unwrap_or_default();
-    match row.parameters.is_empty() {
-        true => subject,
-        false => format!("{subject} {}", pairs(&row.parameters, " ")),
-    }
-}
-
-fn cell(row: &ResultRow) -> String {
-    let median = row.median.as_ref();
-    let figure = median.map(|median| words::with_interval(median, &row.unit));
-    plain(&figure.unwrap_or_default())
-}
-
-fn versions(out: &mut String, record: &ExperimentRecord) {
-    let found = record.tools.iter().filter_map(|tool| {
-        let version = tool.version.as_ref()?;
-        Some(format!("{}: {version}", tool.name))
-    });
-    let missing = record.tools.iter().filter_map(|tool| tool.missing.as_ref());
-    let missing = missing.map(|missing| format!("not here: {missing}"));
-    let all: Vec<String> = found.chain(missing).collect();
-    if all.is_empty() {
-        return;
-    }
-    out.push_str("\n<details><summary>Programs</summary>\n\n");
-    for tool in all {
-        out.push_str(&format!("- {}\n", plain(&tool)));
-    }
-    out.push_str("\n</details>\n");
 }

@@ -55,10 +55,10 @@ pub(super) fn check_of_machine(experiment: &Experiment) -> Result<Option<String>
     Ok(Some(sentence))
 }
 
-/// Writes the figures into the page, which was checked, and the picture beside it.
+/// Writes the figures into the page, which was checked, and the picture and the tables beside it.
 ///
 /// # Errors
-/// When the page was changed meanwhile, or one of both can't be written.
+/// When the page was changed meanwhile, or a file can't be written.
 pub(super) fn write(
     experiment: &Experiment,
     record: &ExperimentRecord,
@@ -69,6 +69,9 @@ pub(super) fn write(
         report::with_figures(&text, record, check).map_err(|error| refused(&path, &error))?;
     if let Some(picture) = report::experiment_picture(record) {
         write::export(&path.with_file_name(report::FIGURES_PICTURE), picture)?;
+    }
+    if let Some(tables) = report::experiment_tables(record) {
+        write::export(&path.with_file_name(report::FIGURES_TABLES), tables)?;
     }
     write::export(&path, page)
 }

@@ -1,0 +1,121 @@
+//! The tables behind the figures of an experiment's page, in a file beside it: every median, and the
+//! programs that were run.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{ExperimentRecord, ResultRow};
+
+use super::figures::taken;
+use super::words;
+use crate::text::pairs;
+use crate::why::markdown_with_code as plain;
+
+/// Metrics that are shown where a measure has dozens.
+const SHOWN: [&str; 7] = [
+    "wall",
+    "cpu",
+    "first_output",
+    "cold_first_output",
+    "exit",
+    "size",
+    "count",
+];
+
+/// Every measure's medians with their intervals, and the programs with their versions, as Markdown;
+/// `None` where nothing was measured and no program asked for.
+pub fn experiment_tables(record: &ExperimentRecord) -> Option<String> {
+    let mut out = String::new();
+    for measure in &record.measures {
+        results(&mut out, record, &measure.id);
+    }
+    versions(&mut out, record);
+    (!out.is_empty()).then(|| {
+        let (title, taken) = (plain(&record.title), plain(&taken(record)));
+        format!(
+            "# {title}: all medians with their intervals\n\n{taken} Written by `fathom run --readme`.\n{out}"
+        )
+    })
+}
+
+/// The medians of one measure: a row for each subject under its parameters, a column for each
+/// metric.
+fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
+    let how = (record.measures.iter()).find(|m| m.id == measure);
+    if how.is_none_or(|measure| measure.how == "why") {
+        // Its counts stand in the claims.
+        return;
+    }
+    let rows: Vec<&ResultRow> = (record.results.iter())
+        .filter(|row| row.measure == measure && row.median.is_some())
+        .collect();
+    let mut metrics: Vec<&str> = Vec::new();
+    for row in &rows {
+        if !metrics.contains(&row.metric.as_str()) {
+            metrics.push(&row.metric);
+        }
+    }
+    if metrics.iter().any(|metric| SHOWN.contains(metric)) && metrics.len() > SHOWN.len() {
+        metrics.retain(|metric| SHOWN.contains(metric));
+    }
+    metrics.truncate(SHOWN.len());
+    let mut names: Vec<String> = Vec::new();
+    let mut cells: BTreeMap<(String, &str), String> = BTreeMap::new();
+    for row in rows
+        .iter()
+        .filter(|row| metrics.contains(&row.metric.as_str()))
+    {
+        let name = name_of(row);
+        if !names.contains(&name) {
+            names.push(name.clone());
+        }
+        cells.insert((name, &row.metric), cell(row));
+    }
+    if names.is_empty() || metrics.is_empty() {
+        return;
+    }
+    let head: Vec<String> = metrics.iter().map(|metric| plain(metric)).collect();
+    out.push_str(&format!(
+        "\n## {}\n\n| | {} |\n|:---|{}\n",
+        plain(measure),
+        head.join(" | "),
+        "---:|".repeat(metrics.len())
+    ));
+    for name in &names {
+        let values: Vec<String> = (metrics.iter())
+            .map(|metric| cells.get(&(name.clone(), *metric)).cloned())
+            .map(Option::unwrap_or_default)
+            .collect();
+        out.push_str(&format!("| {} | {} |\n", plain(name), values.join(" | ")));
+    }
+}
+
+fn name_of(row: &ResultRow) -> String {
+    let subject = row.subject.clone().unwrap_or_default();
+    match row.parameters.is_empty() {
+        true => subject,
+        false => format!("{subject} {}", pairs(&row.parameters, " ")),
+    }
+}
+
+fn cell(row: &ResultRow) -> String {
+    let median = row.median.as_ref();
+    let figure = median.map(|median| words::with_interval(median, &row.unit));
+    plain(&figure.unwrap_or_default())
+}
+
+fn versions(out: &mut String, record: &ExperimentRecord) {
+    let found = record.tools.iter().filter_map(|tool| {
+        let version = tool.version.as_ref()?;
+        Some(format!("{}: {version}", tool.name))
+    });
+    let missing = record.tools.iter().filter_map(|tool| tool.missing.as_ref());
+    let missing = missing.map(|missing| format!("not here: {missing}"));
+    let all: Vec<String> = found.chain(missing).collect();
+    if all.is_empty() {
+        return;
+    }
+    out.push_str("\n## Programs\n\n");
+    for tool in all {
+        out.push_str(&format!("- {}\n", plain(&tool)));
+    }
+}
