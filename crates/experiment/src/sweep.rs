@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::Combination;
+use fathom_model::{Combination, listed, pairs};
 
 use crate::file::experiment::{Experiment, Only};
 use crate::file::placeholder;
@@ -118,11 +118,7 @@ pub fn subject_texts(subject: &crate::file::experiment::Subject) -> Vec<&str> {
 
 /// `sink=null, size=10`; empty for no parameters.
 pub fn label(combination: &Combination) -> String {
-    let parts: Vec<String> = combination
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    parts.join(", ")
+    pairs(listed(combination), ", ")
 }
 
 /// A combination as part of a file name.

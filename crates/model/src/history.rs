@@ -157,6 +157,17 @@ pub struct StoredComparison {
     pub together: Option<String>,
 }
 
+impl StoredComparison {
+    /// The word for the verdict; where it isn't known whether more is better, one that doesn't judge.
+    pub fn word(&self) -> &'static str {
+        match (self.verdict, self.higher_is_better) {
+            (Verdict::Faster, None) => "less",
+            (Verdict::Slower, None) => "more",
+            (verdict, _) => verdict.word(),
+        }
+    }
+}
+
 /// What is known of one side of a stored comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredValue {

@@ -19,6 +19,7 @@ mod history;
 pub mod imported;
 mod machine;
 mod metric;
+mod parameters;
 mod pipe;
 mod plan;
 pub mod quantity;
@@ -70,6 +71,7 @@ pub use machine::{
     ProbeVerdict, SelfComparison,
 };
 pub use metric::{Direction, Metric, Unit};
+pub use parameters::{listed, pairs, with_parameters};
 pub use pipe::{
     AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,
     PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,

@@ -3,7 +3,7 @@
 
 use crate::{
     ChangePoint, Drift, Estimate, GateRecord, HistoryEnvironment, ServeRecord, Verdict,
-    VersionsRecord,
+    VersionsRecord, listed, with_parameters,
 };
 
 /// Everything on a page or a site.
@@ -133,14 +133,6 @@ impl ReportBenchmark {
 
     /// The name with its parameters: `seq 10 [threads=2]`; not trustworthy.
     pub fn shown(&self) -> String {
-        if self.parameters.is_empty() {
-            return self.name.clone();
-        }
-        let pairs: Vec<String> = self
-            .parameters
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        format!("{} [{}]", self.name, pairs.join(", "))
+        with_parameters(&self.name, listed(&self.parameters))
     }
 }

@@ -11,13 +11,3 @@ pub use fit::{columns, shorten};
 pub(crate) use fit::{prefix, shorten_with};
 pub(crate) use html::{bounded, html, name, words};
 pub(crate) use wrap::{JOIN, wrap};
-
-/// `data=text, sink=null`: parameters with their values.
-pub(crate) fn pairs<'a>(
-    all: impl IntoIterator<Item = &'a (String, String)>,
-    between: &str,
-) -> String {
-    let all = all.into_iter();
-    let all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
-    all.join(between)
-}

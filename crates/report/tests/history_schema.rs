@@ -196,3 +196,17 @@ fn nothing_from_outside_acts_on_the_terminal_and_no_line_is_too_wide() {
     let csv = history_csv(&history);
     assert!(csv.contains("\"a\u{1b}[31m\n\"\"b\"\", c\""), "{csv}");
 }
+
+#[test]
+fn a_metric_of_unknown_direction_is_more_or_less_and_not_slower() {
+    let options = HistoryOptions::default();
+    let mut record = compare();
+    let known = compare_terminal(&record, &options);
+    assert!(known.contains("1 slower, 1 faster, 1 same"), "{known}");
+    for one in &mut record.comparisons {
+        one.higher_is_better = None;
+    }
+    let unknown = compare_terminal(&record, &options);
+    assert!(unknown.contains("1 more, 1 less, 1 same"), "{unknown}");
+    assert!(!unknown.contains("slower"), "{unknown}");
+}

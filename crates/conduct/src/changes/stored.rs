@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fathom_model::HistorySeries;
+use fathom_model::{HistorySeries, listed, with_parameters};
 
 use super::Asked;
 use crate::ConductError;
@@ -64,20 +64,11 @@ fn by_environment(series: &HistorySeries) -> Vec<(String, Vec<usize>)> {
 }
 
 fn asked(series: &HistorySeries, environment: Option<String>, places: &[usize]) -> Asked {
-    let parameters: Vec<String> = series
-        .parameters
-        .iter()
-        .map(|(name, value)| format!(" {name}={value}"))
-        .collect();
+    let name = with_parameters(&series.benchmark, listed(&series.parameters));
     let environment = environment.map_or_else(String::new, |key| format!(" in {key}"));
     let points = || places.iter().map(|place| &series.points[*place]);
     Asked {
-        name: format!(
-            "{}{} {}{environment}",
-            series.benchmark,
-            parameters.concat(),
-            series.metric
-        ),
+        name: format!("{name} {}{environment}", series.metric),
         unit: Some(series.unit.clone()),
         higher_is_better: series
             .direction

@@ -1,5 +1,6 @@
 //! Which benchmarks a word means.
 
+use fathom_model::{listed, with_parameters};
 use fathom_store::{Series, SeriesFilter, Store};
 
 use crate::ConductError;
@@ -47,15 +48,7 @@ pub(crate) fn matching(
 
 /// A name with its parameters, as it is shown.
 pub(crate) fn shown(one: &Series) -> String {
-    if one.parameters.is_empty() {
-        return one.benchmark.clone();
-    }
-    let pairs: Vec<String> = one
-        .parameters
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    format!("{} [{}]", one.benchmark, pairs.join(", "))
+    with_parameters(&one.benchmark, listed(&one.parameters))
 }
 
 /// Whether a metric is meant; `*` stands for any letters.

@@ -9,10 +9,11 @@
 
 mod parts;
 mod spread;
+mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fathom_model::{
     AccountPart, Difference, DifferenceBy, DifferenceCount, DifferenceRow, Estimate, OF_WALL, Run,
@@ -22,13 +23,12 @@ use fathom_model::{
 use crate::observation::Observation;
 use parts::{Key, Parts, Who};
 use spread::{Half, Kind, Spread};
+use table::{Candidate, Table, children, middle};
 
 /// A row of a row is worth a line from this part of it on.
 const OF_ROW: f64 = 0.1;
 /// Rows of a row at most.
 const MOST_IN_ROW: usize = 8;
-/// A file is named if this part of the time in a call is on it.
-const MOSTLY: f64 = 0.8;
 /// Level of the intervals of the wall time, and of all rows' together.
 const LEVEL: f64 = 0.95;
 /// What is below this part of the longer median is not asked for: each question costs all others a
@@ -171,182 +171,6 @@ fn in_words(a: Side<'_>, b: Side<'_>, asked: usize) -> String {
         "95 % for all {asked} parts that were asked for together: the interval of the difference of \
          the medians by rounds, shared out by kind (CPU time, waits for a CPU, other waits), and {observed}"
     )
-}
-
-/// The values of a part in each observed run of A and of B, by what it is a part of the timed runs'
-/// spread with.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Series {
-    /// ns, of A and of B.
-    pub ns: [Vec<f64>; 2],
-    /// Of the mean: ns by category, of A and of B.
-    pub by: BTreeMap<TimeCategory, [f64; 2]>,
-    /// Samples that it was known by, of A and of B; `None` where it was timed.
-    pub samples: Option<[u64; 2]>,
-}
-
-impl Series {
-    fn means(&self) -> [f64; 2] {
-        [0, 1].map(|side| {
-            let all = &self.ns[side];
-            all.iter().sum::<f64>() / all.len().max(1) as f64
-        })
-    }
-
-    fn value(&self) -> f64 {
-        let [a, b] = self.means();
-        b - a
-    }
-}
-
-/// What may become a row.
-struct Candidate {
-    who: Who,
-    /// All categories of a child if it is `None`.
-    spent: Option<TimeCategory>,
-    series: Series,
-}
-
-impl Candidate {
-    fn value(&self) -> f64 {
-        self.series.value()
-    }
-
-    fn size(&self) -> f64 {
-        self.value().abs()
-    }
-
-    fn has(&self, key: &Key, table: &Table<'_>) -> bool {
-        match self.spent {
-            None => key.who == self.who,
-            Some(spent) => key.spent == spent && !table.stands_alone(&key.who),
-        }
-    }
-}
-
-/// The parts of all observed runs.
-struct Table<'a> {
-    sides: &'a [Vec<Parts>; 2],
-    /// Programs that the two start so many times.
-    alone: BTreeSet<String>,
-}
-
-impl<'a> Table<'a> {
-    fn of(sides: &'a [Vec<Parts>; 2]) -> Table<'a> {
-        let names = sides
-            .iter()
-            .flatten()
-            .flat_map(|parts| parts.children.keys());
-        let names: BTreeSet<&String> = names.collect();
-        let differs = |name: &&String| {
-            let [a, b] = [0, 1].map(|side| children(&sides[side], name));
-            a != b
-        };
-        Table {
-            alone: names.into_iter().filter(differs).cloned().collect(),
-            sides,
-        }
-    }
-
-    fn stands_alone(&self, who: &Who) -> bool {
-        matches!(who, Who::Child(program) if self.alone.contains(program))
-    }
-
-    /// The rows that the wall time can have, the largest first. Together they are the accounts.
-    fn tops(&self) -> Vec<Candidate> {
-        let children = self
-            .alone
-            .iter()
-            .map(|program| (Who::Child(program.clone()), None));
-        let named = TimeCategory::ALL.into_iter();
-        let named = named.filter(|spent| *spent != TimeCategory::Unaccounted);
-        let categories = named.map(|spent| (Who::Command, Some(spent)));
-        let all = children.chain(categories).map(|(who, spent)| {
-            let mut candidate = Candidate {
-                who,
-                spent,
-                series: Series::default(),
-            };
-            candidate.series = self.series(|key| candidate.has(key, self));
-            candidate
-        });
-        let mut all: Vec<Candidate> = all.collect();
-        all.sort_by(|one, other| other.size().total_cmp(&one.size()));
-        all
-    }
-
-    /// What fits, in each observed run.
-    fn series(&self, fits: impl Fn(&Key) -> bool) -> Series {
-        let mut series = Series::default();
-        for (side, runs) in self.sides.iter().enumerate() {
-            for parts in runs {
-                let mut sum = 0.0;
-                for (key, ns) in parts.ns.iter().filter(|(key, _)| fits(key)) {
-                    sum += ns;
-                    series.by.entry(key.spent).or_default()[side] += ns / runs.len() as f64;
-                }
-                series.ns[side].push(sum);
-            }
-        }
-        series
-    }
-
-    /// Samples in what fits, of all observed runs.
-    fn samples(&self, fits: impl Fn(&Key) -> bool) -> [u64; 2] {
-        [0, 1].map(|side| {
-            let all = self.sides[side].iter().flat_map(|parts| &parts.samples);
-            all.filter(|(key, _)| fits(key))
-                .map(|(_, samples)| samples)
-                .sum()
-        })
-    }
-
-    /// Calls of a name by whom a candidate is about, of a middling run; `None` where not all are
-    /// counted.
-    fn calls(&self, top: &Candidate, call: &str) -> Option<[u64; 2]> {
-        let is_whose = |who: &Who| match top.spent {
-            None => *who == top.who,
-            Some(_) => !self.stands_alone(who),
-        };
-        let of = |side: usize| -> Option<u64> {
-            let counts = self.sides[side].iter().map(|parts| {
-                let rows = parts.calls.as_ref()?.iter();
-                let rows = rows.filter(|((who, name), _)| name == call && is_whose(who));
-                Some(rows.map(|(_, count)| count).sum())
-            });
-            Some(middle(counts.collect::<Option<_>>()?))
-        };
-        Some([of(0)?, of(1)?])
-    }
-
-    /// The one file that most of a call's time is on, in the command that has more of it.
-    fn file(&self, fits: impl Fn(&Key) -> bool, more: usize) -> Option<String> {
-        let mut by_file: BTreeMap<&String, f64> = BTreeMap::new();
-        let mut all = 0.0;
-        for parts in &self.sides[more] {
-            let own = parts.ns.iter().filter(|(key, _)| fits(key));
-            all += own.map(|(_, ns)| ns).sum::<f64>();
-            for ((key, file), ns) in &parts.files {
-                if fits(key) {
-                    *by_file.entry(file).or_default() += ns;
-                }
-            }
-        }
-        let most = by_file.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        most.filter(|(_, ns)| *ns >= MOSTLY * all)
-            .map(|(file, _)| file.clone())
-    }
-}
-
-fn children(runs: &[Parts], program: &str) -> u64 {
-    let counts = runs.iter();
-    let counts = counts.map(|parts| parts.children.get(program).copied().unwrap_or(0));
-    middle(counts.collect())
-}
-
-fn middle(mut counts: Vec<u64>) -> u64 {
-    counts.sort_unstable();
-    counts.get(counts.len() / 2).copied().unwrap_or(0)
 }
 
 fn row(

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Run, TimeCategory};
 
-use super::Series;
+use super::table::Series;
 
 /// What parts vary with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

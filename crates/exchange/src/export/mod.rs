@@ -13,6 +13,7 @@ mod records;
 use std::collections::BTreeMap;
 
 use fathom_model::imported::{Benchmark, LeftOut};
+use fathom_model::with_parameters;
 pub use hyperfine::hyperfine;
 pub use moments::{Moments, mean};
 pub use records::{of_bench, of_imported};
@@ -110,14 +111,7 @@ pub static EXPORTS: &[ExportFormat] = &[
 
 /// A benchmark with its parameters, where a form has no place for them.
 fn full_name(benchmark: &Benchmark) -> String {
-    if benchmark.parameters.is_empty() {
-        return benchmark.name.clone();
-    }
-    let pairs = benchmark.parameters.iter();
-    let pairs: Vec<String> = pairs
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    format!("{} [{}]", benchmark.name, pairs.join(", "))
+    with_parameters(&benchmark.name, &benchmark.parameters)
 }
 
 /// The figures of a measurement by benchmark and parameters, in the order of the first of each.

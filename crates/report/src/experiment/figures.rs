@@ -105,7 +105,7 @@ pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> Str
     answers(&mut out, record, plain);
     if experiment_tables(record).is_some() {
         out.push_str(&format!(
-            "\n[All medians with their intervals, and the programs]({FIGURES_TABLES})\n"
+            "\n[Medians with their intervals, and the programs]({FIGURES_TABLES})\n"
         ));
     }
     out

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer};
+use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer, listed, pairs};
 
 use super::pictures;
 use super::words;
 use crate::line::Tone;
 use crate::page::{Cell, Head, Kind, Origin, Table, page, section};
-use crate::text::{bounded, html as text, name, pairs};
+use crate::text::{bounded, html as text, name};
 use crate::waits;
 
 /// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal
@@ -228,7 +228,7 @@ fn results(out: &mut String, record: &ExperimentRecord) {
                 Cell::name(&row.measure),
                 Cell::name(&row.metric),
                 Cell::name(row.subject.as_deref().unwrap_or("")),
-                Cell::name(&pairs(&row.parameters, ", ")),
+                Cell::name(&pairs(listed(&row.parameters), ", ")),
                 Cell::number(&row.runs.to_string(), row.runs as f64),
                 Cell::number(
                     &crate::escape(&words::with_interval(median, &row.unit)),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fathom_model::{Combination, Estimate, ExperimentRecord, Picture};
+use fathom_model::{Combination, Estimate, ExperimentRecord, Picture, pairs};
 
 use super::words;
 use crate::axis::{Axis, Ticks};
@@ -10,7 +10,7 @@ use crate::line::{Line, Page, Tone};
 use crate::page::{
     BOTTOM, LEFT, Lines, Point, RIGHT, Series as Drawn, TOP, colour, figure, legend, lines, section,
 };
-use crate::text::{bounded, pairs};
+use crate::text::bounded;
 
 /// One line of a picture: what was measured under one combination of parameters.
 #[derive(Debug, PartialEq)]
@@ -70,7 +70,7 @@ pub(super) fn series(record: &ExperimentRecord, picture: &Picture) -> Vec<Series
         .iter()
         .map(|parameters| {
             let differing = parameters.iter().filter(differs);
-            pairs(differing, ", ")
+            pairs(differing.map(|(name, value)| (name, value)), ", ")
         })
         .collect();
     let named = found.into_iter().zip(names);

@@ -1,16 +1,15 @@
-//! The tables behind the figures of an experiment's page, in a file beside it: every median, and the
-//! programs that were run.
+//! The tables behind the figures of an experiment's page, in a file beside it: medians, and the programs
+//! that were run.
 
 use std::collections::BTreeMap;
 
-use fathom_model::{ExperimentRecord, ResultRow};
+use fathom_model::{ExperimentRecord, ResultRow, listed, pairs};
 
 use super::figures::taken;
 use super::words;
-use crate::text::pairs;
 use crate::why::markdown_with_code as plain;
 
-/// Metrics that are shown where a measure has dozens.
+/// Metrics that are shown of a measure that has dozens.
 const SHOWN: [&str; 7] = [
     "wall",
     "cpu",
@@ -32,7 +31,7 @@ pub fn experiment_tables(record: &ExperimentRecord) -> Option<String> {
     (!out.is_empty()).then(|| {
         let (title, taken) = (plain(&record.title), plain(&taken(record)));
         format!(
-            "# {title}: all medians with their intervals\n\n{taken} Written by `fathom run --readme`.\n{out}"
+            "# {title}\n\nMedians with their intervals, and the programs. {taken} Written by `fathom run --readme`.\n{out}"
         )
     })
 }
@@ -57,7 +56,6 @@ fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
     if metrics.iter().any(|metric| SHOWN.contains(metric)) && metrics.len() > SHOWN.len() {
         metrics.retain(|metric| SHOWN.contains(metric));
     }
-    metrics.truncate(SHOWN.len());
     let mut names: Vec<String> = Vec::new();
     let mut cells: BTreeMap<(String, &str), String> = BTreeMap::new();
     for row in rows
@@ -93,7 +91,7 @@ fn name_of(row: &ResultRow) -> String {
     let subject = row.subject.clone().unwrap_or_default();
     match row.parameters.is_empty() {
         true => subject,
-        false => format!("{subject} {}", pairs(&row.parameters, " ")),
+        false => format!("{subject} {}", pairs(listed(&row.parameters), " ")),
     }
 }
 

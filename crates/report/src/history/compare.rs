@@ -1,9 +1,11 @@
 //! What was stored of two sides, compared.
 
-use fathom_model::{CompareRecord, DriftSource, StoredComparison, Verdict};
+use fathom_model::{
+    CompareRecord, DriftSource, StoredComparison, Verdict, listed, with_parameters,
+};
 
 use super::scale::Scale;
-use super::{HistoryOptions, named, named_in, say_shared, shared};
+use super::{HistoryOptions, named_in, say_shared, shared};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::format_level;
 
@@ -44,14 +46,14 @@ pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> Str
 }
 
 fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
-    let count = |verdict: Verdict| {
+    let count = |word: &str| {
         let of = record.comparisons.iter();
-        of.filter(|one| one.verdict == verdict).count()
+        of.filter(|one| one.word() == word).count()
     };
     if let [one] = record.comparisons.as_slice() {
         let by = match one.verdict {
             Verdict::Faster | Verdict::Slower => {
-                format!("{}, {}", one.verdict.word(), change(one.ratio.value))
+                format!("{}, {}", one.word(), change(one.ratio.value))
             }
             Verdict::Same => format!("the same, within {}", share(one.margin)),
             Verdict::Undecided => "undecided".to_owned(),
@@ -61,16 +63,11 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
     if record.comparisons.is_empty() {
         return format!("{head} against {base}: nothing could be compared");
     }
-    let words = [
-        Verdict::Slower,
-        Verdict::Faster,
-        Verdict::Same,
-        Verdict::Undecided,
-    ];
+    let words = ["slower", "faster", "more", "less", "same", "undecided"];
     let parts: Vec<String> = words
         .into_iter()
-        .filter(|verdict| count(*verdict) > 0)
-        .map(|verdict| format!("{} {}", count(verdict), verdict.word()))
+        .filter(|word| count(word) > 0)
+        .map(|word| format!("{} {word}", count(word)))
         .collect();
     format!("{head} against {base}: {}", parts.join(", "))
 }
@@ -106,7 +103,7 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
             )
             .add(Tone::Strong, format!("{:>8}  ", change(one.ratio.value)))
             .add(Tone::Plain, format!("{interval:<18}  "))
-            .add(tone(one.verdict), one.verdict.word());
+            .add(tone(one), one.word());
         page.push(line);
     }
     say_shared(page, &shared);
@@ -174,7 +171,7 @@ fn left_out(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
     for one in &record.left_out {
         match said.iter_mut().find(|(why, ..)| *why == one.why) {
             Some((_, count, _)) => *count += 1,
-            None => said.push((one.why.clone(), 1, named(&one.benchmark, &one.parameters))),
+            None => said.push((one.why.clone(), 1, with_parameters(&one.benchmark, listed(&one.parameters)))),
         }
     }
     let shown = if options.verbose {
@@ -242,8 +239,9 @@ fn share(share: f64) -> String {
     }
 }
 
-fn tone(verdict: Verdict) -> Tone {
-    match verdict {
+fn tone(one: &StoredComparison) -> Tone {
+    match one.verdict {
+        Verdict::Faster | Verdict::Slower if one.higher_is_better.is_none() => Tone::Strong,
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
         Verdict::Same => Tone::Plain,

@@ -1,8 +1,6 @@
 //! Points as CSV: a row each.
 
-use fathom_model::HistoryRecord;
-
-use crate::text::pairs;
+use fathom_model::{HistoryRecord, listed, pairs};
 
 const HEAD: &str = "benchmark,parameters,metric,unit,time,revision,branch,dirty,labels,value,low,high,runs,environment,record\n";
 
@@ -10,7 +8,7 @@ const HEAD: &str = "benchmark,parameters,metric,unit,time,revision,branch,dirty,
 pub fn history_csv(record: &HistoryRecord) -> String {
     let mut text = HEAD.to_owned();
     for series in &record.series {
-        let parameters = pairs(&series.parameters, " ");
+        let parameters = pairs(listed(&series.parameters), " ");
         for point in &series.points {
             let fields = [
                 quoted(&series.benchmark),

@@ -18,8 +18,9 @@ pub use list::history_list;
 pub use series::history_series;
 pub use store::store_terminal;
 
+use fathom_model::{listed, pairs, with_parameters};
+
 use crate::line::{Page, Tone};
-use crate::text::pairs;
 
 /// How history is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +53,6 @@ impl HistoryOptions {
     }
 }
 
-/// A benchmark with its parameters: `seq 10 [threads=2]`.
-fn named(benchmark: &str, parameters: &[Parameter]) -> String {
-    if parameters.is_empty() {
-        return benchmark.to_owned();
-    }
-    format!("{benchmark} [{}]", pairs(parameters, ", "))
-}
-
 /// A parameter and its value.
 type Parameter = (String, String);
 
@@ -77,16 +70,16 @@ fn shared<'r>(rows: impl IntoIterator<Item = &'r Vec<Parameter>>) -> Vec<Paramet
     all
 }
 
-/// As [`named`], without what the whole table shares.
+/// A benchmark with its parameters, without what the whole table shares.
 fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Parameter]) -> String {
     let own = parameters.iter().filter(|one| !shared.contains(one));
-    named(benchmark, &own.cloned().collect::<Vec<_>>())
+    with_parameters(benchmark, own.map(|(name, value)| (name, value)))
 }
 
 /// Says below a table what its rows share.
 fn say_shared(page: &mut Page, shared: &[Parameter]) {
     if !shared.is_empty() {
-        let text = format!("all: {}", pairs(shared, ", "));
+        let text = format!("all: {}", pairs(listed(shared), ", "));
         let text = page.clean(&text);
         page.prose(0, Tone::Quiet, &text);
     }

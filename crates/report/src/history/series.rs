@@ -1,11 +1,11 @@
 //! One series: its last value, a plot, its points.
 
 use fathom_model::quantity::counted;
-use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries};
+use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries, listed, with_parameters};
 
 use super::plot::Bar;
 use super::scale::Scale;
-use super::{HistoryOptions, in_words, last_change, minutes, named, plot, short_revision, signed};
+use super::{HistoryOptions, in_words, last_change, minutes, plot, short_revision, signed};
 use crate::line::{Line, Tone};
 
 /// Points that are shown without `-v`.
@@ -21,7 +21,7 @@ pub fn history_series(
     options: &HistoryOptions,
 ) -> String {
     let mut page = options.page();
-    let name = page.clean(&named(&series.benchmark, &series.parameters));
+    let name = page.clean(&with_parameters(&series.benchmark, listed(&series.parameters)));
     let meaning = page.clean(&series.meaning);
     let metric = page.clean(&series.metric);
     page.prose(0, Tone::Strong, &format!("{name}: {metric}, {meaning}"));

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::ImportedRecord;
 use fathom_model::imported::{Benchmark, LeftOut, Values, base_unit};
 use fathom_model::quantity::{counted, format_bytes, format_count, short_time, three_digits};
+use fathom_model::{ImportedRecord, pairs};
 use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
 use crate::line::{Line, Page, Tone};
@@ -130,8 +130,7 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
     page.gap();
     let shared = shared(&record.benchmarks);
     if !shared.is_empty() {
-        let pairs = shared.iter().map(|(name, value)| format!("{name}={value}"));
-        let text = format!("all: {}", pairs.collect::<Vec<_>>().join(" "));
+        let text = format!("all: {}", pairs(&shared, " "));
         let text = page.fit(&text, page.width().saturating_sub(2));
         page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
     }
@@ -200,12 +199,11 @@ fn shared(benchmarks: &[Benchmark]) -> BTreeMap<&String, &String> {
 }
 
 fn name(one: &Benchmark, shared: &BTreeMap<&String, &String>) -> String {
-    let own = one
-        .parameters
-        .iter()
-        .filter(|(name, _)| !shared.contains_key(name));
-    let parameters = own.map(|(name, value)| format!(" {name}={value}"));
-    format!("{}{}", one.name, parameters.collect::<String>())
+    let own = (one.parameters.iter()).filter(|(name, _)| !shared.contains_key(name));
+    match pairs(own, " ") {
+        none if none.is_empty() => one.name.clone(),
+        own => format!("{} {own}", one.name),
+    }
 }
 
 /// Value, interval, number of samples.

@@ -1,9 +1,8 @@
 //! What sets a benchmark apart from the plain way to run it. Only what was asked for is shown.
 
-use fathom_model::{BenchRecord, Benchmark, InputFrom, OutputTo};
+use fathom_model::{BenchRecord, Benchmark, InputFrom, OutputTo, listed, pairs};
 
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
-use crate::text::pairs;
 
 /// A label and text from outside.
 pub(crate) type Condition = (&'static str, String);
@@ -54,7 +53,7 @@ pub(crate) fn of(benchmark: &Benchmark) -> Vec<Condition> {
         list.push(("directory", directory.clone()));
     }
     if !benchmark.environment_variables.is_empty() {
-        let variables = pairs(&benchmark.environment_variables, " ");
+        let variables = pairs(listed(&benchmark.environment_variables), " ");
         list.push(("environment", variables));
     }
     if let InputFrom::File(path) = &benchmark.input {

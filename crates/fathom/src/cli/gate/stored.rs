@@ -5,7 +5,7 @@ use fathom_conduct::fingerprint;
 use fathom_conduct::gate::MARGIN;
 use fathom_model::{
     DriftSource, Estimate, GateBenchmark, GateRecord, GateRule, GateSide, GateVerdict, LeftOut,
-    NullArm, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict,
+    NullArm, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict, listed, with_parameters,
 };
 
 use super::{Arguments, Undecided};
@@ -112,11 +112,6 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         Verdict::Faster | Verdict::Same => GateVerdict::NotWorse,
         Verdict::Slower | Verdict::Undecided => GateVerdict::CannotTell,
     };
-    let parameters: String = one
-        .parameters
-        .iter()
-        .map(|(name, value)| format!(" {name}={value}"))
-        .collect();
     let mut why = Vec::new();
     if verdict == GateVerdict::CannotTell {
         let share = format!("{:.0} %", 100.0 * one.drift.share);
@@ -133,7 +128,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         why.extend(together.map(|command| format!("this would settle it: {command}")));
     }
     GateBenchmark {
-        name: format!("{}{parameters}", one.benchmark),
+        name: with_parameters(&one.benchmark, listed(&one.parameters)),
         metric: one.metric.clone(),
         ratio: Some(one.ratio),
         verdict,
