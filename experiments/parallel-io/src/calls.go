@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -82,10 +84,11 @@ func start() (url string, stop func() error, err error) {
 		input.Close()
 		return server.Wait()
 	}
-	if _, err = fmt.Fscanln(output, &url); err != nil {
+	url, err = bufio.NewReader(output).ReadString('\n')
+	if err != nil {
 		stop()
 	}
-	return url, stop, err
+	return strings.TrimSpace(url), stop, err
 }
 
 func milliseconds(d time.Duration) float64 {

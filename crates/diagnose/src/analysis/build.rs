@@ -238,8 +238,10 @@ impl<'a> Analysis<'a> {
             overhead_ns: tracing.call_ns,
             entry_exit,
             fault_tracing: tracing.fault_part,
+            untraced_io: Default::default(),
             extrapolation: CallExtrapolation::NONE,
         };
+        analysis.untraced_io = analysis.untraced_io();
         analysis.extrapolation = analysis.extrapolate_calls();
         analysis
     }

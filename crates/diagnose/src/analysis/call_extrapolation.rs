@@ -41,6 +41,15 @@ impl CallExtrapolation {
     };
 }
 
+/// What the kernel counted of one kind of calls and nobody traced.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Untraced {
+    /// The busiest row of the kind, which is given it: its place among the calls.
+    row: Option<usize>,
+    calls: u64,
+    bytes: u64,
+}
+
 /// How a guess is rounded.
 fn one_digit(number: f64) -> f64 {
     let digit = 10f64.powf(number.max(1.0).log10().floor());
@@ -221,40 +230,52 @@ impl Analysis<'_> {
         if !self.by_stops() {
             return (0, 0);
         }
-        let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) = match &row.name {
-            name if !calls::is_counted(name) => {
-                let all = self.calls_of(row, self.extrapolation.rounds);
-                let reported = match self.extrapolation.guessed {
-                    true => one_digit(all).max(row.calls as f64),
-                    false => all,
-                };
-                return ((reported - row.calls as f64).round() as u64, 0);
-            }
-            name if calls::is_read(name) || calls::is_counted_as_both(name) => {
-                (calls::is_read, |io| io.read_calls, |io| io.read_bytes)
-            }
-            _ => (calls::is_write, |io| io.write_calls, |io| io.written_bytes),
-        };
-        let same = || {
-            let rows = self.trace.syscalls.iter();
-            rows.filter(|other| {
-                fits(&other.name) && !calls::is_message(&other.name)
-                    || calls::is_counted_as_both(&other.name)
-            })
-        };
-        let busiest = same().max_by_key(|other| (other.calls, other.tid, other.fd));
-        if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
-            return (0, 0);
+        if !calls::is_counted(&row.name) {
+            let all = self.calls_of(row, self.extrapolation.rounds);
+            let reported = match self.extrapolation.guessed {
+                true => one_digit(all).max(row.calls as f64),
+                false => all,
+            };
+            return ((reported - row.calls as f64).round() as u64, 0);
         }
-        let rest = |of: IoCount, traced: u64| {
-            let runs = self.timed.iter();
-            let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
-            all.map_or(0, |all| (all as u64).saturating_sub(traced))
+        let reads = calls::is_read(&row.name) || calls::is_counted_as_both(&row.name);
+        let untraced = self.untraced_io[usize::from(!reads)];
+        let busiest = untraced.row.map(|place| &self.trace.syscalls[place]);
+        match busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
+            true => (untraced.calls, untraced.bytes),
+            false => (0, 0),
+        }
+    }
+
+    /// Of reads, and of writes: what the kernel counted beyond the traced calls.
+    pub(super) fn untraced_io(&self) -> [Untraced; 2] {
+        if !self.by_stops() {
+            return [Untraced::default(); 2];
+        }
+        let of = |fits: fn(&str) -> bool, calls: IoCount, bytes: IoCount| {
+            let rows = self.trace.syscalls.iter().enumerate();
+            let same: Vec<(usize, &SyscallRow)> = rows
+                .filter(|(_, row)| {
+                    fits(&row.name) && !calls::is_message(&row.name)
+                        || calls::is_counted_as_both(&row.name)
+                })
+                .collect();
+            let busiest = same.iter().max_by_key(|(_, row)| (row.calls, row.tid, row.fd));
+            let rest = |of: IoCount, traced: u64| {
+                let runs = self.timed.iter();
+                let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
+                all.map_or(0, |all| (all as u64).saturating_sub(traced))
+            };
+            Untraced {
+                row: busiest.map(|(place, _)| *place),
+                calls: rest(calls, same.iter().map(|(_, row)| row.calls).sum()),
+                bytes: rest(bytes, same.iter().map(|(_, row)| row.bytes).sum()),
+            }
         };
-        (
-            rest(calls, same().map(|row| row.calls).sum()),
-            rest(bytes, same().map(|row| row.bytes).sum()),
-        )
+        [
+            of(calls::is_read, |io| io.read_calls, |io| io.read_bytes),
+            of(calls::is_write, |io| io.write_calls, |io| io.written_bytes),
+        ]
     }
 
     /// What the calls of a row cost an untraced run, where their times are the stops'.

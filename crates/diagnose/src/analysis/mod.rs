@@ -26,7 +26,7 @@ pub(crate) use oversubscription::is_runnable;
 pub(crate) use tally::Tally;
 pub(crate) use wait_ends::WaitEnds;
 
-use call_extrapolation::CallExtrapolation;
+use call_extrapolation::{CallExtrapolation, Untraced};
 use index::Index;
 
 use crate::calls;
@@ -74,6 +74,8 @@ pub(crate) struct Analysis<'a> {
     pub entry_exit: EntryExitOverhead,
     /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
     pub fault_tracing: f64,
+    /// What the kernel counted of reads, and of writes, and nobody traced.
+    untraced_io: [Untraced; 2],
     /// What is taken of calls that nobody traced.
     extrapolation: CallExtrapolation,
 }

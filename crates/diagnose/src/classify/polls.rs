@@ -60,6 +60,9 @@ pub(crate) struct PollContext {
     pub output: u64,
     /// Calls that took bytes from other pipes.
     pub pipes: u64,
+    /// Calls that took one byte each from a pipe: a thread's signal, or a line read byte by byte. Polls
+    /// don't wait for each of them.
+    pub single_bytes: u64,
     /// Calls that took a count from an eventfd.
     pub events: u64,
     /// Calls that took a count from a timerfd.
@@ -139,7 +142,10 @@ impl PollContext {
         }
         // Threads signal each other through pipes and eventfds. Where far more polls ended, they
         // ended by time.
-        let pipes = if self.children { 0 } else { self.pipes };
+        let pipes = match self.children {
+            true => 0,
+            false => self.pipes + self.single_bytes,
+        };
         let signals = self.events + pipes;
         signals == 0 || (signals as f64) < t::PART_SIGNALLED_BY_THREADS * self.polls as f64
     }
@@ -193,7 +199,10 @@ pub(super) fn contexts(
             };
             context.full_sockets += if local { row.would_block } else { 0 };
         } else if kind == WaitKind::Pipe && reads {
-            context.pipes += moved;
+            match row.bytes > moved {
+                true => context.pipes += moved,
+                false => context.single_bytes += moved,
+            }
         } else if kind == WaitKind::Events && reads {
             context.events += moved;
         } else if kind == WaitKind::Timer && reads {
@@ -302,6 +311,23 @@ pub(super) fn ends(trace: &Trace, asked: &Asked) -> HashMap<u32, Ends> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signals_between_threads_are_not_what_a_client_waits_for() {
+        let reported = |signals, of_children| {
+            let client = PollContext {
+                sockets: 9,
+                pipes: of_children,
+                single_bytes: signals,
+                children: true,
+                polls: 20,
+                ..PollContext::default()
+            };
+            client.spent()
+        };
+        assert_eq!(reported(20, 1), TimeCategory::Network);
+        assert_eq!(reported(0, 20), TimeCategory::WaitingForEvents);
+    }
 
     #[test]
     fn a_poll_waits_for_what_the_process_then_does() {

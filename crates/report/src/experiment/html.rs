@@ -163,7 +163,7 @@ fn verdict(claim: &ClaimResult) -> String {
         put!(
             out,
             "<small>{}: <span class=\"{}\">{}</span> {}</small>",
-            text(&pairs(&other.parameters, ", ")),
+            text(&pairs(listed(&other.parameters), ", ")),
             class(other.verdict),
             other.verdict.name(),
             text(&words::quantities(&other.measured).join("; "))
