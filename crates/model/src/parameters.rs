@@ -8,7 +8,9 @@ pub fn pairs<N: Display, V: Display>(
     between: &str,
 ) -> String {
     let each = parameters.into_iter();
-    let each: Vec<String> = each.map(|(name, value)| format!("{name}={value}")).collect();
+    let each: Vec<String> = each
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     each.join(between)
 }
 
@@ -25,5 +27,7 @@ pub fn with_parameters<N: Display, V: Display>(
 
 /// The items of a list of pairs, as [`pairs`] takes them.
 pub fn listed(parameters: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
-    parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    parameters
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
 }

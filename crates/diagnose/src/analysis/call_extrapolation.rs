@@ -260,7 +260,9 @@ impl Analysis<'_> {
                         || calls::is_counted_as_both(&row.name)
                 })
                 .collect();
-            let busiest = same.iter().max_by_key(|(_, row)| (row.calls, row.tid, row.fd));
+            let busiest = same
+                .iter()
+                .max_by_key(|(_, row)| (row.calls, row.tid, row.fd));
             let rest = |of: IoCount, traced: u64| {
                 let runs = self.timed.iter();
                 let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());

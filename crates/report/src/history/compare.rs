@@ -171,7 +171,11 @@ fn left_out(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
     for one in &record.left_out {
         match said.iter_mut().find(|(why, ..)| *why == one.why) {
             Some((_, count, _)) => *count += 1,
-            None => said.push((one.why.clone(), 1, with_parameters(&one.benchmark, listed(&one.parameters)))),
+            None => said.push((
+                one.why.clone(),
+                1,
+                with_parameters(&one.benchmark, listed(&one.parameters)),
+            )),
         }
     }
     let shown = if options.verbose {

@@ -21,7 +21,10 @@ pub fn history_series(
     options: &HistoryOptions,
 ) -> String {
     let mut page = options.page();
-    let name = page.clean(&with_parameters(&series.benchmark, listed(&series.parameters)));
+    let name = page.clean(&with_parameters(
+        &series.benchmark,
+        listed(&series.parameters),
+    ));
     let meaning = page.clean(&series.meaning);
     let metric = page.clean(&series.metric);
     page.prose(0, Tone::Strong, &format!("{name}: {metric}, {meaning}"));

@@ -273,8 +273,8 @@ fn report(browser: &mut Chromium) {
 /// Tables and marks of `serve` hold the numbers of the record, those of each second follow from its
 /// values, and what the button saves is the record.
 fn serve(browser: &mut Chromium) {
-    use every_page::served::percentile;
-    let (record, seconds) = every_page::served::stalling();
+    use every_page::served::stalling::percentile;
+    let (record, seconds) = every_page::served::stalling::stalling();
     browser.open("serve", &fathom_report::serve_html(&record));
     // What is folded has no text for a person.
     browser.run("for (const folded of document.querySelectorAll('details')) folded.open = true");

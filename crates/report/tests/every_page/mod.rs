@@ -49,8 +49,8 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("why-hostile", explain_html(&hostile())),
         ("pipe", pipe_html(&piped::delayed())),
         ("startup", startup_html(&startup())),
-        ("serve", serve_html(&served::stalling().0)),
-        ("serve-two", serve_html(&served::pair())),
+        ("serve", serve_html(&served::stalling::stalling().0)),
+        ("serve-two", serve_html(&served::stalling::pair())),
         ("serve-websocket", serve_html(&served::websocket())),
         ("serve-sparse-hostile", serve_html(&served::sparse())),
         ("serve-hostile", serve_html(&served::hostile())),
@@ -65,7 +65,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("report-one", site(&reported::ordinary(), 1)),
         (
             "report-records",
-            report_html(&reported::with_records(served::pair())),
+            report_html(&reported::with_records(served::stalling::pair())),
         ),
         (
             "report-records-hostile",

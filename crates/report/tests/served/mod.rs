@@ -14,8 +14,7 @@ use fathom_model::{
     WebSocketRound,
 };
 
-mod stalling;
-pub(crate) use stalling::{pair, percentile, stalling};
+pub(crate) mod stalling;
 
 fn estimate(value: f64) -> Estimate {
     Estimate {
