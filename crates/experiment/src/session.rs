@@ -99,6 +99,8 @@ fn way_out(error: &std::io::Error) -> &'static str {
 pub struct End {
     /// Everything.
     pub record: ExperimentRecord,
+    /// It has what an earlier run measured, and began with that one.
+    pub resumed: bool,
     /// A subject, build or generator failed.
     pub failed: bool,
     /// The user interrupted.
@@ -120,7 +122,6 @@ pub fn run(
         }
     });
     let began = Instant::now();
-    let started_at = now_rfc3339();
     let selection = Selection::of(experiment, &options.only).map_err(RunError::Usage)?;
     let folders = folders(experiment, &options.work)?;
     let _lock = ready(&folders, options.resume)?;
@@ -134,11 +135,12 @@ pub fn run(
         true => State::read(&folders.work, &input),
         false => None,
     };
+    let resumed = state.is_some();
     let mut running = Running {
         scope,
         options,
         selection: &selection,
-        state: state.unwrap_or_else(|| State::new(input)),
+        state: state.unwrap_or_else(|| State::new(input, now_rfc3339())),
         results: Results {
             promised: crate::check::promised(experiment),
             ..Results::default()
@@ -156,9 +158,10 @@ pub fn run(
     let prepared = running.prepare(observer)?;
     running.measure(&prepared, observer)?;
     running.decide(&prepared, observer)?;
-    let record = running.record(&prepared, started_at, began.elapsed().as_secs_f64());
+    let record = running.record(&prepared, began.elapsed().as_secs_f64());
     Ok(End {
         record,
+        resumed,
         failed: running.failed,
         interrupted: running.interrupted,
     })

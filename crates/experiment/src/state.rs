@@ -25,15 +25,18 @@ pub struct State {
     /// What the results are of: the file, the version of Fathom, `--quick`. Results of another are
     /// not used.
     pub fingerprint: String,
+    /// When the first of them was begun, RFC 3339.
+    pub started_at: String,
     /// Finished measures by id.
     pub done: BTreeMap<String, Done>,
 }
 
 impl State {
     /// Nothing done yet.
-    pub fn new(fingerprint: String) -> State {
+    pub fn new(fingerprint: String, started_at: String) -> State {
         State {
             fingerprint,
+            started_at,
             done: BTreeMap::new(),
         }
     }

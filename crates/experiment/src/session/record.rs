@@ -22,12 +22,7 @@ impl Running<'_> {
         gap.cause == Cause::NotMeasured && !is_for_the_full_set
     }
 
-    pub(super) fn record(
-        &mut self,
-        prepared: &Prepared,
-        started_at: String,
-        seconds: f64,
-    ) -> ExperimentRecord {
+    pub(super) fn record(&mut self, prepared: &Prepared, seconds: f64) -> ExperimentRecord {
         let scope = self.scope;
         let experiment = scope.experiment;
         let combinations = scope.combinations();
@@ -52,7 +47,7 @@ impl Running<'_> {
             schema_version: SCHEMA_VERSION,
             kind: "run".to_string(),
             fathom_version: env!("CARGO_PKG_VERSION").to_string(),
-            started_at,
+            started_at: self.state.started_at.clone(),
             environment: environment(),
             file: experiment.path.display().to_string(),
             file_sha256: sha256(&experiment.text),

@@ -273,9 +273,10 @@ fn rounds_are_added_for_undecided_claims_alone_and_four_times_as_many_at_most() 
     }
     // What was measured already is neither measured again nor looked at once more.
     let folder = uneven("");
-    record(folder.path(), &[]);
+    let (first, _) = record(folder.path(), &[]);
     let (again, _) = record(folder.path(), &["--resume"]);
     assert_eq!(runs(&again, "uneven"), Some(32));
+    assert_eq!(again["started_at"], first["started_at"]);
     let records = again["measures"][0]["records"].as_array().map(Vec::len);
     assert_eq!(records, Some(3), "{again:#}");
     let plan = stdout(&run(folder.path(), &["--plan"]));

@@ -73,6 +73,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         saver.save(&end.record, !stop);
         shown?;
         if arguments.readme && !stop {
+            // What an earlier run measured, it checked the machine for.
+            let check = check.filter(|_| !end.resumed);
             readme::write(experiment, &end.record, check.as_deref())?;
         }
         records.push((name_of(&experiment.path), end.record));
