@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Retakes the measured figures in the READMEs of the catalogue, one experiment after the other, with all
 # packages, which takes some hours. On a quiet machine:
-#   scripts/retake.sh                 all folders; prose stays, what stands between the marks is written anew
+#   scripts/retake.sh                 all folders; prose stays, figures are written anew
 #   scripts/retake.sh --resume        go on where it was interrupted
 #   scripts/retake.sh --only evm ...  only these folders
 #   scripts/retake.sh --minutes 25    in at most that time, with the packages that are there

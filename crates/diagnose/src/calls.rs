@@ -284,20 +284,20 @@ struct Call {
     does: u32,
 }
 
-/// Places of the table below: several for each name.
-const PLACES: usize = 1024;
+/// Buckets of the table below: more than there are names.
+const BUCKETS: usize = 1024;
 
-/// Where a name stands: by its length and both ends, which tell nearly all names apart.
-fn place(name: &str) -> usize {
+/// The bucket of a name: by its length and both ends, which tell nearly all names apart.
+fn bucket(name: &str) -> usize {
     let bytes = name.as_bytes();
     let end = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(*byte));
-    (bytes.len() * 97 + end(bytes.first()) * 31 + end(bytes.last()) * 7) % PLACES
+    (bytes.len() * 97 + end(bytes.first()) * 31 + end(bytes.last()) * 7) % BUCKETS
 }
 
 /// Asked for some hundred times for each row of a trace. In a debug build hashing took two thirds of a
 /// diagnosis, and a search in sorted names as much.
 static BY_NAME: LazyLock<Vec<Vec<(&str, Call)>>> = LazyLock::new(|| {
-    let mut places = vec![Vec::new(); PLACES];
+    let mut buckets = vec![Vec::new(); BUCKETS];
     for &(on_cpu, rows) in CALLS {
         for &(name, weight, does) in rows {
             let call = Call {
@@ -305,16 +305,16 @@ static BY_NAME: LazyLock<Vec<Vec<(&str, Call)>>> = LazyLock::new(|| {
                 weight,
                 does,
             };
-            places[place(name)].push((name, call));
+            buckets[bucket(name)].push((name, call));
         }
     }
-    places
+    buckets
 });
 
 /// A call that only the 32-bit table has is known by its name there.
 fn find(call: &str) -> Call {
     let name = call.strip_suffix(" (32-bit)").unwrap_or(call);
-    for (known, found) in &BY_NAME[place(name)] {
+    for (known, found) in &BY_NAME[bucket(name)] {
         if *known == name {
             return *found;
         }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use fathom_conduct::fingerprint;
 use fathom_machine::remembered::Change;
-use fathom_measure::{interrupt, now_rfc3339};
+use fathom_measure::interrupt;
 use fathom_model::{ExperimentRecord, MeasureResult};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -44,6 +44,8 @@ pub struct Options {
     pub install: bool,
     /// Go on where an earlier run stopped.
     pub resume: bool,
+    /// What the check of the machine says, where it was checked.
+    pub machine_check: Option<String>,
     /// Patterns of `--only`.
     pub only: Vec<String>,
     /// Longest time for measuring; overrides the file's.
@@ -99,8 +101,8 @@ fn way_out(error: &std::io::Error) -> &'static str {
 pub struct End {
     /// Everything.
     pub record: ExperimentRecord,
-    /// It has what an earlier run measured, and began with that one.
-    pub resumed: bool,
+    /// What the check of the machine said before the first of it was measured.
+    pub machine_check: Option<String>,
     /// A subject, build or generator failed.
     pub failed: bool,
     /// The user interrupted.
@@ -135,12 +137,11 @@ pub fn run(
         true => State::read(&folders.work, &input),
         false => None,
     };
-    let resumed = state.is_some();
     let mut running = Running {
         scope,
         options,
         selection: &selection,
-        state: state.unwrap_or_else(|| State::new(input, now_rfc3339())),
+        state: state.unwrap_or_else(|| State::new(input, options.machine_check.clone())),
         results: Results {
             promised: crate::check::promised(experiment),
             ..Results::default()
@@ -161,7 +162,7 @@ pub fn run(
     let record = running.record(&prepared, began.elapsed().as_secs_f64());
     Ok(End {
         record,
-        resumed,
+        machine_check: running.state.machine_check,
         failed: running.failed,
         interrupted: running.interrupted,
     })

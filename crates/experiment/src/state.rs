@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fathom_model::MeasureResult;
+use fathom_conduct::fingerprint::environment;
+use fathom_measure::now_rfc3339;
+use fathom_model::{Environment, MeasureResult};
 use serde::{Deserialize, Serialize};
 
 use crate::results::Results;
@@ -27,16 +29,22 @@ pub struct State {
     pub fingerprint: String,
     /// When the first of them was begun, RFC 3339.
     pub started_at: String,
+    /// The machine then.
+    pub environment: Environment,
+    /// What its check said before that, where it was checked.
+    pub machine_check: Option<String>,
     /// Finished measures by id.
     pub done: BTreeMap<String, Done>,
 }
 
 impl State {
     /// Nothing done yet.
-    pub fn new(fingerprint: String, started_at: String) -> State {
+    pub fn new(fingerprint: String, machine_check: Option<String>) -> State {
         State {
             fingerprint,
-            started_at,
+            started_at: now_rfc3339(),
+            environment: environment(),
+            machine_check,
             done: BTreeMap::new(),
         }
     }

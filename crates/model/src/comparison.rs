@@ -31,6 +31,15 @@ impl Verdict {
             Verdict::Undecided => "undecided",
         }
     }
+
+    /// The word for it where it may not be known whether more is better: then one that doesn't judge.
+    pub fn word_for(self, higher_is_better: Option<bool>) -> &'static str {
+        match (self, higher_is_better) {
+            (Verdict::Faster, None) => "less",
+            (Verdict::Slower, None) => "more",
+            (verdict, _) => verdict.word(),
+        }
+    }
 }
 
 /// Ratios subject / reference at three quantiles: says whether the whole distribution moved or a

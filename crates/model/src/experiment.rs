@@ -248,9 +248,9 @@ pub struct ExperimentRecord {
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,
-    /// Start, RFC 3339, UTC.
+    /// When the first of its measures was begun, with `--resume` in an earlier run; RFC 3339, UTC.
     pub started_at: String,
-    /// Where.
+    /// Where that was.
     pub environment: Environment,
     /// The experiment file as it was given.
     pub file: String,

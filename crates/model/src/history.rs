@@ -148,7 +148,8 @@ pub struct StoredComparison {
     pub drift: Drift,
     /// Differences up to this share count as none.
     pub margin: f64,
-    /// What follows.
+    /// What follows; where the direction isn't known, [`Verdict::Faster`] is less and
+    /// [`Verdict::Slower`] more.
     pub verdict: Verdict,
     /// Both were not measured in the same environment.
     pub across_environments: bool,
@@ -160,11 +161,7 @@ pub struct StoredComparison {
 impl StoredComparison {
     /// The word for the verdict; where it isn't known whether more is better, one that doesn't judge.
     pub fn word(&self) -> &'static str {
-        match (self.verdict, self.higher_is_better) {
-            (Verdict::Faster, None) => "less",
-            (Verdict::Slower, None) => "more",
-            (verdict, _) => verdict.word(),
-        }
+        self.verdict.word_for(self.higher_is_better)
     }
 }
 

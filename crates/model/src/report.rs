@@ -112,8 +112,18 @@ pub struct ReportComparison {
     pub ratio: Estimate,
     /// What is allowed for.
     pub drift: Drift,
-    /// What follows.
+    /// Whether more is better, where that is known.
+    pub higher_is_better: Option<bool>,
+    /// What follows; where the direction isn't known, [`Verdict::Faster`] is less and
+    /// [`Verdict::Slower`] more.
     pub verdict: Verdict,
+}
+
+impl ReportComparison {
+    /// The word for the verdict.
+    pub fn word(&self) -> &'static str {
+        self.verdict.word_for(self.higher_is_better)
+    }
 }
 
 /// The runs of a point.

@@ -7,8 +7,8 @@ mod walker;
 use experimented::record;
 use fathom_model::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 use fathom_report::{
-    FIGURES_BEGIN, FIGURES_END, catalogue_json, experiment_html, experiment_json,
-    experiment_markdown, experiment_terminal, plan_json, summary_terminal, with_figures,
+    catalogue_json, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
+    plan_json, summary_terminal,
 };
 use serde_json::Value;
 use walker::{assert_covered, undescribed};
@@ -187,18 +187,4 @@ fn the_picture_of_a_page_stands_alone() {
         "{figures}"
     );
     assert!(!figures.contains("figures.svg"), "{figures}");
-}
-
-#[test]
-fn a_page_keeps_what_the_machine_was_when_it_was_measured() {
-    let page = format!("{FIGURES_BEGIN}\n{FIGURES_END}\n");
-    let first = with_figures(&page, &record(), Some("Fit to `measure` on.")).expect("marked");
-    let check = "`fathom machine --check` before it: Fit to `measure` on.";
-    assert_eq!(first.matches(check).count(), 1, "{first}");
-    assert_eq!(with_figures(&first, &record(), None), Ok(first.clone()));
-    let other = with_figures(&first, &record(), Some("Not fit.")).expect("marked");
-    assert!(
-        !other.contains(check) && other.contains("Not fit."),
-        "{other}"
-    );
 }

@@ -135,11 +135,9 @@ fn compare(
         .collect();
     let ratios: Vec<UnpairedRatio> = found.iter().flatten().map(|(_, ratio)| *ratio).collect();
     let mut verdicts = judge_unpaired(&ratios, report.margin).into_iter();
-    let benchmarks = report.benchmarks.iter();
-    let judged = found.into_iter().zip(benchmarks).map(|(found, benchmark)| {
+    let judged = found.into_iter().map(|found| {
         let (mut comparison, _) = found?;
-        let direction = benchmark.main()?.direction.as_deref();
-        let more_is_better = direction == Some("higher_is_better");
+        let more_is_better = comparison.higher_is_better == Some(true);
         comparison.verdict = match verdicts.next()? {
             Verdict::Faster if more_is_better => Verdict::Slower,
             Verdict::Slower if more_is_better => Verdict::Faster,
@@ -157,7 +155,8 @@ fn one(
     base: usize,
     floors: &[Option<f64>],
 ) -> Option<(ReportComparison, UnpairedRatio)> {
-    let points = &benchmark.main()?.points;
+    let series = benchmark.main()?;
+    let points = &series.points;
     let (last, earlier) = points.split_last()?;
     let code = |one: &ReportPoint| {
         let of = &report.measurements[one.measurement];
@@ -185,7 +184,9 @@ fn one(
         estimate: side::estimate(point.value, point.low, point.high, point.runs),
     };
     let ratio = unpaired_ratio(&[of(&points[base])], &[of(last)], between)?;
+    let direction = series.direction.as_deref();
     let comparison = ReportComparison {
+        higher_is_better: direction.map(|word| word == "higher_is_better"),
         base: points[base].index,
         ratio: ratio.ratio,
         drift,

@@ -241,7 +241,7 @@ impl<'a> Analysis<'a> {
             untraced_io: Default::default(),
             extrapolation: CallExtrapolation::NONE,
         };
-        analysis.untraced_io = analysis.untraced_io();
+        analysis.untraced_io = analysis.count_untraced_io();
         analysis.extrapolation = analysis.extrapolate_calls();
         analysis
     }

@@ -248,7 +248,7 @@ impl Analysis<'_> {
     }
 
     /// Of reads, and of writes: what the kernel counted beyond the traced calls.
-    pub(super) fn untraced_io(&self) -> [Untraced; 2] {
+    pub(super) fn count_untraced_io(&self) -> [Untraced; 2] {
         if !self.by_stops() {
             return [Untraced::default(); 2];
         }

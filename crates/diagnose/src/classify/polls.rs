@@ -311,6 +311,7 @@ pub(super) fn ends(trace: &Trace, asked: &Asked) -> HashMap<u32, Ends> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{Fake, ROOT};
 
     #[test]
     fn signals_between_threads_are_not_what_a_client_waits_for() {
@@ -327,6 +328,22 @@ mod tests {
         };
         assert_eq!(reported(20, 1), TimeCategory::Network);
         assert_eq!(reported(0, 20), TimeCategory::WaitingForEvents);
+    }
+
+    #[test]
+    fn single_bytes_from_a_pipe_are_told_from_messages() {
+        let reported = |bytes| {
+            let mut fake = Fake::new(1000);
+            fake.child(200, 0, 900, 40);
+            fake.descriptor(4, "pipe");
+            fake.calls("read", Some(4), 20, bytes, 1_000);
+            let descriptors = Descriptors::new(&fake.trace);
+            let asked = Asked::new(&fake.trace, &descriptors);
+            let context = contexts(&fake.trace, &descriptors, &asked)[&ROOT];
+            (context.single_bytes, context.pipes)
+        };
+        assert_eq!(reported(20), (20, 0));
+        assert_eq!(reported(400), (0, 20));
     }
 
     #[test]

@@ -62,8 +62,9 @@ impl Candidate {
 
 /// The parts of all observed runs.
 pub(super) struct Table<'a> {
+    /// Of A and of B, the observed runs.
     pub sides: &'a [Vec<Parts>; 2],
-    /// Programs that the two start so many times.
+    /// Programs that one command starts more often than the other.
     alone: BTreeSet<String>,
 }
 
@@ -181,6 +182,7 @@ pub(super) fn children(runs: &[Parts], program: &str) -> u64 {
     middle(counts.collect())
 }
 
+/// The median of counts, the upper one of two.
 pub(super) fn middle(mut counts: Vec<u64>) -> u64 {
     counts.sort_unstable();
     counts.get(counts.len() / 2).copied().unwrap_or(0)

@@ -1,6 +1,5 @@
 //! The record of a run: what was measured, and what is judged by it.
 
-use fathom_conduct::fingerprint::environment;
 use fathom_model::{ExperimentRecord, Picture, ResultRow, SCHEMA_VERSION};
 
 use super::{Running, sha256};
@@ -48,7 +47,7 @@ impl Running<'_> {
             kind: "run".to_string(),
             fathom_version: env!("CARGO_PKG_VERSION").to_string(),
             started_at: self.state.started_at.clone(),
-            environment: environment(),
+            environment: self.state.environment.clone(),
             file: experiment.path.display().to_string(),
             file_sha256: sha256(&experiment.text),
             work_folder: scope.folders.work.display().to_string(),

@@ -218,6 +218,12 @@ fn figures_go_between_the_marks_of_the_page_and_nowhere_else() {
         assert!(tables.contains("| a | 5 |"), "{tables}");
         assert_eq!(text.matches("figures: begin").count(), 1, "{text}");
     }
+    // With nothing to measure the page says when and on what machine it was measured.
+    let before = std::fs::read_to_string(&page).expect("read");
+    assert!(before.contains("machine --check` before it"), "{before}");
+    let output = run(folder.path(), &["--resume", "--readme"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(&page).expect("read"), before);
 }
 
 /// One subject's numbers alternate around the claim, so no number of rounds decides it.

@@ -5,7 +5,7 @@ use fathom_model::ExperimentRecord;
 
 use super::drawing::experiment_picture;
 use super::markdown::answers;
-use super::tables::experiment_tables;
+use super::tables::Tables;
 use super::terminal::machine;
 use super::words;
 use crate::quantity::counted;
@@ -21,8 +21,6 @@ pub const FIGURES_TABLES: &str = "figures.md";
 /// The line after the figures.
 pub const FIGURES_END: &str = "<!-- figures: end -->";
 
-/// Before what the check of the machine said.
-const CHECK: &str = "`fathom machine --check` before it: ";
 /// How the begin mark is recognised, whatever explanation follows.
 const BEGIN: &str = "<!-- figures: begin";
 /// Why a page can't take figures.
@@ -39,7 +37,7 @@ pub enum FiguresError {
 }
 
 /// A page with the figures of a run between its marks; everything else stays as it is. `check` is what
-/// the check of the machine said before it; without it the page keeps what it has of that.
+/// the check of the machine said before it.
 ///
 /// # Errors
 /// [`FiguresError`].
@@ -49,11 +47,7 @@ pub fn with_figures(
     check: Option<&str>,
 ) -> Result<String, FiguresError> {
     let (begin, end) = marks(page)?;
-    let earlier = page[begin..end]
-        .lines()
-        .find_map(|line| line.strip_prefix(CHECK));
-    let check = check.map(plain).or_else(|| earlier.map(str::to_owned));
-    let figures = experiment_figures(record, check.as_deref());
+    let figures = experiment_figures(record, check);
     let (before, after) = (&page[..begin], &page[end..]);
     Ok(format!(
         "{before}{FIGURES_BEGIN}\n\n{figures}\n{FIGURES_END}{after}"
@@ -90,11 +84,11 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
 }
 
 /// How many claims have which verdict, the picture, the claims, the open questions, and where the
-/// medians behind them are. `check`, as Markdown, is what the check of the machine said.
+/// medians behind them are.
 pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> String {
     let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
-    if let Some(check) = check {
-        out.push_str(&format!("\n{CHECK}{check}\n"));
+    if let Some(check) = check.map(plain) {
+        out.push_str(&format!("\n`fathom machine --check` before it: {check}\n"));
     }
     if !record.complete {
         out.push_str("\n**Partial**: not everything was measured.\n");
@@ -109,10 +103,8 @@ pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> Str
     }
     claims(&mut out, record);
     answers(&mut out, record, plain);
-    if experiment_tables(record).is_some() {
-        out.push_str(&format!(
-            "\n[Medians with their intervals, and the programs]({FIGURES_TABLES})\n"
-        ));
+    if let Some(tables) = Tables::of(record) {
+        out.push_str(&format!("\n[{}]({FIGURES_TABLES})\n", tables.caption()));
     }
     out
 }

@@ -20,20 +20,44 @@ const SHOWN: [&str; 7] = [
     "count",
 ];
 
-/// Every measure's medians with their intervals, and the programs with their versions, as Markdown;
-/// `None` where nothing was measured and no program asked for.
-pub fn experiment_tables(record: &ExperimentRecord) -> Option<String> {
-    let mut out = String::new();
-    for measure in &record.measures {
-        results(&mut out, record, &measure.id);
+/// The tables of a record, and what they are in words; `None` where nothing was measured and no
+/// program asked for.
+pub(super) struct Tables {
+    medians: String,
+    programs: String,
+}
+
+impl Tables {
+    pub(super) fn of(record: &ExperimentRecord) -> Option<Tables> {
+        let mut medians = String::new();
+        for measure in &record.measures {
+            results(&mut medians, record, &measure.id);
+        }
+        let mut programs = String::new();
+        versions(&mut programs, record);
+        (!medians.is_empty() || !programs.is_empty()).then_some(Tables { medians, programs })
     }
-    versions(&mut out, record);
-    (!out.is_empty()).then(|| {
-        let (title, taken) = (plain(&record.title), plain(&taken(record)));
-        format!(
-            "# {title}\n\nMedians with their intervals, and the programs. {taken} Written by `fathom run --readme`.\n{out}"
-        )
-    })
+
+    /// What is in them.
+    pub(super) fn caption(&self) -> &'static str {
+        match (self.medians.is_empty(), self.programs.is_empty()) {
+            (false, false) => "Medians with their intervals, and the programs",
+            (false, true) => "Medians with their intervals",
+            (true, _) => "The programs",
+        }
+    }
+}
+
+/// Every measure's medians with their intervals, and the programs with their versions, as Markdown;
+/// `None` where there are none.
+pub fn experiment_tables(record: &ExperimentRecord) -> Option<String> {
+    let tables = Tables::of(record)?;
+    let (title, taken) = (plain(&record.title), plain(&taken(record)));
+    let caption = tables.caption();
+    let Tables { medians, programs } = &tables;
+    Some(format!(
+        "# {title}\n\n{caption}. {taken} Written by `fathom run --readme`.\n{medians}{programs}"
+    ))
 }
 
 /// The medians of one measure: a row for each subject under its parameters, a column for each

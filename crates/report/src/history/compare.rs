@@ -56,7 +56,7 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
                 format!("{}, {}", one.word(), change(one.ratio.value))
             }
             Verdict::Same => format!("the same, within {}", share(one.margin)),
-            Verdict::Undecided => "undecided".to_owned(),
+            Verdict::Undecided => one.word().to_owned(),
         };
         return format!("{head} against {base}: {by}");
     }

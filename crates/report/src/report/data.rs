@@ -125,7 +125,7 @@ fn benchmark(one: &ReportBenchmark, extent: Extent, tables: &mut Tables) -> Valu
 fn compared(one: &ReportComparison) -> Value {
     json!({
         "base": one.base, "ratio": rounded(one.ratio.value), "low": rounded(one.ratio.low),
-        "high": rounded(one.ratio.high), "verdict": one.verdict.word(),
+        "high": rounded(one.ratio.high), "verdict": one.word(),
         "drift": rounded(one.drift.share), "measurements": one.drift.measurements,
     })
 }

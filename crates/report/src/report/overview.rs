@@ -59,8 +59,8 @@ pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> Str
         let verdict = match &benchmark.before {
             Some(before) => Cell::markup(format!(
                 "<span class=\"{}\">{}</span>",
-                class(before.verdict),
-                before.verdict.word()
+                class(before),
+                before.word()
             )),
             None => Cell::words(""),
         };
@@ -102,8 +102,9 @@ pub(super) fn pager(pages: usize, current: usize, link: impl Fn(usize) -> String
     )
 }
 
-fn class(verdict: Verdict) -> &'static str {
-    match verdict {
+fn class(one: &ReportComparison) -> &'static str {
+    match one.verdict {
+        Verdict::Faster | Verdict::Slower if one.higher_is_better.is_none() => "",
         Verdict::Faster => "good",
         Verdict::Slower => "bad",
         Verdict::Same => "",
@@ -117,12 +118,12 @@ fn change(comparison: Option<&ReportComparison>) -> Cell {
     };
     let [value, low, high] =
         [one.ratio.value, one.ratio.low, one.ratio.high].map(|r| signed(r - 1.0));
-    let markup = format!("<span class=\"{}\">{value}</span>", class(one.verdict));
+    let markup = format!("<span class=\"{}\">{value}</span>", class(one));
     let mut cell = Cell::number(&value, one.ratio.value);
     cell = cell.marked(markup);
     cell.with_title(&format!(
         "{}: {low} to {high}, with {} between separate measurements ({})",
-        one.verdict.word(),
+        one.word(),
         signed(one.drift.share),
         counted(one.drift.measurements as u64, "earlier one", "earlier ones")
     ))

@@ -108,6 +108,7 @@ fn benchmark(number: usize, revisions: usize) -> ReportBenchmark {
     });
     let compared = |base: usize, ratio: f64, verdict| {
         Some(ReportComparison {
+            higher_is_better: Some(false),
             base,
             ratio: Estimate {
                 value: ratio,

@@ -2,6 +2,7 @@
 
 use fathom_conduct::Target;
 use fathom_measure::{Hook, Hooks};
+use fathom_model::{listed, pairs};
 
 use super::arguments::Arguments;
 use super::expectation;
@@ -179,16 +180,8 @@ fn name_them(arguments: &Arguments, all: &mut [Target], commands: usize) -> Resu
             .enumerate()
             .any(|(i, name)| i != index && *name == plain[index]);
         if twin && !target.benchmark.parameters.is_empty() {
-            let shown: Vec<String> = target
-                .benchmark
-                .parameters
-                .iter()
-                .map(|(n, v)| format!("{n}={v}"))
-                .collect();
-            target
-                .benchmark
-                .name
-                .push_str(&format!(" ({})", shown.join(", ")));
+            let shown = pairs(listed(&target.benchmark.parameters), ", ");
+            target.benchmark.name.push_str(&format!(" ({shown})"));
         }
     }
     Ok(())

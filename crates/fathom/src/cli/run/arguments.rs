@@ -75,7 +75,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
 
-    /// Write the figures into README.md beside each file, between its marks; the rest stays
+    /// Write the figures into README.md beside each file, between its marks, and into figures.svg and
+    /// figures.md
     #[arg(long, conflicts_with_all = ["only", "plan", "list"])]
     pub readme: bool,
 

@@ -62,20 +62,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let began = Instant::now();
     for (index, experiment) in experiments.iter().enumerate() {
         let limits = Limits::of(arguments, began, experiments.len() - index);
-        let check = match arguments.readme {
+        let machine_check = match arguments.readme {
             true => readme::check_of_machine(experiment)?,
             false => None,
         };
-        let end = one(arguments, experiment, limits)?;
+        let end = one(arguments, experiment, limits, machine_check)?;
         code = worse(code, exit_code(&end));
         let stop = end.interrupted;
         let shown = show(arguments, &end.record);
         saver.save(&end.record, !stop);
         shown?;
         if arguments.readme && !stop {
-            // What an earlier run measured, it checked the machine for.
-            let check = check.filter(|_| !end.resumed);
-            readme::write(experiment, &end.record, check.as_deref())?;
+            readme::write(experiment, &end.record, end.machine_check.as_deref())?;
         }
         records.push((name_of(&experiment.path), end.record));
         if stop {
@@ -274,12 +272,18 @@ impl Limits {
     }
 }
 
-fn one(arguments: &Arguments, experiment: &Experiment, limits: Limits) -> Result<End, Failure> {
+fn one(
+    arguments: &Arguments,
+    experiment: &Experiment,
+    limits: Limits,
+    machine_check: Option<String>,
+) -> Result<End, Failure> {
     let options = Options {
         work: work_of(arguments, experiment),
         quick: arguments.quick,
         install: arguments.install,
         resume: arguments.resume,
+        machine_check,
         only: arguments.only.clone(),
         time: limits.time,
         deadline: limits.deadline,

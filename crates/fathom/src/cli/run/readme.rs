@@ -67,11 +67,17 @@ pub(super) fn write(
     let (path, text) = read(experiment)?;
     let page =
         report::with_figures(&text, record, check).map_err(|error| refused(&path, &error))?;
-    if let Some(picture) = report::experiment_picture(record) {
-        write::export(&path.with_file_name(report::FIGURES_PICTURE), picture)?;
-    }
-    if let Some(tables) = report::experiment_tables(record) {
-        write::export(&path.with_file_name(report::FIGURES_TABLES), tables)?;
+    let beside = [
+        (report::FIGURES_PICTURE, report::experiment_picture(record)),
+        (report::FIGURES_TABLES, report::experiment_tables(record)),
+    ];
+    for (name, text) in beside {
+        let file = path.with_file_name(name);
+        match text {
+            Some(text) => write::export(&file, text)?,
+            // One of an earlier run would say what the page doesn't.
+            None => drop(std::fs::remove_file(&file)),
+        }
     }
     write::export(&path, page)
 }
