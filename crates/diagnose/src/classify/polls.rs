@@ -342,8 +342,8 @@ mod tests {
             let context = contexts(&fake.trace, &descriptors, &asked)[&ROOT];
             (context.single_bytes, context.pipes)
         };
-        assert_eq!(reported(20), (20, 0));
-        assert_eq!(reported(400), (0, 20));
+        assert_eq!(reported(1), (20, 0));
+        assert_eq!(reported(20), (0, 20));
     }
 
     #[test]
