@@ -19,10 +19,9 @@ const BENCHMARKS: usize = 100;
 const REVISIONS: usize = 200;
 /// Points of the long series.
 const LONG: usize = 10_000;
-/// Series of the wide store, and points of each: some of them are sealed. What an overview reads of a
-/// series is its newest points, so that longer ones cost no more.
+/// Series of the wide store, and points of each.
 const WIDE: usize = 1_000;
-const WIDE_POINTS: usize = 1_000;
+const WIDE_POINTS: usize = 10_000;
 const ASKED_PAGE: f64 = 0.5;
 const ASKED_BYTES: u64 = 1_000_000;
 const ASKED_ANSWER: f64 = 0.05;
