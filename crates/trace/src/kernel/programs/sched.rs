@@ -188,7 +188,7 @@ fn note_call(a: &mut Asm) {
 /// counted shows when it was and whether the thread wanted it, and it is still in the call that it
 /// was in.
 fn mend_departure(c: &Context<'_>, a: &mut Asm) {
-    let (seen, uncounted, departed) = (a.label(), a.label(), a.label());
+    let (seen, uncounted, departed, within) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::NotEqual, R1, 0, seen);
     a.load(Width::Double, R9, R7, task::ON_SINCE);
@@ -213,6 +213,11 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Word, R7, task::OFF_CAUSE, R3);
     add_to(a, R7, task::ON_TOTAL, R2, R1);
     a.alu(Alu::Add, R9, R2);
+    // Not before that call: the scheduler's count lacks what interrupts and the hypervisor took.
+    a.load(Width::Double, R1, R7, task::ENTER);
+    a.jump_if(Cond::GreaterEqual, R9, R1, within);
+    a.mov(R9, R1);
+    a.bind(within);
     a.store(Width::Double, R7, task::OFF_SINCE, R9);
     a.store_imm(Width::Double, R7, task::WOKEN, 0);
     note_call(a);
