@@ -32,6 +32,15 @@ impl Verdict {
         }
     }
 
+    /// What a verdict by values alone, where less is better, is of a metric of this direction.
+    pub fn toward(self, higher_is_better: Option<bool>) -> Verdict {
+        match (self, higher_is_better) {
+            (Verdict::Faster, Some(true)) => Verdict::Slower,
+            (Verdict::Slower, Some(true)) => Verdict::Faster,
+            (verdict, _) => verdict,
+        }
+    }
+
     /// The word for it where it may not be known whether more is better: then one that doesn't judge.
     pub fn word_for(self, higher_is_better: Option<bool>) -> &'static str {
         match (self, higher_is_better) {

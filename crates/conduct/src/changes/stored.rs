@@ -6,7 +6,7 @@ use fathom_model::{HistorySeries, listed, with_parameters};
 
 use super::Asked;
 use crate::ConductError;
-use crate::history::{HistoryPlan, history};
+use crate::history::{HistoryPlan, higher_is_better, history};
 
 /// Which series of which store.
 #[derive(Debug)]
@@ -70,10 +70,7 @@ fn asked(series: &HistorySeries, environment: Option<String>, places: &[usize]) 
     Asked {
         name: format!("{name} {}{environment}", series.metric),
         unit: Some(series.unit.clone()),
-        higher_is_better: series
-            .direction
-            .as_deref()
-            .map(|word| word == "higher_is_better"),
+        higher_is_better: higher_is_better(series.direction.as_deref()),
         labels: points()
             .map(|point| match &point.revision {
                 Some(revision) => {

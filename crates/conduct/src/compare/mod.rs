@@ -15,6 +15,7 @@ use fathom_stats::{Measured, UnpairedRatio, judge_unpaired, unpaired_ratio};
 use fathom_store::{Error, Store};
 use side::{Session, Side, SideSeries};
 
+use crate::history::higher_is_better;
 use crate::{ConductError, stores};
 
 /// Benchmarks that a sentence names.
@@ -77,12 +78,7 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
     }
     let verdicts = judge_unpaired(&ratios, plan.margin);
     for (comparison, verdict) in comparisons.iter_mut().zip(verdicts) {
-        let more_is_better = comparison.higher_is_better == Some(true);
-        comparison.verdict = match verdict {
-            Verdict::Faster if more_is_better => Verdict::Slower,
-            Verdict::Slower if more_is_better => Verdict::Faster,
-            verdict => verdict,
-        };
+        comparison.verdict = verdict.toward(comparison.higher_is_better);
     }
     let Compared {
         mut warnings,
@@ -241,8 +237,7 @@ impl Compared<'_> {
                 parameters: other.parameters.clone(),
                 metric: other.metric.clone(),
                 unit: other.unit.clone(),
-                higher_is_better: (other.direction.as_deref())
-                    .map(|word| word == "higher_is_better"),
+                higher_is_better: higher_is_better(other.direction.as_deref()),
                 base: value_of(&before),
                 head: value_of(&after),
                 ratio: ratio.ratio,

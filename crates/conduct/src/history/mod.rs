@@ -161,6 +161,11 @@ pub(crate) fn environments(
     Ok(named.collect())
 }
 
+/// Whether more is better, by the direction of a series, where that is known.
+pub(crate) fn higher_is_better(direction: Option<&str>) -> Option<bool> {
+    direction.map(|word| word == "higher_is_better")
+}
+
 /// The numbers in this store of the environments with this key.
 pub(crate) fn numbers_of(store: &mut Store, key: &str) -> Result<Vec<i64>, fathom_store::Error> {
     let all = environments(store)?.into_iter();

@@ -7,6 +7,7 @@ use fathom_stats::{Measured, UnpairedRatio, change_points, judge_unpaired, unpai
 
 use crate::ConductError;
 use crate::compare::{drift, side};
+use crate::history::higher_is_better;
 
 /// Beside the metric that stands for a benchmark, so many more points are searched for changes: 20 ms
 /// for each 10,000.
@@ -137,12 +138,7 @@ fn compare(
     let mut verdicts = judge_unpaired(&ratios, report.margin).into_iter();
     let judged = found.into_iter().map(|found| {
         let (mut comparison, _) = found?;
-        let more_is_better = comparison.higher_is_better == Some(true);
-        comparison.verdict = match verdicts.next()? {
-            Verdict::Faster if more_is_better => Verdict::Slower,
-            Verdict::Slower if more_is_better => Verdict::Faster,
-            verdict => verdict,
-        };
+        comparison.verdict = verdicts.next()?.toward(comparison.higher_is_better);
         Some(comparison)
     });
     judged.collect()
@@ -184,9 +180,8 @@ fn one(
         estimate: side::estimate(point.value, point.low, point.high, point.runs),
     };
     let ratio = unpaired_ratio(&[of(&points[base])], &[of(last)], between)?;
-    let direction = series.direction.as_deref();
     let comparison = ReportComparison {
-        higher_is_better: direction.map(|word| word == "higher_is_better"),
+        higher_is_better: higher_is_better(series.direction.as_deref()),
         base: points[base].index,
         ratio: ratio.ratio,
         drift,

@@ -13,6 +13,7 @@ mod oversubscription;
 mod profile;
 mod programs;
 mod tally;
+mod untraced_io;
 mod wait_ends;
 mod warnings;
 
@@ -26,8 +27,9 @@ pub(crate) use oversubscription::is_runnable;
 pub(crate) use tally::Tally;
 pub(crate) use wait_ends::WaitEnds;
 
-use call_extrapolation::{CallExtrapolation, Untraced};
+use call_extrapolation::CallExtrapolation;
 use index::Index;
+use untraced_io::Untraced;
 
 use crate::calls;
 use crate::critical_path::CriticalPath;

@@ -39,7 +39,7 @@ pub enum SlowLaunch {
 pub enum ListeningBy {
     /// The kernel held the call of `listen` for Fathom.
     Kernel,
-    /// By looks at all sockets that listen.
+    /// By asking again and again which sockets listen.
     Look,
 }
 

@@ -1,0 +1,54 @@
+//! Reads and writes that the kernel counted and nobody traced.
+
+use fathom_trace::SyscallRow;
+
+use super::Analysis;
+use super::median::median;
+use crate::calls;
+
+/// One of the kernel's counts of a run.
+type IoCount = fn(&fathom_model::IoCounts) -> u64;
+
+/// What the kernel counted of one kind of calls and nobody traced.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Untraced {
+    /// The busiest row of the kind, which is given it: its place among the calls.
+    pub(super) row: Option<usize>,
+    pub(super) calls: u64,
+    pub(super) bytes: u64,
+}
+
+impl Analysis<'_> {
+    /// Of reads, and of writes: what the kernel counted beyond the traced calls.
+    pub(super) fn count_untraced_io(&self) -> [Untraced; 2] {
+        if !self.by_stops() {
+            return [Untraced::default(); 2];
+        }
+        let of = |fits: fn(&str) -> bool, calls: IoCount, bytes: IoCount| {
+            let rows = self.trace.syscalls.iter().enumerate();
+            let same: Vec<(usize, &SyscallRow)> = rows
+                .filter(|(_, row)| {
+                    fits(&row.name) && !calls::is_message(&row.name)
+                        || calls::is_counted_as_both(&row.name)
+                })
+                .collect();
+            let busiest = same
+                .iter()
+                .max_by_key(|(_, row)| (row.calls, row.tid, row.fd));
+            let rest = |of: IoCount, traced: u64| {
+                let runs = self.timed.iter();
+                let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
+                all.map_or(0, |all| (all as u64).saturating_sub(traced))
+            };
+            Untraced {
+                row: busiest.map(|(place, _)| *place),
+                calls: rest(calls, same.iter().map(|(_, row)| row.calls).sum()),
+                bytes: rest(bytes, same.iter().map(|(_, row)| row.bytes).sum()),
+            }
+        };
+        [
+            of(calls::is_read, |io| io.read_calls, |io| io.read_bytes),
+            of(calls::is_write, |io| io.write_calls, |io| io.written_bytes),
+        ]
+    }
+}
