@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Renders fathom-gate.json, which a pull request's job left, and posts it to the pull request whose head is
-# HEAD_REPOSITORY, HEAD_BRANCH at HEAD_SHA. A comment that is there is replaced; none is written when
-# there is nothing to say.
+# Renders RECORD, the fathom-gate.json that a pull request's job left, and posts it to the pull request whose head is
+# HEAD_REPOSITORY, HEAD_BRANCH at HEAD_SHA. Its own comment, if there is one, is replaced; none is written when there
+# is nothing to say.
 set -euo pipefail
 PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
 mark='<!-- fathom gate -->'
-
-"${FATHOM:-fathom}" gate render fathom-gate.json --markdown fathom-comment.md
+folder=$(dirname "${RECORD:?names fathom-gate.json}")
+if [ -L "$folder" ] || [ "$(ls -A -- "$folder")" != "${RECORD##*/}" ]; then
+    echo "the artifact is refused: it must hold ${RECORD##*/} and nothing else" >&2
+    exit 1
+fi
+source "$(dirname "${BASH_SOURCE[0]}")/record.sh"
 
 pull=$(gh api "repos/$GITHUB_REPOSITORY/pulls" -X GET -f state=open -f "head=${HEAD_REPOSITORY%%/*}:$HEAD_BRANCH" \
     --jq ".[] | select(.head.sha == \"$HEAD_SHA\") | .number")
@@ -16,16 +20,16 @@ if [ -z "$pull" ]; then
     exit 0
 fi
 old=$(gh api "repos/$GITHUB_REPOSITORY/issues/$pull/comments" --paginate \
-    --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$mark\"))) | .id")
+    --jq ".[] | select(.user.login == \"github-actions[bot]\" and (.body | startswith(\"$mark\"))) | .id")
 old=${old%%$'\n'*}
 
-if [ ! -s fathom-comment.md ]; then
+if [ ! -s "$comment" ]; then
     if [ -n "$old" ]; then gh api -X DELETE "repos/$GITHUB_REPOSITORY/issues/comments/$old"; fi
     exit 0
 fi
-{ echo "$mark"; cat fathom-comment.md; } >fathom-body.md
+{ echo "$mark"; cat "$comment"; } >"$work/body.md"
 if [ -n "$old" ]; then
-    gh api -X PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$old" -F body=@fathom-body.md >/dev/null
+    gh api -X PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$old" -F body=@"$work/body.md" >/dev/null
 else
-    gh api "repos/$GITHUB_REPOSITORY/issues/$pull/comments" -F body=@fathom-body.md >/dev/null
+    gh api "repos/$GITHUB_REPOSITORY/issues/$pull/comments" -F body=@"$work/body.md" >/dev/null
 fi

@@ -46,7 +46,7 @@ impl Forge {
         };
         std::fs::create_dir_all(forge.bin()).expect("a folder");
         std::fs::create_dir_all(forge.work()).expect("a folder");
-        let own = assert_cmd::cargo::cargo_bin!("fathom");
+        let own = env!("CARGO_BIN_EXE_fathom");
         std::os::unix::fs::symlink(own, forge.bin().join("fathom")).expect("a link");
         forge
     }
@@ -181,7 +181,34 @@ fn script(job: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Stands for GitLab: keeps what it is asked, and has these notes.
+/// A step of a workflow of GitHub: its lines, without what they are indented by.
+fn github_steps() -> Vec<String> {
+    let text = std::fs::read_to_string(integrations().join("github/comment.yml"));
+    let text = text.expect("the workflow");
+    let steps = text.split("\n    steps:\n").nth(1).expect("its steps");
+    let mut all: Vec<String> = Vec::new();
+    for line in steps.lines().map(str::trim_end) {
+        if let Some(first) = line.strip_prefix("      - ") {
+            all.push(String::new());
+            all.last_mut().expect("a step").push_str(first);
+        } else if let Some(step) = all
+            .last_mut()
+            .filter(|_| !line.trim_start().starts_with('#'))
+        {
+            step.push('\n');
+            step.push_str(line.trim_start());
+        }
+    }
+    all
+}
+
+/// What a step has for a key.
+fn value<'a>(step: &'a str, key: &str) -> Option<&'a str> {
+    let value = step.lines().find_map(|line| line.strip_prefix(key));
+    Some(value?.strip_prefix(": ")?.trim())
+}
+
+/// Stands for GitLab: keeps what it is asked, is used by user 42, and has these notes.
 struct Api {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -214,7 +241,9 @@ impl Api {
                 lines.read_exact(&mut body).expect("a body");
                 let body = String::from_utf8(body).expect("UTF-8");
                 kept.lock().expect("a lock").push(format!("{head}{body}"));
-                let answer = notes.to_string();
+                let own = json!({"id": 42, "username": "project_5_bot"});
+                let is_user = head.starts_with("GET /user ");
+                let answer = if is_user { &own } else { &notes }.to_string();
                 let _ = write!(
                     stream,
                     "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{answer}",
@@ -311,16 +340,24 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
         (done.status.success(), said, api.asked())
     };
     let notes = "/projects/5/merge_requests/7/notes";
-    let (posted, said, asked) = post(json!([{"id": 1, "body": "of a person"}]));
+    // One that somebody else wrote is not edited, however it looks.
+    let (own, other) = (json!({"id": 42}), json!({"id": 7}));
+    let alike = json!({"id": 8, "author": other, "body": "<!-- fathom gate -->\nold"});
+    let (posted, said, asked) = post(json!([alike]));
     assert!(posted, "{said}");
-    assert_eq!(asked[0].0, format!("GET {notes}?per_page=100 HTTP/1.1"));
-    assert_eq!(asked[1].0, format!("POST {notes} HTTP/1.1"));
-    assert!(asked[1].1.contains("PRIVATE-TOKEN: secret"), "{asked:?}");
-    assert!(asked[1].1.contains("body=%3C%21--"), "{asked:?}");
-    let old = json!([{"id": 1, "body": "x"}, {"id": 9, "body": "<!-- fathom gate -->\nold"}]);
+    assert_eq!(asked[0].0, "GET /user HTTP/1.1");
+    assert_eq!(asked[1].0, format!("GET {notes}?per_page=100 HTTP/1.1"));
+    assert_eq!(asked[2].0, format!("POST {notes} HTTP/1.1"));
+    assert!(asked[2].1.contains("PRIVATE-TOKEN: secret"), "{asked:?}");
+    assert!(asked[2].1.contains("body=%3C%21--"), "{asked:?}");
+    let old = json!([
+        alike,
+        {"id": 1, "author": own, "body": "x"},
+        {"id": 9, "author": own, "body": "<!-- fathom gate -->\nold"},
+    ]);
     let (posted, said, asked) = post(old.clone());
     assert!(posted, "{said}");
-    assert_eq!(asked[1].0, format!("PUT {notes}/9 HTTP/1.1"));
+    assert_eq!(asked[2].0, format!("PUT {notes}/9 HTTP/1.1"));
     // When there is nothing to say any more, the old comment goes.
     let mut record: Value = serde_json::from_str(&record).expect("it is JSON");
     record["verdict"] = "not worse".into();
@@ -331,65 +368,196 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
     forge.write(&file, &record.to_string());
     let (posted, said, asked) = post(old.clone());
     assert!(posted, "{said}");
-    assert_eq!(asked[1].0, format!("DELETE {notes}/9 HTTP/1.1"));
+    assert_eq!(asked[2].0, format!("DELETE {notes}/9 HTTP/1.1"));
     // What is no record is not posted.
     forge.write(&file, "{\"kind\": \"gate\", \"verdict\": \"worse\"}");
     let (posted, said, asked) = post(old);
     assert!(!posted && asked.is_empty(), "{asked:?}");
     assert!(said.contains("no record of `fathom gate --json`"), "{said}");
+    // Nor is a file read that a link in the artifact points to.
+    let elsewhere = forge.folder.path().join("elsewhere.json");
+    std::fs::rename(&file, &elsewhere).expect("it is moved");
+    std::os::unix::fs::symlink(&elsewhere, &file).expect("a link");
+    let (posted, said, asked) = post(json!([]));
+    assert!(!posted && asked.is_empty(), "{asked:?}");
+    assert!(said.contains("not a regular file"), "{said}");
+}
+
+/// Stands for GitHub's command: keeps what it is asked, and answers with one open pull request, and with an old comment
+/// if there is one.
+const GH: &str = r#"#!/bin/sh
+echo "$*" >>calls
+case "$*" in
+*pulls*) echo 7 ;;
+*--paginate*) cat old 2>/dev/null || true ;;
+*body=@*) for word; do case $word in body=@*) cp "${word#body=@}" body.md ;; esac; done ;;
+esac
+"#;
+
+impl Forge {
+    /// Runs the workflow that posts comments, with this as the artifact of the pull request's job.
+    fn comment(&self, artifact: &Path) -> Output {
+        self.program(&self.bin().join("gh"), GH);
+        let temporary = self.folder.path().join("runner");
+        for folder in [self.work(), temporary.clone()] {
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir_all(&folder).expect("a folder");
+        }
+        let filled_in = |value: &str| {
+            let temporary = temporary.to_str().expect("UTF-8");
+            value.replace("${{ runner.temp }}", temporary)
+        };
+        let mut last = None;
+        for step in github_steps() {
+            match value(&step, "uses") {
+                Some(action) if action.starts_with("actions/checkout@") => {
+                    // It leaves nothing in its folder that was there before.
+                    std::fs::remove_dir_all(self.work()).expect("it is removed");
+                    std::fs::create_dir_all(self.work()).expect("a folder");
+                    let integrations = integrations();
+                    self.must(&["cp", "-r", integrations.to_str().expect("UTF-8"), "."]);
+                }
+                Some(action) if action.starts_with("actions/download-artifact@") => {
+                    let to = value(&step, "path").map_or_else(|| ".".to_owned(), filled_in);
+                    let from = format!("{}/.", artifact.display());
+                    self.must(&["mkdir", "-p", &to]);
+                    self.must(&["cp", "-a", &from, &to]);
+                }
+                Some(action) => panic!("{action} is not known here"),
+                None => {
+                    let run = value(&step, "run").expect("a step runs or uses something");
+                    let record = value(&step, "RECORD").map_or_else(String::new, filled_in);
+                    let variables = [
+                        ("GITHUB_REPOSITORY", "own/project"),
+                        ("HEAD_REPOSITORY", "fork/project"),
+                        ("HEAD_BRANCH", "change"),
+                        ("HEAD_SHA", "0123"),
+                        ("RECORD", &record),
+                    ];
+                    let done = self.run(&["bash", "-e", "-c", run], &variables);
+                    let failed = !done.status.success();
+                    last = Some(done);
+                    if failed {
+                        break;
+                    }
+                }
+            }
+        }
+        last.expect("a step that ran")
+    }
+
+    fn program(&self, path: &Path, text: &str) {
+        self.write(path, text);
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(path, executable).expect("a mode");
+    }
 }
 
 #[test]
 fn a_comment_is_posted_where_the_event_says_and_replaced() {
     let forge = Forge::new();
     forge.record("x` @all\n<b>::error::");
-    // Stands for GitHub: answers with one open pull request, and with an old comment if there is one.
-    let gh = "#!/bin/sh\necho \"$*\" >>calls\ncase \"$*\" in\n*pulls*) echo 7 ;;\n*--paginate*) cat old 2>/dev/null || true ;;\nesac\n";
-    forge.write(&forge.bin().join("gh"), gh);
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(forge.bin().join("gh"), executable).expect("a mode");
+    let artifact = forge.folder.path().join("artifact");
+    std::fs::create_dir(&artifact).expect("a folder");
+    let record = artifact.join("fathom-gate.json");
+    std::fs::rename(forge.work().join("fathom-gate.json"), &record).expect("it is moved");
+    let done = forge.comment(&artifact);
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    let calls = forge.read("calls");
+    assert!(calls.contains("head=fork:change"), "{calls}");
+    assert!(
+        calls.contains("repos/own/project/issues/7/comments -F body=@"),
+        "{calls}"
+    );
+    assert!(
+        calls.contains(r#".user.login == "github-actions[bot]""#),
+        "{calls}"
+    );
+    let body = forge.read("body.md");
+    assert!(
+        body.starts_with("<!-- fathom gate -->\n**Worse: 1 of 1**"),
+        "{body}"
+    );
+    assert!(!body.contains("<b>"), "{body}");
+    // An older comment of the workflow is replaced.
+    forge.write(&forge.work().join("old"), "42\n");
     let comment = step("comment.sh");
     let variables = [
         ("GITHUB_REPOSITORY", "own/project"),
         ("HEAD_REPOSITORY", "fork/project"),
         ("HEAD_BRANCH", "change"),
         ("HEAD_SHA", "0123"),
+        ("RECORD", record.to_str().expect("UTF-8")),
     ];
-    let post = || {
-        let _ = std::fs::remove_file(forge.work().join("calls"));
-        let done = forge.run(&[comment.to_str().expect("UTF-8")], &variables);
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
-        forge.read("calls")
-    };
-    let calls = post();
-    assert!(calls.contains("head=fork:change"), "{calls}");
-    assert!(
-        calls.contains("repos/own/project/issues/7/comments -F body=@fathom-body.md"),
-        "{calls}"
-    );
-    let body = forge.read("fathom-body.md");
-    assert!(
-        body.starts_with("<!-- fathom gate -->\n**Worse: 1 of 1**"),
-        "{body}"
-    );
-    assert!(!body.contains("<b>"), "{body}");
-    forge.write(&forge.work().join("old"), "42\n");
-    let calls = post();
+    let done = forge.run(&[comment.to_str().expect("UTF-8")], &variables);
+    assert!(done.status.success(), "{done:?}");
+    let calls = forge.read("calls");
     assert!(
         calls.contains("-X PATCH repos/own/project/issues/comments/42"),
         "{calls}"
     );
-    // What is no record is not posted.
-    forge.write(
-        &forge.work().join("fathom-gate.json"),
-        "{\"kind\": \"gate\", \"verdict\": \"worse\"}",
-    );
-    let done = forge.run(&[comment.to_str().expect("UTF-8")], &variables);
-    assert!(!done.status.success());
+}
+
+/// What a pull request may put in place of the record. None of it runs, and none is posted.
+#[test]
+fn a_poisoned_artifact_is_refused_and_nothing_of_it_runs() {
+    type Poison = fn(&Forge, &Path);
+    let poisons: [(&str, &str, Poison); 6] = [
+        ("steps of its own", "and nothing else", |forge, artifact| {
+            let steps = artifact.join("integrations/steps");
+            std::fs::create_dir_all(&steps).expect("a folder");
+            let mark = forge.folder.path().join("ran");
+            let script = format!("#!/bin/sh\ntouch '{}'\n", mark.display());
+            for step in ["comment.sh", "install.sh", "record.sh", "gate.sh"] {
+                forge.program(&steps.join(step), &script);
+            }
+        }),
+        ("a link", "not a regular file", |forge, artifact| {
+            let record = artifact.join("fathom-gate.json");
+            let elsewhere = forge.folder.path().join("elsewhere.json");
+            std::fs::rename(&record, &elsewhere).expect("it is moved");
+            std::os::unix::fs::symlink(&elsewhere, &record).expect("a link");
+        }),
+        ("a huge file", "larger than 8 MiB", |_, artifact| {
+            let record = artifact.join("fathom-gate.json");
+            let file = std::fs::OpenOptions::new().write(true).open(record);
+            file.and_then(|file| file.set_len(1 << 40)).expect("a size");
+        }),
+        ("another name", "and nothing else", |_, artifact| {
+            let record = artifact.join("fathom-gate.json");
+            std::fs::rename(&record, artifact.join("other.json")).expect("it is moved");
+        }),
+        ("a pipe", "not a regular file", |forge, artifact| {
+            let record = artifact.join("fathom-gate.json");
+            std::fs::remove_file(&record).expect("it is removed");
+            forge.must(&["mkfifo", record.to_str().expect("UTF-8")]);
+        }),
+        ("no record", "no record of", |forge, artifact| {
+            let text = "{\"kind\": \"gate\", \"verdict\": \"worse\"}";
+            forge.write(&artifact.join("fathom-gate.json"), text);
+        }),
+    ];
+    let forge = Forge::new();
+    for (name, reason, poison) in poisons {
+        let artifact = forge.folder.path().join("artifact");
+        let _ = std::fs::remove_dir_all(&artifact);
+        std::fs::create_dir(&artifact).expect("a folder");
+        let _ = std::fs::create_dir_all(forge.work());
+        forge.record("parse");
+        let record = forge.work().join("fathom-gate.json");
+        std::fs::rename(record, artifact.join("fathom-gate.json")).expect("it is moved");
+        poison(&forge, &artifact);
+        let done = forge.comment(&artifact);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!done.status.success(), "{name}: {said}");
+        assert!(said.contains(reason), "{name}: {said}");
+        assert_eq!(forge.read("calls"), "", "{name}");
+        assert!(!forge.folder.path().join("ran").exists(), "{name} ran");
+    }
 }
 
 #[test]
@@ -408,4 +576,40 @@ fn a_program_that_is_there_is_not_installed() {
         String::from_utf8_lossy(&done.stderr)
     );
     assert_eq!(forge.read("path"), format!("{}\n", forge.bin().display()));
+}
+
+/// By a name from a registry, somebody else's program would come.
+#[test]
+fn a_missing_program_is_built_from_sources_beside_the_step_or_at_a_commit() {
+    let forge = Forge::new();
+    std::fs::remove_file(forge.bin().join("fathom")).expect("it is removed");
+    forge.program(
+        &forge.bin().join("cargo"),
+        "#!/bin/sh\necho \"$*\" >>calls\n",
+    );
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let install = |script: &Path, variables: &[(&str, &str)]| {
+        let _ = std::fs::remove_file(forge.work().join("calls"));
+        let done = forge.run(&[script.to_str().expect("UTF-8")], variables);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        (done.status.code(), forge.read("calls"), said)
+    };
+    let (code, calls, said) = install(&step("install.sh"), &[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(calls.starts_with("install --locked --path /"), "{calls}");
+    assert!(calls.ends_with("/crates/fathom\n"), "{calls}");
+    // A project that has only a copy of the steps.
+    let copied = forge.folder.path().join("install.sh");
+    std::fs::copy(step("install.sh"), &copied).expect("a copy");
+    let git = ("FATHOM_GIT", "https://forge.example/fathom.git");
+    let (code, calls, said) = install(&copied, &[git, ("FATHOM_REV", commit)]);
+    assert_eq!(code, Some(0), "{said}");
+    let from = format!("install --locked --git {} --rev {commit} fathom\n", git.1);
+    assert_eq!(calls, from);
+    let without: [&[(&str, &str)]; 3] = [&[], &[git], &[git, ("FATHOM_REV", "main")]];
+    for variables in without {
+        let (code, calls, said) = install(&copied, variables);
+        assert_eq!((code, calls.as_str()), (Some(2), ""), "{said}");
+        assert!(said.contains("FATHOM_REV"), "{said}");
+    }
 }
