@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 fn fathom() -> Command {
-    Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    Command::new(env!("CARGO_BIN_EXE_fathom"))
 }
 
 /// A step of 8 % at 60 in `a`, nothing in `b`, with noise that is the same each time.

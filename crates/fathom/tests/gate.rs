@@ -96,7 +96,7 @@ impl World {
 }
 
 fn fathom(here: &Path, home: &Path, arguments: &[&str]) -> Output {
-    Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(arguments)
         .current_dir(here)
         .env("HOME", home)
@@ -431,7 +431,7 @@ fn an_interrupted_gate_says_what_it_knew() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = "echo x >> runs\nif [ -f pid ] && [ $(wc -l < runs) -ge 40 ]; then kill -INT $(cat pid); fi\n";
     std::fs::write(folder.path().join("work.sh"), script).expect("a file");
-    let child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    let child = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args([
             "gate",
             "--base-cmd",

@@ -11,7 +11,7 @@ use fathom_machine::remembered::{self, Profile};
 use serde_json::Value;
 
 fn fathom(cache: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
     command
         .args(arguments)
         .env("XDG_CACHE_HOME", cache)

@@ -9,7 +9,7 @@ fn with_a_file(arguments: &[&str]) -> (Option<i32>, String, String) {
     let file = folder.path().join("f");
     std::fs::write(&file, "keep me\n").unwrap();
     std::os::unix::fs::symlink("f", folder.path().join("same")).unwrap();
-    let output = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(arguments)
         .current_dir(folder.path())
         .env("XDG_CACHE_HOME", "/dev/null/no-folder")

@@ -259,7 +259,7 @@ fn unexpected_output_is_exit_3() {
 /// `script` (of every Debian's bsdutils) gives its command a terminal.
 #[test]
 fn what_the_terminal_stops_is_ended_and_told() {
-    let fathom = assert_cmd::cargo::cargo_bin!("fathom").display();
+    let fathom = env!("CARGO_BIN_EXE_fathom");
     let line = format!("'{fathom}' bench -r 1 -w 0 --no-canaries \"sh -c 'stty -echo </dev/tty'\"");
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])

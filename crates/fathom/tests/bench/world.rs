@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 pub(crate) fn fathom(arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
     command
         .arg("bench")
         .args(arguments)

@@ -80,7 +80,7 @@ fn a_disk_that_is_full() {
     // Its own view of mounts, so that nothing is left behind.
     let script = "mount -t tmpfs -o size=48k none .fathom && \
                   { cat /dev/zero > .fathom/filled 2> /dev/null; exec \"$@\"; }";
-    let fathom = assert_cmd::cargo::cargo_bin!("fathom");
+    let fathom = env!("CARGO_BIN_EXE_fathom");
     let mounted = |words: &[&str]| {
         let mut command = world.command(&[]);
         let environment: Vec<_> = command
@@ -99,7 +99,7 @@ fn a_disk_that_is_full() {
         fathom_test_log::skipped("no file system can be mounted here");
         return;
     }
-    let mut words = vec![fathom.to_str().unwrap()];
+    let mut words = vec![fathom];
     words.extend(BENCH);
     let output = mounted(&words).unwrap();
     let bundle = kept_beside(&output, "its disk is full");

@@ -40,7 +40,7 @@ impl World {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
         command
             .args(arguments)
             .current_dir(self.here())

@@ -19,7 +19,7 @@ fn sample(file: &str) -> PathBuf {
 }
 
 fn fathom(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(arguments)
         .current_dir(folder)
         .env("XDG_DATA_HOME", folder.join("data"))

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
     command.arg("pipe").args(arguments).stdin(Stdio::null());
     command
 }
@@ -47,7 +47,7 @@ fn note<'a>(record: &'a Value, id: &str) -> &'a str {
 
 /// The tiers that this user may use here.
 fn tiers() -> Vec<&'static str> {
-    let fathom = assert_cmd::cargo::cargo_bin!("fathom");
+    let fathom = env!("CARGO_BIN_EXE_fathom");
     let listed = Command::new(fathom)
         .args(["why", "--tiers"])
         .output()

@@ -97,7 +97,7 @@ impl World {
     }
 
     pub(crate) fn fathom_in(&self, folder: &Path, arguments: &[&str]) -> Command {
-        let program = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+        let program = Command::new(env!("CARGO_BIN_EXE_fathom"));
         let mut command = self.alone(program);
         command.args(arguments).current_dir(folder);
         command

@@ -92,7 +92,7 @@ pub(crate) fn line(kind: &str) -> String {
 }
 
 pub(crate) fn fathom(options: &[&str], server: &[String]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
     command.arg("serve").args(options);
     if !server.is_empty() {
         command.arg("--").args(server);

@@ -114,7 +114,7 @@ fn calls_of_what_runs_already_are_counted_from_then_on() {
 
 /// Starts observing by samples, and goes on once the process is sampled: its files are open then.
 fn sampled(pid: &str, more: &[&str]) -> Child {
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(["why", "--pid", pid, "--tier", "sample"])
         .args(more)
         .stdin(Stdio::null())
@@ -244,7 +244,7 @@ fn for_nobody(folder: &Path) -> Result<PathBuf, &'static str> {
     }
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.join("fathom");
-    std::fs::copy(assert_cmd::cargo::cargo_bin!("fathom"), &program).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_fathom"), &program).unwrap();
     Ok(program)
 }
 

@@ -160,7 +160,7 @@ fn interrupted(last: usize) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let begun = folder.path().join("begun");
     let last = last.to_string();
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(["why", "--runs", "3", "--", "sh", "-c", NEVER_ENDS_AT_LAST])
         .args([text(&begun), &last])
         .stdin(Stdio::null())

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 pub(crate) fn fathom(arguments: &[&str]) -> Output {
-    Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(arguments)
         .stdin(Stdio::null())
         .output()
