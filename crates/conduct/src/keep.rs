@@ -14,6 +14,7 @@
 //!
 //! What was interrupted is not saved: its figures rest on fewer runs than were asked for.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use fathom_store::git::{self, GitError};
@@ -63,6 +64,7 @@ impl KeepPlan {
         let mut beside = vec![here.to_path_buf(), std::env::temp_dir()];
         beside.splice(0..0, project);
         Ok(Some(Keeper {
+            here: here.to_path_buf(),
             location,
             labels: self.labels.clone(),
             revision,
@@ -112,6 +114,8 @@ fn source(here: &Path, labelled: bool) -> (Option<Revision>, Vec<String>) {
 /// Who keeps records.
 #[derive(Debug, Clone)]
 pub struct Keeper {
+    /// In the repository whose revisions are measured, if there is one.
+    here: PathBuf,
     location: Location,
     labels: Vec<String>,
     revision: Option<Revision>,
@@ -173,7 +177,8 @@ impl Keeper {
     /// # Errors
     /// [`NotSaved`].
     pub fn keep(&self, record: &impl Serialize) -> Result<Kept, NotSaved> {
-        let draft = self.draft(record)?;
+        let mut draft = self.draft(record)?;
+        self.place(std::slice::from_mut(&mut draft));
         let saved = save_or_keep(&self.location, Options::default(), &draft, &self.beside)?;
         let warnings = saved.warnings.iter().map(ToString::to_string);
         Ok(Kept {
@@ -190,14 +195,30 @@ impl Keeper {
     /// Those of the store.
     pub fn keep_all(&self, records: &[impl Serialize]) -> Result<Vec<String>, Error> {
         let drafts: Result<Vec<Draft>, Error> = records.iter().map(|one| self.draft(one)).collect();
+        let mut drafts = drafts?;
+        self.place(&mut drafts);
         let mut store = Store::open_with(&self.location, Options::default())?;
-        let saved = store.save_all(&drafts?)?;
+        let saved = store.save_all(&drafts)?;
         Ok(saved.into_iter().map(|saved| saved.id).collect())
     }
 
     /// What must be known of the source that is measured, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Notes when the commits were made, where the repository has them: records stand in that order.
+    fn place(&self, drafts: &mut [Draft]) {
+        let revisions = drafts.iter().filter_map(|draft| draft.revision.as_ref());
+        let revisions: HashSet<String> = revisions.map(|revision| revision.id.clone()).collect();
+        if revisions.is_empty() {
+            return;
+        }
+        let places = git::places(&self.here, &revisions).unwrap_or_default();
+        for draft in drafts {
+            let revision = draft.revision.as_ref();
+            draft.committed = revision.and_then(|revision| places.get(&revision.id).copied());
+        }
     }
 
     fn draft(&self, record: &impl Serialize) -> Result<Draft, Error> {

@@ -78,13 +78,17 @@ pub fn find(store: &mut Store, here: &Path, asked: &str) -> Result<Vec<Head>, Er
     match found.is_empty() {
         true => Err(Error::NotFound {
             store: store.name().to_owned(),
-            what: format!("measurement of {asked:?} (revision {})", &revision[..12]),
+            what: format!(
+                "measurement of {asked:?} (revision {})",
+                revision.get(..12).unwrap_or(&revision)
+            ),
         }),
         false => Ok(found),
     }
 }
 
-/// Gives records a label, or takes it away; yields how many were changed.
+/// Gives records a label, or takes it away; yields the records that are meant as they are now, and how many
+/// were changed.
 ///
 /// # Errors
 /// A label that can't be meant, records that aren't there.
@@ -94,12 +98,18 @@ pub fn tag(
     asked: &str,
     label: &str,
     remove: bool,
-) -> Result<usize, Error> {
+) -> Result<(Vec<Head>, usize), Error> {
     if !remove {
         crate::keep::check_label(label)?;
     }
     let records = find(store, here, asked)?;
-    store.tag(&records, label, remove)
+    let changed = store.tag(&records, label, remove)?;
+    let mut now = store.heads(records.iter().map(|head| head.number))?;
+    let now = records
+        .iter()
+        .filter_map(|head| now.remove(&head.number))
+        .collect();
+    Ok((now, changed))
 }
 
 /// From which time on `before` reaches back: a date, or an age such as `90d`.

@@ -39,6 +39,11 @@ struct Entry {
     labels: Vec<String>,
     command: String,
     inputs: Vec<Input>,
+    /// What its order rests on ([`Head::order`]), where that is not its time alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    committed: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<i64>,
     /// The record, byte for byte.
     text: Option<String>,
     /// Instead, what is left of a pruned one.
@@ -103,6 +108,8 @@ pub(crate) fn write_draft<W: Write>(draft: &Draft, out: W) -> io::Result<W> {
     let mut writer = Writer::new(out)?;
     let Draft {
         revision,
+        committed,
+        turn,
         labels,
         command,
         inputs,
@@ -111,6 +118,8 @@ pub(crate) fn write_draft<W: Write>(draft: &Draft, out: W) -> io::Result<W> {
     } = draft.clone();
     let entry = Entry {
         id: draft.id(),
+        committed,
+        turn,
         revision,
         labels,
         command,
@@ -141,6 +150,9 @@ impl Store {
                 writer.line(&Line::Renamed { old, new }).map_err(failed)?;
             }
             let mut left = points_of(database, records)?;
+            // As they were saved: equal ones keep their order where they are loaded.
+            let mut records: Vec<&Head> = records.iter().collect();
+            records.sort_by_key(|head| head.number);
             for head in records {
                 let Head {
                     id,
@@ -148,6 +160,8 @@ impl Store {
                     labels,
                     command,
                     inputs,
+                    place,
+                    turn,
                     ..
                 } = head.clone();
                 let left = head.pruned.map(|pruned| Left {
@@ -168,6 +182,8 @@ impl Store {
                     None
                 };
                 let entry = Entry {
+                    committed: Some(place).filter(|place| *place != turn),
+                    turn: Some(turn).filter(|turn| *turn != head.time),
                     id,
                     revision,
                     labels,
@@ -320,6 +336,8 @@ fn draft(entry: Entry) -> Result<Draft, String> {
         labels,
         command,
         inputs,
+        committed,
+        turn,
         text,
         left,
     } = entry;
@@ -338,6 +356,9 @@ fn draft(entry: Entry) -> Result<Draft, String> {
                 at: left.pruned,
             }),
             revision: None,
+            committed: None,
+            is_new: false,
+            turn: None,
             labels: Vec::new(),
             command: String::new(),
             inputs: Vec::new(),
@@ -351,6 +372,8 @@ fn draft(entry: Entry) -> Result<Draft, String> {
     match draft.id() == id {
         true => Ok(Draft {
             revision,
+            committed,
+            turn,
             labels,
             command,
             inputs,

@@ -22,13 +22,23 @@ pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     read.is_ok().then_some(bytes)
 }
 
-/// Seals points, sorted by time. Columns, and of the floats each of the eight bytes for all points
+/// Before the number of points where each has a place of its own: a number of points is never negative.
+const WITH_PLACES: i64 = -1;
+
+/// Seals points in their order. Columns, and of the floats each of the eight bytes for all points
 /// together: signs, exponents and leading digits hardly differ, and pack to nothing.
 pub(crate) fn seal(points: &[Point]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(points.len() * 32);
+    let with_places = points.iter().any(|point| point.place != point.time);
+    if with_places {
+        number(&mut bytes, WITH_PLACES);
+    }
     number(&mut bytes, points.len() as i64);
     let (mut time, mut record) = (0, 0);
     for point in points {
+        if with_places {
+            number(&mut bytes, point.place.wrapping_sub(point.time));
+        }
         number(&mut bytes, point.time.wrapping_sub(time));
         number(&mut bytes, point.record.wrapping_sub(record));
         number(&mut bytes, i64::from(point.runs));
@@ -46,17 +56,30 @@ pub(crate) fn seal(points: &[Point]) -> Vec<u8> {
 pub(crate) fn open(packed: &[u8], environment: i64) -> Option<Vec<Point>> {
     let bytes = unpack(packed)?;
     let mut rest = bytes.as_slice();
-    let count = usize::try_from(take_number(&mut rest)?).ok()?;
+    let first = take_number(&mut rest)?;
+    let with_places = first == WITH_PLACES;
+    let count = if with_places {
+        take_number(&mut rest)?
+    } else {
+        first
+    };
+    let count = usize::try_from(count).ok()?;
     if count > bytes.len() {
         return None;
     }
     let mut points = Vec::with_capacity(count);
     let (mut time, mut record) = (0i64, 0i64);
     for _ in 0..count {
+        let apart = if with_places {
+            take_number(&mut rest)?
+        } else {
+            0
+        };
         time = time.wrapping_add(take_number(&mut rest)?);
         record = record.wrapping_add(take_number(&mut rest)?);
         let runs = u32::try_from(take_number(&mut rest)?).ok()?;
         points.push(Point {
+            place: time.wrapping_add(apart),
             time,
             record,
             environment,
@@ -78,7 +101,8 @@ pub(crate) fn open(packed: &[u8], environment: i64) -> Option<Vec<Point>> {
         point.low = float(1, index);
         point.high = float(2, index);
     }
-    Some(points)
+    let is_number = |p: &Point| [p.value, p.low, p.high].iter().all(|it| it.is_finite());
+    points.iter().all(is_number).then_some(points)
 }
 
 /// Seven bits a byte, the sign in the lowest.
@@ -111,6 +135,7 @@ mod tests {
     fn points() -> Vec<Point> {
         let point = |i: i64| Point {
             time: 1_795_219_200_000 + i * 3_600_000 - (i % 7) * 5_000_000,
+            place: 1_795_219_200_000 + i * 3_600_000 - (i % 7) * 5_000_000,
             record: 40 + i * i,
             environment: 3,
             runs: 10 + (i % 3) as u32,
@@ -128,6 +153,12 @@ mod tests {
         let mut extreme = points()[..1].to_vec();
         (extreme[0].time, extreme[0].record, extreme[0].runs) = (i64::MIN, i64::MAX, u32::MAX);
         assert_eq!(open(&seal(&extreme), 3).unwrap(), extreme);
+        let mut placed = points();
+        for (number, point) in placed.iter_mut().enumerate() {
+            point.place -= number as i64 * 1_000;
+        }
+        placed[7].place = i64::MAX;
+        assert_eq!(open(&seal(&placed), 3).unwrap(), placed);
     }
 
     #[test]

@@ -8,8 +8,10 @@ use crate::Error;
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
-    /// No text: numbers are always there.
+    /// No text; in a row, nothing of any type.
     Null,
+    /// No number.
+    NoInt,
     Int(i64),
     Real(f64),
     Text(String),
@@ -58,6 +60,16 @@ pub(crate) struct Words {
     pub clustered: &'static str,
 }
 
+thread_local! {
+    /// Something of the wrong kind was taken from a row: a file or a server that means ill, or is damaged.
+    static MISREAD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+fn misread<T>(instead: T) -> T {
+    MISREAD.set(true);
+    instead
+}
+
 /// A row of an answer; columns are taken in order.
 #[derive(Debug)]
 pub(crate) struct Row(std::vec::IntoIter<Cell>);
@@ -74,15 +86,16 @@ impl Row {
     pub(crate) fn maybe_int(&mut self) -> Option<i64> {
         match self.0.next() {
             Some(Cell::Int(value)) => Some(value),
-            _ => None,
+            Some(Cell::Null) => None,
+            _ => misread(None),
         }
     }
 
     pub(crate) fn real(&mut self) -> f64 {
         match self.0.next() {
-            Some(Cell::Real(value)) => value,
+            Some(Cell::Real(value)) if value.is_finite() => value,
             Some(Cell::Int(value)) => value as f64,
-            _ => f64::NAN,
+            _ => misread(0.0),
         }
     }
 
@@ -93,14 +106,15 @@ impl Row {
     pub(crate) fn maybe_text(&mut self) -> Option<String> {
         match self.0.next() {
             Some(Cell::Text(value)) => Some(value),
-            _ => None,
+            Some(Cell::Null) => None,
+            _ => misread(None),
         }
     }
 
     pub(crate) fn blob(&mut self) -> Vec<u8> {
         match self.0.next() {
             Some(Cell::Bytes(value)) => value,
-            _ => Vec::new(),
+            _ => misread(Vec::new()),
         }
     }
 }
@@ -120,6 +134,12 @@ impl From<i64> for Cell {
 impl From<f64> for Cell {
     fn from(value: f64) -> Cell {
         Cell::Real(value)
+    }
+}
+
+impl From<Option<i64>> for Cell {
+    fn from(value: Option<i64>) -> Cell {
+        value.map_or(Cell::NoInt, Cell::from)
     }
 }
 
@@ -201,7 +221,14 @@ pub(crate) fn in_transaction<T>(
     body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,
 ) -> Result<T, Error> {
     database.begin(access)?;
-    let done = body(database).and_then(|value| database.commit().map(|()| value));
+    MISREAD.set(false);
+    let done = body(database).and_then(|value| match MISREAD.get() {
+        true => Err(Error::Damaged {
+            store: database.name().to_owned(),
+            what: "a value of the wrong kind".to_owned(),
+        }),
+        false => database.commit().map(|()| value),
+    });
     if done.is_err() {
         database.roll_back();
     }

@@ -100,6 +100,13 @@ pub struct Draft {
     pub points: Vec<NewPoint>,
     /// The source; absent outside of a repository.
     pub revision: Option<Revision>,
+    /// When its commit was made, where that is known: [`crate::git::places`].
+    pub committed: Option<i64>,
+    /// Whether it was measured just now: then it stands behind what was saved before it, even if the clock
+    /// was set back meanwhile.
+    pub is_new: bool,
+    /// Of a bundle: its turn among records, where that is not its time.
+    pub(crate) turn: Option<i64>,
     /// Names, such as a version.
     pub labels: Vec<String>,
     /// The command line.
@@ -148,6 +155,9 @@ impl Draft {
             fathom_version: word("fathom_version")?,
             // Only an import names one, where its file does.
             revision: serde_json::from_value(record["revision"].clone()).ok(),
+            committed: None,
+            is_new: false,
+            turn: None,
             labels: Vec::new(),
             command: names.join("; "),
             inputs: Vec::new(),
@@ -176,8 +186,11 @@ impl Draft {
             benchmarks: Vec<Fed>,
             #[serde(default)]
             conditions: Fed,
+            #[serde(default)]
+            time_from_file: bool,
         }
         let record: Option<Record> = serde_json::from_str(&draft.text).ok();
+        draft.is_new = !record.as_ref().is_some_and(|record| record.time_from_file);
         let fed = record.into_iter().flat_map(|record| {
             let mut all = record.benchmarks;
             all.push(record.conditions);

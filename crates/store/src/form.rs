@@ -5,7 +5,7 @@ use crate::database::{Access, Database, Words, in_transaction};
 
 /// One entry for each form, the statements that make it of the one before. Entries are never changed:
 /// `tests/fixtures` has a store of each.
-const STEPS: [fn(&Words) -> String; 1] = [first];
+const STEPS: [fn(&Words) -> String; 2] = [first, second];
 
 /// The newest form.
 pub(crate) const KNOWN: i64 = STEPS.len() as i64;
@@ -42,6 +42,17 @@ fn first(words: &Words) -> String {
              points BIGINT NOT NULL, packed {bytes} NOT NULL);
          CREATE INDEX chunk_series ON chunk (series, last);"
     )
+}
+
+/// Where a record stands among others ([`crate::Head::order`]). Absent, it stands by its time: so do the
+/// records of form 1, and what a Fathom that had the store open in that form still writes.
+fn second(_: &Words) -> String {
+    "ALTER TABLE record ADD COLUMN place BIGINT;
+     ALTER TABLE record ADD COLUMN turn BIGINT;
+     CREATE INDEX record_turn ON record (environment, turn) WHERE turn IS NOT NULL;
+     ALTER TABLE tail ADD COLUMN place BIGINT;
+     ALTER TABLE chunk ADD COLUMN place BIGINT;"
+        .to_owned()
 }
 
 /// Brings the tables to the newest form; several processes may try at once.

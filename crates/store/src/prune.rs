@@ -2,7 +2,7 @@
 //! takes the runs away; what is known of the record, and its points, stay.
 
 use crate::database::{Cell, Row, select_in};
-use crate::records::{Head, heads};
+use crate::records::{Head, NEWEST_FIRST, heads};
 use crate::{Error, Store, date};
 
 /// Which records lose their runs: those to which all of this applies. Start from the default, which keeps
@@ -28,8 +28,8 @@ impl Store {
         }
         let statement = format!(
             "SELECT id FROM (SELECT id, time, pruned, ROW_NUMBER() OVER
-                 (PARTITION BY command ORDER BY time DESC, id DESC) AS place FROM record) AS placed
-             WHERE pruned IS NULL AND time < $1 AND place > $2 {}",
+                 (PARTITION BY command ORDER BY {NEWEST_FIRST}) AS behind FROM record) AS placed
+             WHERE pruned IS NULL AND time < $1 AND behind > $2 {}",
             if which.labelled {
                 ""
             } else {
@@ -44,7 +44,7 @@ impl Store {
             let found = database.query(&statement, &cells)?;
             let heads = heads(database, found.into_iter().map(|mut row: Row| row.int()))?;
             let mut heads: Vec<Head> = heads.into_values().collect();
-            heads.sort_by_key(|head| (head.time, head.number));
+            heads.sort_by_key(Head::order);
             Ok(heads)
         })
     }

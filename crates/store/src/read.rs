@@ -34,8 +34,11 @@ pub struct Series {
 /// One figure of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Start of the measurement, milliseconds since 1970, UTC.
+    /// Start of the measurement, milliseconds since 1970, UTC; where the clock was set back, that of the
+    /// measurement before.
     pub time: i64,
+    /// The record's [`Head::place`].
+    pub place: i64,
     /// Number of the record in this store.
     pub record: i64,
     /// Number of the segment in this store.
@@ -48,6 +51,13 @@ pub struct Point {
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,
+}
+
+impl Point {
+    /// Where it stands in its series: as its record does among records ([`Head::order`]).
+    pub fn order(&self) -> (i64, i64, i64) {
+        (self.place, self.time, self.record)
+    }
 }
 
 /// A point with what is known of its record.
@@ -110,7 +120,7 @@ impl Store {
         self.reading(|database| newest(database, series, last))
     }
 
-    /// The points of several series, by time.
+    /// The points of several series, each in its order ([`Point::order`]).
     ///
     /// # Errors
     /// Those of the database.
@@ -133,7 +143,7 @@ impl Store {
         self.reading(|database| heads(database, numbers))
     }
 
-    /// The points of a series, by time: over clocks that were set back and records that were loaded later.
+    /// The points of a series in their order ([`Point::order`]).
     ///
     /// # Errors
     /// Those of the database.
@@ -164,14 +174,14 @@ impl Store {
     /// # Errors
     /// Those of the database.
     pub fn environments(&mut self) -> Result<BTreeMap<i64, Value>, Error> {
-        let rows = self
-            .database
-            .query("SELECT id, facts FROM environment", &[])?;
         let facts = |row: &mut Row| serde_json::from_str(&row.text()).unwrap_or(Value::Null);
-        Ok(rows
-            .into_iter()
-            .map(|mut row| (row.int(), facts(&mut row)))
-            .collect())
+        self.reading(|database| {
+            let rows = database.query("SELECT id, facts FROM environment", &[])?;
+            Ok(rows
+                .into_iter()
+                .map(|mut row| (row.int(), facts(&mut row)))
+                .collect())
+        })
     }
 }
 
@@ -235,13 +245,15 @@ fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last) || pattern == name
 }
 
-const TAIL: &str = "record, environment, time, value, low, high, runs";
+const TAIL: &str =
+    "record, environment, time, COALESCE(place, time) AS place, value, low, high, runs";
 
 fn point(row: &mut Row) -> Point {
     Point {
         record: row.int(),
         environment: row.int(),
         time: row.int(),
+        place: row.int(),
         value: row.real(),
         low: row.real(),
         high: row.real(),
@@ -267,17 +279,18 @@ fn newest(
     let keys: Vec<Cell> = series.iter().map(|number| (*number).into()).collect();
     let tails = format!(
         "SELECT series, {TAIL} FROM (SELECT series, {TAIL}, ROW_NUMBER() OVER
-             (PARTITION BY series ORDER BY time DESC, record DESC) AS place FROM tail WHERE series"
+             (PARTITION BY series ORDER BY COALESCE(place, time) DESC, time DESC, record DESC) AS behind
+             FROM tail WHERE series"
     );
     let mut found: HashMap<i64, Vec<Point>> = HashMap::new();
-    let end = format!(") AS placed WHERE place <= {last}");
+    let end = format!(") AS placed WHERE behind <= {last}");
     for mut row in select_in(database, &tails, &keys, &end)? {
         found.entry(row.int()).or_default().push(point(&mut row));
     }
     // Of each series the chunks that were not opened yet, the newest at the end.
     let mut closed: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
-    let places = "SELECT series, last, id FROM chunk WHERE series";
-    for mut row in select_in(database, places, &keys, "ORDER BY last")? {
+    let places = "SELECT series, COALESCE(place, last) AS newest, id FROM chunk WHERE series";
+    for mut row in select_in(database, places, &keys, "ORDER BY newest")? {
         let chunks = closed.entry(row.int()).or_default();
         chunks.push((row.int(), row.int()));
     }
@@ -285,7 +298,7 @@ fn newest(
         let mut wanted: Vec<Cell> = Vec::new();
         for (series, chunks) in &mut closed {
             let points = found.entry(*series).or_default();
-            points.sort_by_key(|point| std::cmp::Reverse((point.time, point.record)));
+            points.sort_by_key(|point| std::cmp::Reverse(point.order()));
             points.truncate(last);
             let Some((newest, chunk)) = chunks.pop() else {
                 continue;
@@ -293,7 +306,7 @@ fn newest(
             // No other chunk has a newer one either.
             match points
                 .get(last - 1)
-                .is_some_and(|point| point.time > newest)
+                .is_some_and(|point| point.place > newest)
             {
                 true => chunks.clear(),
                 false => wanted.push(chunk.into()),
@@ -310,7 +323,7 @@ fn newest(
         }
     }
     for points in found.values_mut() {
-        points.sort_by_key(|point| (point.time, point.record));
+        points.sort_by_key(Point::order);
     }
     Ok(found)
 }
@@ -323,7 +336,7 @@ fn opened(database: &dyn Database, mut row: Row, series: i64) -> Result<Vec<Poin
     })
 }
 
-/// The points of one series by time.
+/// The points of one series in their order.
 pub(crate) fn points(
     database: &mut dyn Database,
     series: i64,
@@ -333,7 +346,7 @@ pub(crate) fn points(
     Ok(found.remove(&series).unwrap_or_default())
 }
 
-/// The points of several series, each by time.
+/// The points of several series, each in its order.
 fn points_of(
     database: &mut dyn Database,
     series: &[i64],
@@ -366,7 +379,7 @@ fn points_of(
                 .is_none_or(|of| of.contains(&point.record));
             wanted && point.time >= from
         });
-        points.sort_by_key(|point| (point.time, point.record));
+        points.sort_by_key(Point::order);
     }
     Ok(found)
 }

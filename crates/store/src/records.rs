@@ -18,6 +18,10 @@ pub struct Head {
     pub kind: String,
     /// Start of the measurement, milliseconds since 1970, UTC.
     pub time: i64,
+    /// When its commit was made, where that is known ([`crate::git::places`]), else its turn.
+    pub place: i64,
+    /// Its time; where the clock was set back, that of the record before.
+    pub turn: i64,
     /// Number of its segment.
     pub environment: i64,
     /// The source that was measured, if it was in a repository.
@@ -34,6 +38,19 @@ pub struct Head {
     pub pruned: Option<i64>,
     /// Names that it was given.
     pub labels: Vec<String>,
+}
+
+impl Head {
+    /// Where it stands among all records, in every store that has them: by its commit where that is known,
+    /// then by the time of the measurement, then as it was saved.
+    pub fn order(&self) -> (i64, i64, i64) {
+        (self.place, self.turn, self.number)
+    }
+
+    /// The first twelve digits of the id: enough for people.
+    pub fn short_id(&self) -> &str {
+        self.id.get(..12).unwrap_or(&self.id)
+    }
 }
 
 /// Which records.
@@ -55,10 +72,14 @@ pub enum Selector {
 
 const COLUMNS: &str =
     "SELECT id, hash, kind, time, environment, revision, branch, dirty, command, inputs, seed,
-    fathom_version, pruned FROM record";
+    fathom_version, pruned, COALESCE(place, turn, time), COALESCE(turn, time) FROM record";
+
+/// The newest record first, in SQL.
+pub(crate) const NEWEST_FIRST: &str =
+    "COALESCE(place, turn, time) DESC, COALESCE(turn, time) DESC, id DESC";
 
 impl Store {
-    /// Records, newest first; none if nothing fits.
+    /// Records, the last of their order ([`Head::order`]) first; none if nothing fits.
     ///
     /// # Errors
     /// Those of the database.
@@ -147,7 +168,7 @@ fn meanings(asked: &str) -> Vec<Selector> {
 /// The different things that were found by the beginning of a name.
 fn candidates(found: &[Head], which: &Selector) -> Vec<String> {
     let name = |head: &Head| match which {
-        Selector::Id(_) => Some(head.id[..12].to_owned()),
+        Selector::Id(_) => Some(head.short_id().to_owned()),
         Selector::Revision(_) => head.revision.as_ref().map(|revision| revision.id.clone()),
         _ => None,
     };
@@ -160,6 +181,8 @@ fn candidates(found: &[Head], which: &Selector) -> Vec<String> {
 fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Error> {
     // The beginning of a word as a range: an index serves it, and nothing in it is a pattern.
     let range = |digits: &str| vec![digits.into(), Cell::Text(format!("{digits}g"))];
+    let newest_labelled =
+        format!("WHERE id IN (SELECT record FROM label) ORDER BY {NEWEST_FIRST} LIMIT $1");
     let (condition, cells) = match which {
         Selector::All => ("", vec![]),
         Selector::Last(0) => return Ok(Vec::new()),
@@ -173,10 +196,7 @@ fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Er
             "WHERE id IN (SELECT record FROM label WHERE name = $1)",
             vec![name.as_str().into()],
         ),
-        Selector::Labelled(most) => (
-            "WHERE id IN (SELECT record FROM label) ORDER BY time DESC, id DESC LIMIT $1",
-            vec![i64::from(*most).into()],
-        ),
+        Selector::Labelled(most) => (newest_labelled.as_str(), vec![i64::from(*most).into()]),
     };
     let rows = database.query(&format!("{COLUMNS} {condition}"), &cells)?;
     let mut found: Vec<Head> = rows.into_iter().map(head).collect();
@@ -185,7 +205,7 @@ fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Er
     for head in &mut found {
         head.labels = labels.remove(&head.number).unwrap_or_default();
     }
-    found.sort_by_key(|head| std::cmp::Reverse((head.time, head.number)));
+    found.sort_by_key(|head| std::cmp::Reverse(head.order()));
     Ok(found)
 }
 
@@ -240,6 +260,8 @@ fn head(mut row: Row) -> Head {
         seed: row.maybe_text().and_then(|seed| seed.parse().ok()),
         fathom_version: row.text(),
         pruned: row.maybe_int(),
+        place: row.int(),
+        turn: row.int(),
         labels: Vec::new(),
     }
 }

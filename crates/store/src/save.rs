@@ -31,8 +31,8 @@ pub struct Saved {
 pub enum Warning {
     /// The record is older than one that was saved before it in the same environment.
     #[error(
-        "the clock was set back: this record is of {}, one that was saved before it of {}. It is kept, and sorted \
-         by its time; set the clock (`timedatectl`) before you measure again",
+        "the clock was set back: this record is of {}, one that was saved before it of {}. It is kept, and stands \
+         after that one; set the clock (`timedatectl`) before you measure again",
         date::text(*.this), date::text(*.before)
     )]
     ClockJumpedBack {
@@ -69,14 +69,24 @@ impl Store {
             let mut new: BTreeMap<i64, Vec<Point>> = BTreeMap::new();
             for (draft, packed) in drafts.iter().zip(packed) {
                 let environment = environment(database, &draft.segment)?;
-                let (record, one) = record(database, draft, environment, packed)?;
+                let (record, turn, one) = record(database, draft, environment, packed)?;
                 if one.new {
+                    let at = Point {
+                        time: turn,
+                        place: draft.committed.unwrap_or(turn),
+                        record,
+                        environment,
+                        runs: 0,
+                        value: 0.0,
+                        low: 0.0,
+                        high: 0.0,
+                    };
                     let series = keys.of(database, &draft.points)?;
                     for (point, key) in draft.points.iter().zip(series) {
                         let points = new.entry(key).or_default();
                         // Two benchmarks of one record that were renamed to one: the first stays.
                         if points.last().is_none_or(|last| last.record != record) {
-                            points.push(of_record(point, record, environment, draft.time));
+                            points.push(with_figure(at, point));
                         }
                     }
                 }
@@ -103,12 +113,13 @@ fn environment(database: &mut dyn Database, segment: &Segment) -> Result<i64, Er
     Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
 }
 
+/// Saves a record, unless it is there. Yields its number and its turn.
 fn record(
     database: &mut dyn Database,
     draft: &Draft,
     environment: i64,
     packed: Vec<u8>,
-) -> Result<(i64, Saved), Error> {
+) -> Result<(i64, i64, Saved), Error> {
     let id = draft.id();
     let known = database.query(
         "SELECT id FROM record WHERE hash = $1",
@@ -119,6 +130,7 @@ fn record(
         label(database, record, &draft.labels)?;
         return Ok((
             record,
+            draft.time,
             Saved {
                 id,
                 new: false,
@@ -126,7 +138,9 @@ fn record(
             },
         ));
     }
-    let newest = "SELECT MAX(time) FROM record WHERE environment = $1";
+    let newest = "SELECT MAX(newest) FROM (
+             SELECT MAX(time) AS newest FROM record WHERE environment = $1
+             UNION ALL SELECT MAX(turn) FROM record WHERE environment = $1 AND turn IS NOT NULL) AS both_kinds";
     let newest = database.query(newest, &[environment.into()])?;
     let newest = newest
         .into_iter()
@@ -137,6 +151,10 @@ fn record(
         this: draft.time,
         before,
     });
+    let turn = match draft.is_new {
+        true => newest.map_or(draft.time, |newest| newest.max(draft.time)),
+        false => draft.turn.unwrap_or(draft.time),
+    };
     let revision = draft.revision.as_ref();
     let cells = [
         id.as_str().into(),
@@ -155,11 +173,13 @@ fn record(
             .into(),
         draft.seed.map(|seed| seed.to_string()).as_deref().into(),
         draft.fathom_version.as_str().into(),
+        draft.committed.into(),
+        Some(turn).filter(|turn| *turn != draft.time).into(),
     ];
     let rows = database.query(
         "INSERT INTO record (hash, kind, time, environment, revision, branch, dirty, command, inputs, seed,
-             fathom_version)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id",
+             fathom_version, place, turn)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id",
         &cells,
     )?;
     let record = rows.into_iter().next().map_or(0, |mut row| row.int());
@@ -176,6 +196,7 @@ fn record(
     label(database, record, &draft.labels)?;
     Ok((
         record,
+        turn,
         Saved {
             id,
             new: true,
@@ -203,15 +224,13 @@ pub(crate) fn label(
     )
 }
 
-fn of_record(point: &NewPoint, record: i64, environment: i64, time: i64) -> Point {
+fn with_figure(at: Point, point: &NewPoint) -> Point {
     Point {
-        time,
-        record,
-        environment,
         runs: point.runs,
         value: point.value,
         low: point.low,
         high: point.high,
+        ..at
     }
 }
 
@@ -243,11 +262,13 @@ fn write(database: &mut dyn Database, new: BTreeMap<i64, Vec<Point>>) -> Result<
                 point.time.into(),
             ]);
             cells.extend([point.value.into(), point.low.into(), point.high.into()]);
-            cells.push(i64::from(point.runs).into());
+            let place = Some(point.place).filter(|place| *place != point.time);
+            cells.extend([i64::from(point.runs).into(), place.into()]);
         }
     }
-    let head = "INSERT INTO tail (series, record, environment, time, value, low, high, runs)";
-    insert(database, head, 8, &cells, "ON CONFLICT DO NOTHING")?;
+    let head =
+        "INSERT INTO tail (series, record, environment, time, value, low, high, runs, place)";
+    insert(database, head, 9, &cells, "ON CONFLICT DO NOTHING")?;
     Ok(touched)
 }
 
@@ -326,7 +347,17 @@ impl Keys {
             insert(database, head, 6, &cells, "ON CONFLICT DO NOTHING")?;
             self.look_up(database, &names)?;
         }
-        Ok(names.iter().map(|name| self.known[name].0).collect())
+        let number = |name: &Name| {
+            let missing = || Error::Damaged {
+                store: database.name().to_owned(),
+                what: format!("the series {:?} can't be made", name.0),
+            };
+            self.known
+                .get(name)
+                .map(|known| known.0)
+                .ok_or_else(missing)
+        };
+        names.iter().map(number).collect()
     }
 
     fn look_up(&mut self, database: &mut dyn Database, names: &[Name]) -> Result<(), Error> {
@@ -361,19 +392,21 @@ fn seal_points(database: &mut dyn Database, series: i64, points: Vec<Point>) -> 
         segments.entry(point.environment).or_default().push(point);
     }
     for (environment, mut points) in segments {
-        points.sort_by_key(|point| (point.time, point.record));
+        points.sort_by_key(Point::order);
         let chunks = points.len().div_ceil(LARGEST);
         for points in points.chunks(points.len().div_ceil(chunks)) {
-            let last = points.last().map_or(0, |point| point.time);
+            let last = points.iter().map(|point| point.time).max().unwrap_or(0);
+            let place = points.last().map_or(0, |point| point.place);
             let cells = [
                 series.into(),
                 environment.into(),
                 last.into(),
                 (points.len() as i64).into(),
                 Cell::Bytes(chunk::seal(points)),
+                place.into(),
             ];
             database.query(
-                "INSERT INTO chunk (series, environment, last, points, packed) VALUES ($1, $2, $3, $4, $5)",
+                "INSERT INTO chunk (series, environment, last, points, packed, place) VALUES ($1, $2, $3, $4, $5, $6)",
                 &cells,
             )?;
         }

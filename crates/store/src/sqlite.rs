@@ -239,7 +239,7 @@ impl Database for Sqlite {
 impl ToSql for Cell {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
-            Cell::Null => ToSqlOutput::Owned(Value::Null),
+            Cell::Null | Cell::NoInt => ToSqlOutput::Owned(Value::Null),
             Cell::Int(value) => ToSqlOutput::from(*value),
             Cell::Real(value) => ToSqlOutput::from(*value),
             Cell::Text(value) => ToSqlOutput::from(value.as_str()),

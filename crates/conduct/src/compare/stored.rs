@@ -36,7 +36,7 @@ pub(super) fn read(
              --dirty compares them, or commit and measure again"
         )));
     }
-    heads.sort_by_key(|head| (head.time, head.number));
+    heads.sort_by_key(Head::order);
     let all = store.series(&SeriesFilter::default(), 0)?;
     let named = matching(store, &all, &plan.benchmarks)?;
     let series = chosen(&all, &named, plan.metric.as_deref(), plan.metric.is_none());

@@ -40,7 +40,7 @@ pub(super) fn find(
 
 fn of_record(store: &mut Store, head: &Head) -> Result<Export, ConductError> {
     let text = store.record(head)?;
-    let why = |why| ConductError::Refused(format!("record {}: {why}", &head.id[..12]));
+    let why = |why| ConductError::Refused(format!("record {}: {why}", head.short_id()));
     let export = record::of_text(&text).map_err(why)?;
     Ok(Export {
         revision: head.revision.as_ref().map(|revision| revision.id.clone()),

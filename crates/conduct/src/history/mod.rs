@@ -79,11 +79,11 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     let heads = store.heads(points.values().flatten().map(|point| point.record))?;
     let keys = environments(&mut store)?;
     let mut used = BTreeMap::new();
-    let mut found: Vec<(i64, HistorySeries)> = series
+    let mut found: Vec<(Option<(i64, i64)>, HistorySeries)> = series
         .into_iter()
         .map(|one| {
             let points = points.remove(&one.number).unwrap_or_default();
-            let last = points.last().map_or(i64::MIN, |point| point.time);
+            let last = points.last().map(|point| (point.place, point.time));
             for point in &points {
                 if let Some((key, facts)) = keys.get(&point.environment) {
                     used.entry(key.clone()).or_insert_with(|| facts.clone());
@@ -93,7 +93,8 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
         })
         .collect();
     found.sort_by(|one, other| {
-        (other.0.cmp(&one.0)).then_with(|| one.1.benchmark.cmp(&other.1.benchmark))
+        let name = |of: &HistorySeries| (of.benchmark.clone(), of.parameters.clone());
+        (other.0.cmp(&one.0)).then_with(|| name(&one.1).cmp(&name(&other.1)))
     });
     Ok(Found {
         record: HistoryRecord {
@@ -187,7 +188,7 @@ fn with_points(
             branch: revision.and_then(|revision| revision.branch.clone()),
             dirty: revision.is_some_and(|revision| revision.dirty),
             labels: head.labels.clone(),
-            time: date::text(point.time),
+            time: date::text(head.time),
             value: point.value,
             low: point.low,
             high: point.high,

@@ -154,7 +154,7 @@ impl Places {
         mut heads: Vec<Head>,
         report: &mut Report,
     ) -> Result<Places, ConductError> {
-        heads.sort_by_key(|head| (head.time, head.number));
+        heads.sort_by_key(Head::order);
         let known = environments(store)?;
         let mut places = Places {
             measurements: HashMap::new(),

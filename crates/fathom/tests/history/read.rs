@@ -199,6 +199,21 @@ fn names_labels_and_runs_are_managed() {
     );
     let said = world.done(&["store", "tag", "@-2", "v1"]);
     assert!(said.contains("1 record now called v1"), "{said}");
+    let list = world.done(&["store", "list"]);
+    let ids = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter(|line| line.contains(" 2026-11-21 "));
+        rows.map(|row| row[..12].to_owned()).collect()
+    };
+    assert_eq!(ids(&list).len(), 5, "{list}");
+    insta::assert_snapshot!("records", list);
+    // An id of the list is that record for `tag`; both show the same line.
+    let labelled = world.done(&["store", "list", "--label", "v1"]);
+    assert_eq!(ids(&labelled), ids(&list)[1..2], "{labelled}");
+    let said = world.done(&["store", "tag", &ids(&list)[1], "v1"]);
+    assert!(
+        said.starts_with(&labelled) && said.contains("already called v1"),
+        "{said}"
+    );
     assert_eq!(world.json(&["history", "parse", "--metric", "wall", "--since", "v1"])["series"][0]["points"].as_array().unwrap().len(), 2);
     world.done(&["store", "tag", "@-2", "v1", "--remove"]);
     world.done(&["store", "rename", "parse", "parse-large"]);
@@ -215,9 +230,12 @@ fn names_labels_and_runs_are_managed() {
         listed.contains("4 records would lose their runs"),
         "{listed}"
     );
+    let unlabelled: Vec<String> = ids(&list)[1..].iter().rev().cloned().collect();
+    assert_eq!(ids(&listed), unlabelled, "the oldest first, without v2");
     assert_eq!(world.json(&["store", "info"])["pruned"], 0);
     let done = world.done(&["store", "prune", "--before", "2027-01-01", "--yes"]);
     assert!(done.contains("the runs of 4 records are gone"), "{done}");
+    assert_eq!(ids(&done), unlabelled, "those that were listed");
     assert_eq!(world.json(&["store", "info"])["pruned"], 4);
     assert_eq!(
         world.json(&["history", "parse", "--metric", "wall"])["series"],
@@ -232,6 +250,98 @@ fn names_labels_and_runs_are_managed() {
     );
     let said = world.refused(2, &["store", "rename", "prase", "x"]);
     assert!(said.contains("no benchmark \"prase\""), "{said}");
+}
+
+#[test]
+fn history_lists_in_the_order_of_commits() {
+    let world = World::project();
+    for text in ["one", "two", "three"] {
+        world.commit(text);
+    }
+    let mut ids = Vec::new();
+    // The newest commit first: as one measures old ones later.
+    for revision in ["main", "main~2", "main~1"] {
+        world.git(&["checkout", "-q", "--detach", revision]);
+        world.done(&["bench", "-N", "-r", "3", "-w", "0", "true"]);
+        let store =
+            crate::world::open(&world.project_store()).records(&fathom_store::Selector::Last(1));
+        ids.push(store.unwrap().remove(0).id);
+    }
+    let history = world.json(&["history", "--metric", "wall"]);
+    let points = history["series"][0]["points"].as_array().unwrap();
+    let records: Vec<&str> = points
+        .iter()
+        .map(|point| point["record"].as_str().unwrap())
+        .collect();
+    assert_eq!(records, [&ids[1], &ids[2], &ids[0]]);
+}
+
+#[test]
+fn copied_stores_print_the_same() {
+    let world = World::project();
+    // A slowdown that a copy in another order would call a gain: equal times, then times that go backwards;
+    // commits that are known and that are not.
+    for (n, (hour, commit, value)) in [
+        (5, None, 1.0),
+        (5, None, 1.5),
+        (3, Some(4), 1.6),
+        (9, Some(1), 0.9),
+        (2, Some(5), 2.5),
+        (9, None, 3.0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("{n}a");
+        let mut draft =
+            Draft::of(record(&[("parse", value), ("zip", 0.25)], hour, "Linux 1")).unwrap();
+        draft.revision = Some(Revision {
+            id: name.repeat(20),
+            branch: None,
+            dirty: false,
+        });
+        draft.committed = commit.map(|hours: i64| 1_795_219_200_000 + hours * 3_600_000);
+        crate::world::open(&world.project_store())
+            .save(&draft)
+            .unwrap();
+    }
+    let server = fathom_test_postgres::Server::start();
+    let own = world.project_store().display().to_string();
+    let middle = match &server {
+        Some(server) => server.address("schema=copied"),
+        None => "middle.sqlite".to_owned(),
+    };
+    for (from, to) in [(own.as_str(), middle.as_str()), (&middle, "last.sqlite")] {
+        let _ = std::fs::remove_file(world.here().join("copy.bundle"));
+        world.done(&["store", "bundle", "copy.bundle", "--store", from]);
+        world.done(&["store", "load", "copy.bundle", "--store", to]);
+    }
+    for words in [
+        &["history"][..],
+        &["history", "parse", "-v"],
+        &["history", "--csv", "-"],
+        &["compare", "@-2", "@-1"],
+        &["compare", "0a0a0a", "5a5a5a"],
+        &["changes", "parse"],
+        &["store", "list"],
+        &["store", "prune", "--keep", "2"],
+    ] {
+        let [here, there, back] = [own.as_str(), &middle, "last.sqlite"].map(|store| {
+            let output = world.fathom(&[words, &["--store", store]].concat());
+            assert_eq!(
+                output.status.code(),
+                world
+                    .fathom(&[words, &["--store", &own]].concat())
+                    .status
+                    .code()
+            );
+            // The name of the store may stand in it.
+            stdout(&output).replace(store, "STORE")
+        });
+        assert!(!here.is_empty(), "{words:?}");
+        assert_eq!(here, there, "{words:?}");
+        assert_eq!(here, back, "{words:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use postgres::Config;
-use postgres::config::{Host, SslMode};
+use postgres::config::Host;
 
 use crate::Error;
 
@@ -126,6 +126,15 @@ pub(crate) fn parse(
     if config.get_application_name().is_none() {
         config.application_name("fathom");
     }
+    if config.get_hosts().is_empty() {
+        // Encryption wants a name: that of the address.
+        let hosts: Vec<String> = (config.get_hostaddrs().iter())
+            .map(ToString::to_string)
+            .collect();
+        for host in hosts {
+            config.host(&host);
+        }
+    }
     let local = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
     let mut mode = match mode.as_deref() {
         _ if local => Mode::Disable, // as psql: nobody listens on a socket file
@@ -144,11 +153,6 @@ pub(crate) fn parse(
     if mode == Mode::Require && root.is_some() {
         mode = Mode::VerifyCa; // as psql does
     }
-    config.ssl_mode(match mode {
-        Mode::Disable => SslMode::Disable,
-        Mode::Prefer => SslMode::Prefer,
-        _ => SslMode::Require,
-    });
     if config.get_password().is_none() {
         let file = passfile
             .map(PathBuf::from)

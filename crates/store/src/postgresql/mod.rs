@@ -1,45 +1,52 @@
 //! The store of a team: a schema in a PostgreSQL database, 15 or newer.
 
 pub(crate) mod address;
+mod guard;
 mod tls;
 
+use std::sync::mpsc;
 use std::time::Duration;
 
+use postgres::config::{Host, SslMode, SslNegotiation};
 use postgres::error::SqlState;
 use postgres::types::{FromSql, ToSql, Type};
 use postgres::{Client, NoTls};
 
-use self::address::{Address, Mode};
+use self::address::Address;
+use self::guard::Limits;
 use crate::Error;
 use crate::database::{Access, Cell, Database, Row, Words};
 
 /// Oldest version that is tested.
 const OLDEST: i64 = 15;
 
+/// What a call may take beside the time that a writer waits for others.
+const CALL: Duration = Duration::from_secs(60);
+
 pub(crate) struct Server {
     client: Client,
     address: Address,
     wait: Duration,
+    limits: Limits,
 }
 
 /// Connects; the schema is made with the first form.
 pub(crate) fn open(address: Address, wait: Duration) -> Result<Server, Error> {
-    let connected = match address.mode {
-        Mode::Disable => address.config.connect(NoTls),
-        _ => address.config.connect(tls::connector(&address)?),
-    };
-    let client = connected.map_err(|error| explain(&error, &address, wait))?;
+    let limits = Limits::default();
+    let client = connect(&address, &limits, wait)?;
+    limits.let_in();
     let mut server = Server {
         client,
         address,
         wait,
+        limits,
     };
     let version = server.query("SELECT current_setting('server_version_num')::bigint", &[])?;
     let version = version.into_iter().next().map_or(0, |mut row| row.int()) / 10_000;
     if version < OLDEST {
         let why = format!("it is PostgreSQL {version}; {OLDEST} or newer is needed");
         return Err(Error::Unusable {
-            store: server.address.name,
+            store: server.address.name.clone(),
             why,
         });
     }
@@ -48,8 +55,51 @@ pub(crate) fn open(address: Address, wait: Duration) -> Result<Server, Error> {
     Ok(server)
 }
 
+/// One time-out for all of it: names, addresses, encryption, password.
+fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client, Error> {
+    let unreachable = |why: String| Error::Unreachable {
+        store: address.name.clone(),
+        why,
+    };
+    let mut config = address.config.clone();
+    let time = config.get_connect_timeout().copied().unwrap_or(CALL);
+    limits.begin(time);
+    let is_local = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
+    let connector = tls::connector(address, limits.clone())?;
+    if !is_local {
+        // The connector does what the library would do before TLS.
+        config.ssl_mode(SslMode::Require);
+        config.ssl_negotiation(SslNegotiation::Direct);
+    }
+    let (answer, connected) = mpsc::channel();
+    let connecting = move || {
+        let _ = answer.send(match is_local {
+            true => config.connect(NoTls),
+            false => config.connect(connector),
+        }); // nobody waits for it any more
+    };
+    // Its own thread: a name server has no time-out of ours.
+    let thread = std::thread::Builder::new().name("connect".to_owned());
+    thread
+        .spawn(connecting)
+        .map_err(|error| unreachable(error.to_string()))?;
+    match connected.recv_timeout(time + Duration::from_secs(1)) {
+        Ok(client) => client.map_err(|error| explain(&error, address, wait)),
+        Err(_) => Err(unreachable(limits.too_late().to_string())),
+    }
+}
+
+impl Drop for Server {
+    /// The client says good-bye and waits for the end of the connection, which a server may not want. Nothing
+    /// hangs on it.
+    fn drop(&mut self) {
+        self.limits.begin(Duration::from_millis(200));
+    }
+}
+
 impl Server {
     fn batch_as_is(&mut self, statements: &str) -> Result<(), Error> {
+        self.limits.begin(self.wait + CALL);
         let run = self.client.batch_execute(statements);
         run.map_err(|error| explain(&error, &self.address, self.wait))
     }
@@ -82,10 +132,12 @@ impl Database for Server {
     }
 
     fn roll_back(&mut self) {
+        self.limits.begin(CALL);
         let _ = self.client.batch_execute("ROLLBACK"); // the server does it where it can't be asked
     }
 
     fn query(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Row>, Error> {
+        self.limits.begin(self.wait + CALL);
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(sent).collect();
         let rows = self.client.query(statement, &values);
         let rows = rows.map_err(|error| explain(&error, &self.address, self.wait))?;
@@ -94,7 +146,13 @@ impl Database for Server {
             cells.collect::<Result<_, _>>().map(Row::new)
         };
         let rows: Result<_, postgres::Error> = rows.into_iter().map(row).collect();
-        rows.map_err(|error| explain(&error, &self.address, self.wait))
+        rows.map_err(|error| Error::Unreachable {
+            store: self.address.name.clone(),
+            why: format!(
+                "it does not answer as PostgreSQL does: {}",
+                last_cause(&error)
+            ),
+        })
     }
 
     fn batch(&mut self, statements: &str) -> Result<(), Error> {
@@ -155,10 +213,11 @@ impl Database for Server {
     }
 }
 
-/// As the client takes it. Only texts are ever absent.
+/// As the client takes it.
 fn sent(cell: &Cell) -> &(dyn ToSql + Sync) {
     match cell {
         Cell::Null => &None::<&str>,
+        Cell::NoInt => &None::<i64>,
         Cell::Int(value) => value,
         Cell::Real(value) => value,
         Cell::Text(value) => value,
@@ -188,18 +247,22 @@ impl<'a> FromSql<'a> for Cell {
     }
 }
 
+/// The first cause is the one that says something: "error connecting to server" doesn't.
+fn last_cause(error: &postgres::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
+}
+
 /// What the server or the system says, in a sentence. None of these texts has a password in it.
 fn explain(error: &postgres::Error, address: &Address, wait: Duration) -> Error {
     let store = address.name.clone();
     let Some(said) = error.as_db_error() else {
-        // The first cause is the one that says something: "error connecting to server" doesn't.
-        let mut cause: &dyn std::error::Error = error;
-        while let Some(next) = cause.source() {
-            cause = next;
-        }
         return Error::Unreachable {
             store,
-            why: cause.to_string(),
+            why: last_cause(error),
         };
     };
     let why = said.message().to_owned();

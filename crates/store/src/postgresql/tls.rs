@@ -8,19 +8,43 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use fathom_tls::{authorities, certificates_of, certificates_of_machine, judged_by};
+use postgres::config::SslNegotiation;
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, RootCertStore};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use super::address::{Address, Mode};
+use super::guard::{Guard, Limits};
 use crate::Error;
 
-/// Connects streams with one configuration.
+/// Agrees with the server on TLS or none, and guards what comes of it. For the client library it is a
+/// kind of TLS, of which it knows nothing: so that both kinds of streams pass here.
 #[derive(Clone)]
-pub(super) struct Connector(tokio_rustls::TlsConnector);
+pub(super) struct Connector {
+    mode: Mode,
+    /// Absent where none is wanted.
+    tls: Option<tokio_rustls::TlsConnector>,
+    /// TLS from the first byte on.
+    direct: bool,
+    limits: Limits,
+}
 
-pub(super) fn connector(address: &Address) -> Result<Connector, Error> {
+pub(super) fn connector(address: &Address, limits: Limits) -> Result<Connector, Error> {
+    let direct = address.config.get_ssl_negotiation() == SslNegotiation::Direct;
+    let tls = match address.mode {
+        Mode::Disable => None,
+        _ => Some(Arc::new(configuration(address)?).into()),
+    };
+    Ok(Connector {
+        mode: address.mode,
+        tls,
+        direct,
+        limits,
+    })
+}
+
+fn configuration(address: &Address) -> Result<ClientConfig, Error> {
     let wrong = |why: String| Error::Unusable {
         store: address.name.clone(),
         why,
@@ -41,8 +65,7 @@ pub(super) fn connector(address: &Address) -> Result<Connector, Error> {
         }
         false => judged_by(|_| Ok(())),
     };
-    let config: ClientConfig = config.map_err(|error| wrong(error.to_string()))?;
-    Ok(Connector(Arc::new(config).into()))
+    config.map_err(|error| wrong(error.to_string()))
 }
 
 /// The certificates of `sslrootcert`, else those that this machine trusts.
@@ -79,13 +102,44 @@ where
     type Error = io::Error;
 
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
-        let host = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-        Ok(Handshake(self.0.clone(), host))
+        Ok(Handshake(self.clone(), host.to_owned()))
     }
 }
 
-/// One handshake to come.
-pub(super) struct Handshake(tokio_rustls::TlsConnector, ServerName<'static>);
+/// One handshake to come, with a host.
+pub(super) struct Handshake(Connector, String);
+
+impl Handshake {
+    async fn agree<S>(self, mut stream: S) -> io::Result<Inner<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Handshake(
+            Connector {
+                mode, tls, direct, ..
+            },
+            host,
+        ) = self;
+        let Some(tls) = tls else {
+            return Ok(Inner::Plain(stream));
+        };
+        if !direct {
+            stream.write_all(&SSL_REQUEST).await?;
+            let mut answer = [0];
+            stream.read_exact(&mut answer).await?;
+            match (answer, mode) {
+                ([b'S'], _) => {}
+                (_, Mode::Prefer) => return Ok(Inner::Plain(stream)),
+                _ => return Err(io::Error::other("server does not support TLS")),
+            }
+        }
+        let host = ServerName::try_from(host).map_err(io::Error::other)?;
+        Ok(Inner::Tls(Box::new(tls.connect(host, stream).await?)))
+    }
+}
+
+/// Eight bytes long, with the number that asks for TLS.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 impl<S> TlsConnect<S> for Handshake
 where
@@ -96,12 +150,31 @@ where
     type Future = Pin<Box<dyn Future<Output = io::Result<Stream<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { Ok(Stream(self.0.connect(self.1, stream).await?)) })
+        Box::pin(async move {
+            let limits = self.0.limits.clone();
+            let agreed = self.agree(stream);
+            let inner = match limits.until() {
+                Some(until) => tokio::time::timeout_at(until, agreed)
+                    .await
+                    .map_err(|_| limits.too_late())??,
+                None => agreed.await?,
+            };
+            let guard = Guard::new(limits);
+            Ok(Stream { inner, guard })
+        })
     }
 }
 
-/// An encrypted stream.
-pub(super) struct Stream<S>(tokio_rustls::client::TlsStream<S>);
+/// A guarded stream.
+pub(super) struct Stream<S> {
+    inner: Inner<S>,
+    guard: Guard,
+}
+
+enum Inner<S> {
+    Plain(S),
+    Tls(Box<tokio_rustls::client::TlsStream<S>>),
+}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
     /// None: it needs a reader of certificates, and protects only where `sslmode` trusts any.
@@ -116,7 +189,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, buffer)
+        self.guard.in_time(context)?;
+        let before = buffer.filled().len();
+        let read = match &mut self.inner {
+            Inner::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            Inner::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
+        };
+        if let Poll::Ready(Ok(())) = &read {
+            self.guard.look_at(&buffer.filled()[before..])?;
+        }
+        read
     }
 }
 
@@ -126,14 +208,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
+        self.guard.in_time(context)?;
+        match &mut self.inner {
+            Inner::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            Inner::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+        }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
+        self.guard.in_time(context)?;
+        match &mut self.inner {
+            Inner::Plain(stream) => Pin::new(stream).poll_flush(context),
+            Inner::Tls(stream) => Pin::new(stream).poll_flush(context),
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
+        self.guard.in_time(context)?;
+        match &mut self.inner {
+            Inner::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            Inner::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+        }
     }
 }

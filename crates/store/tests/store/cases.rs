@@ -512,3 +512,107 @@ pub(crate) fn writers_at_once_lose_nothing(place: &Place) {
     );
     assert_eq!(store.info().unwrap().series, 9);
 }
+
+/// Values from the last to the first: equal times, times that go backwards, commits known and not. The
+/// commits are made at hour 1, 2, 3, ...
+fn mixed() -> Vec<Draft> {
+    let known = |value: f64, hours: i64, commit: i64| {
+        let mut known = draft(&[("parse", value)], hours);
+        known.committed = Some(hour(commit));
+        known
+    };
+    let unknown = |value: f64, hours: i64| draft(&[("parse", value)], hours);
+    vec![
+        known(6.0, 10, 3),
+        unknown(8.0, 10),
+        unknown(9.0, 10),
+        known(2.0, 11, 1),
+        known(3.0, 11, 1),
+        known(1.0, 9, 1),
+        unknown(4.0, 2),
+        known(5.0, 50, 2),
+        unknown(7.0, 5),
+    ]
+}
+
+const MIXED: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
+
+pub(crate) fn records_stand_by_commit_then_time_then_as_they_were_saved(place: &Place) {
+    let mut store = place.store();
+    for one in mixed() {
+        store.save(&one).unwrap();
+    }
+    assert_eq!(values(&mut store, "parse"), MIXED);
+    let newest = &store.series(&SeriesFilter::default(), 4).unwrap()[0].last;
+    let newest: Vec<f64> = newest.iter().map(|point| point.value).collect();
+    assert_eq!(newest, MIXED[5..]);
+    let keep = Prune {
+        keep: Some(6),
+        ..Prune::default()
+    };
+    let prunable = store.prunable(&keep).unwrap();
+    let all = store.records(&Selector::All).unwrap();
+    let last: Vec<_> = all.into_iter().rev().take(3).collect();
+    assert_eq!(prunable, last, "the first of the same list");
+}
+
+/// All that depends on an order.
+fn tables(store: &mut Store) -> String {
+    let number = series(store, "parse");
+    let history = store.history(number, &Since::Start).unwrap();
+    let points: Vec<_> = (history.iter())
+        .map(|entry| (entry.point.value, entry.record.id.clone()))
+        .collect();
+    let ids = |heads: Vec<fathom_store::Head>| -> Vec<String> {
+        heads.into_iter().map(|head| head.id).collect()
+    };
+    let newest = store.series(&SeriesFilter::default(), 7).unwrap();
+    let newest: Vec<Vec<f64>> = (newest.iter())
+        .map(|one| one.last.iter().map(|point| point.value).collect())
+        .collect();
+    let keep = Prune {
+        keep: Some(3),
+        ..Prune::default()
+    };
+    let last = ids(store.find("@-1").unwrap());
+    let all = ids(store.records(&Selector::All).unwrap());
+    let prunable = ids(store.prunable(&keep).unwrap());
+    format!("{points:?} {newest:?} {last:?} {all:?} {prunable:?}")
+}
+
+pub(crate) fn a_copy_has_the_same_order(place: &Place) {
+    let copy = |from: &mut Store, to: &mut Store| {
+        let mut bundle = Vec::new();
+        let all = from.records(&Selector::All).unwrap();
+        from.bundle(&all, "b", &mut bundle).unwrap();
+        to.load("b", bundle.as_slice()).unwrap();
+    };
+    let (first, last) = (Place::file(), Place::file());
+    let (mut first, mut middle, mut last) = (first.store(), place.store(), last.store());
+    for one in mixed() {
+        first.save(&one).unwrap();
+    }
+    // A clock that was set back: measured now, and behind what is there already.
+    let mut back = draft(&[("parse", 51.0)], 49);
+    back.is_new = true;
+    first.save(&back).unwrap();
+    back = draft(&[("parse", 52.0)], 48);
+    back.is_new = true;
+    first.save(&back).unwrap();
+    let expected: Vec<f64> = MIXED.into_iter().chain([51.0, 52.0]).collect();
+    assert_eq!(values(&mut first, "parse"), expected);
+    // More of one time, so that they are sealed in the copy.
+    let many: Vec<Draft> = (0..450)
+        .map(|n| {
+            let mut one = draft(&[("parse", 100.0 + n as f64)], 61 + n % 3);
+            one.committed = (n % 2 == 0).then_some(hour(60 + n % 4));
+            one
+        })
+        .collect();
+    first.save_all(&many).unwrap();
+    copy(&mut first, &mut middle);
+    copy(&mut middle, &mut last);
+    let tables = [&mut first, &mut middle, &mut last].map(tables);
+    assert_eq!(tables[0], tables[1]);
+    assert_eq!(tables[0], tables[2]);
+}

@@ -176,7 +176,7 @@ fn a_pruned_file_is_smaller() {
     assert_eq!((after.record_bytes, after.points), (0, before.points));
     let freed = before.bytes - after.bytes;
     assert!(
-        freed >= before.record_bytes.unsigned_abs(),
+        freed >= before.record_bytes.unsigned_abs() * 9 / 10,
         "{freed} bytes were given back"
     );
     assert_eq!(place.path().metadata().unwrap().len(), after.bytes);

@@ -72,6 +72,35 @@ fn no_program_of_the_repository_is_run() {
 }
 
 #[test]
+fn a_commit_is_later_than_its_parent_whatever_the_clocks_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    // In one second, a day earlier, and in order again.
+    run(
+        at,
+        "git init -q -b main .
+         for seconds in 1795219200 1795219200 1795132800 1795219300; do
+             echo $seconds >> file; git add file
+             GIT_COMMITTER_DATE=\"$seconds +0000\" git commit -qm $seconds
+         done",
+    );
+    let ids = ["HEAD~3", "HEAD~2", "HEAD~1", "HEAD"].map(|name| git::resolve(at, name).unwrap());
+    let asked = ids
+        .clone()
+        .into_iter()
+        .chain(["e".repeat(40), "--all".to_owned()]);
+    let places = git::places(at, &asked.collect()).unwrap();
+    let first = 1_795_219_200_000;
+    let expected = [first, first + 1, first + 2, first + 100_000];
+    assert_eq!(ids.each_ref().map(|id| places[id]), expected);
+    assert_eq!(places.len(), 4);
+    for (id, place) in ids.iter().zip(expected) {
+        let one = git::places(at, &[id.clone()].into()).unwrap();
+        assert_eq!(one[id], place, "asked for alone");
+    }
+}
+
+#[test]
 fn revisions_have_an_order() {
     let folder = repository();
     let at = folder.path();

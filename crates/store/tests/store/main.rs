@@ -4,6 +4,7 @@ mod cases;
 mod extraction;
 mod files;
 mod git;
+mod hostile;
 mod older_forms;
 mod server;
 mod servers;
@@ -53,6 +54,8 @@ on_both! {
     values_of_two_units_are_two_series,
     labels_are_given_and_taken,
     pruning_takes_runs_and_leaves_points,
+    records_stand_by_commit_then_time_then_as_they_were_saved,
+    a_copy_has_the_same_order,
     a_bundle_moves_everything,
     a_bundle_that_was_cut_or_changed_is_refused,
     writers_at_once_lose_nothing,

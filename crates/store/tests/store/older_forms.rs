@@ -55,29 +55,67 @@ fn unpacked(packed: &[u8]) -> Vec<u8> {
     bytes
 }
 
+const FILES: [&[u8]; 2] = [
+    include_bytes!("../fixtures/form-1.sqlite.gz"),
+    include_bytes!("../fixtures/form-2.sqlite.gz"),
+];
+const SERVERS: [&[u8]; 2] = [
+    include_bytes!("../fixtures/form-1.postgresql.sql.gz"),
+    include_bytes!("../fixtures/form-2.postgresql.sql.gz"),
+];
+
 #[test]
-fn a_file_of_form_1_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store.sqlite");
-    std::fs::write(
-        &path,
-        unpacked(include_bytes!("../fixtures/form-1.sqlite.gz")),
-    )
-    .unwrap();
-    check(&mut Store::open(&Location::File(path)).unwrap());
+fn files_of_every_form_are_read() {
+    for packed in FILES {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        std::fs::write(&path, unpacked(packed)).unwrap();
+        check(&mut Store::open(&Location::File(path)).unwrap());
+    }
 }
 
 #[test]
-fn a_server_of_form_1_is_read() {
+fn servers_of_every_form_are_read() {
     let Some(server) = Server::start() else {
         return;
     };
-    let dump = unpacked(include_bytes!("../fixtures/form-1.postgresql.sql.gz"));
-    server
-        .client()
-        .batch_execute(std::str::from_utf8(&dump).unwrap())
+    for packed in SERVERS {
+        let dump = unpacked(packed);
+        let mut client = server.client();
+        client
+            .batch_execute(std::str::from_utf8(&dump).unwrap())
+            .unwrap();
+        check(&mut server.place("form").store());
+        server
+            .client()
+            .batch_execute("DROP SCHEMA form CASCADE")
+            .unwrap();
+    }
+}
+
+/// The statements by which a Fathom of form 1 saves: it had the store open while this one brought it to
+/// today's form, and what it saves stands by its time.
+#[test]
+fn a_fathom_that_has_the_store_open_meanwhile_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    std::fs::write(&path, unpacked(FILES[0])).unwrap();
+    let older = rusqlite::Connection::open(&path).unwrap();
+    let mut store = Store::open(&Location::File(path)).unwrap();
+    let time = crate::support::hour(200) + 1;
+    older
+        .execute_batch(&format!(
+            "BEGIN IMMEDIATE;
+             INSERT INTO record (hash, kind, time, environment, revision, branch, dirty, command, inputs, seed,
+                 fathom_version) VALUES ('{}', 'bench', {time}, 1, NULL, NULL, 0, 'old', '[]', NULL, '0.1.0');
+             INSERT INTO tail (series, record, environment, time, value, low, high, runs)
+                 SELECT 1, MAX(id), 1, {time}, 1e6, 1e6, 1e6, 1 FROM record;
+             COMMIT;",
+            "e".repeat(64)
+        ))
         .unwrap();
-    check(&mut server.place("form").store());
+    let values = values(&mut store, "new");
+    assert_eq!((values[200], values[201], values[202]), (200.0, 1e6, 201.0));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom store info
+  fathom store list                            records: id, time, revision, labels, benchmarks
   fathom store tag @-1 v1.2                    a label for what was saved last
   fathom store rename 'parse big' parse-large  a benchmark with a new name keeps its history
   fathom store prune --before 90d              lists; --yes does it
@@ -36,6 +37,12 @@ pub(crate) enum Verb {
         /// Write it as JSON; '-' is standard output
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
+    },
+    /// The records with their times, revisions, labels and benchmarks, the newest commit first
+    List {
+        /// Only those with this label
+        #[arg(long, value_name = "LABEL")]
+        label: Option<String>,
     },
     /// Give records a name, such as a version
     Tag {

@@ -1,6 +1,7 @@
 //! `fathom store`: what is kept, its names, its size, and moving it.
 
 mod arguments;
+mod list;
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use arguments::Verb;
 use fathom_conduct::{ConductError, stores};
 use fathom_model::quantity::counted;
 use fathom_report as report;
-use fathom_store::{Head, Prune, date};
+use fathom_store::{Head, Prune, Selector, date};
 
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
@@ -27,19 +28,36 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let open = || stores::open(asked, &here).map_err(ConductError::from);
     let said = match &arguments.verb {
         Verb::Info { json } => return info(&mut open()?, json.as_deref()),
+        Verb::List { label } => {
+            let which = label.clone().map_or(Selector::All, Selector::Label);
+            let found = open()?.records(&which).map_err(ConductError::from)?;
+            match (found.is_empty(), label) {
+                (false, _) => list::lines(&found, screen::stdout_width())
+                    .trim_end()
+                    .to_owned(),
+                (true, None) => "no record is kept yet".to_owned(),
+                (true, Some(label)) => format!("no record is called {}", report::escape(label)),
+            }
+        }
         Verb::Tag {
             record,
             label,
             remove,
         } => {
-            let changed = stores::tag(&mut open()?, &here, record, label, *remove);
-            let changed = counted_records(changed.map_err(ConductError::from)?);
-            let what = if *remove {
-                "no longer called"
-            } else {
-                "now called"
+            let tagged = stores::tag(&mut open()?, &here, record, label, *remove);
+            let (found, changed) = tagged.map_err(ConductError::from)?;
+            let what = match (remove, changed) {
+                (true, 0) => "are not called",
+                (false, 0) => "are already called",
+                (true, _) => "no longer called",
+                (false, _) => "now called",
             };
-            format!("{changed} {what} {}", report::escape(label))
+            let count = counted_records(if changed == 0 { found.len() } else { changed });
+            format!(
+                "{}{count} {what} {}",
+                list::lines(&found, screen::stdout_width()),
+                report::escape(label)
+            )
         }
         Verb::Rename { old, new } => {
             let renamed = open()?.rename(old, new).map_err(ConductError::from)?;
@@ -121,15 +139,8 @@ fn pruned(found: &[Head], done: bool) -> String {
     if found.is_empty() {
         return "no record fits; records with a label are kept without --labelled".to_owned();
     }
-    let mut text = String::new();
-    for head in found.iter().take(LISTED) {
-        text.push_str(&format!(
-            "{}  {}  {}\n",
-            &head.id[..12],
-            &date::text(head.time)[..10],
-            report::shorten(&report::escape(&head.command), 50)
-        ));
-    }
+    let listed = &found[..found.len().min(LISTED)];
+    let mut text = list::lines(listed, screen::stdout_width());
     if found.len() > LISTED {
         text.push_str(&format!("and {} more\n", found.len() - LISTED));
     }

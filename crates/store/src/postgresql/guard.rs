@@ -1,0 +1,182 @@
+//! What a server may make Fathom wait for and hold: the time of a call, the length of a message, the bytes
+//! of an answer. The client library waits for ever, and makes room for whatever length is announced.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep};
+
+/// Before a user is let in: names, salts, settings.
+const MESSAGE_OF_STRANGERS: u64 = 64 << 10;
+const ALL_OF_STRANGERS: u64 = 1 << 20;
+/// A whole answer, of whatever number of messages: 200,000 series take some 30 MB.
+const ANSWER: u64 = 256 << 20;
+/// PostgreSQL's own is 4,096. Each costs a microsecond before the password is known to be right.
+const ITERATIONS: u64 = 1_000_000;
+
+/// What one call may take, shared by the caller and the stream.
+#[derive(Clone, Default)]
+pub(super) struct Limits(Arc<Mutex<Allowed>>);
+
+#[derive(Default)]
+struct Allowed {
+    until: Option<Instant>,
+    /// How long that was, for people.
+    time: Duration,
+    bytes: u64,
+    is_let_in: bool,
+}
+
+impl Limits {
+    /// Begins a call that may take this long.
+    pub(super) fn begin(&self, time: Duration) {
+        self.change(|allowed| {
+            allowed.until = Some(Instant::now() + time);
+            allowed.time = time;
+            allowed.bytes = match allowed.is_let_in {
+                true => ANSWER,
+                false => ALL_OF_STRANGERS,
+            };
+        });
+    }
+
+    /// The user is let in: answers may be longer from now on.
+    pub(super) fn let_in(&self) {
+        self.change(|allowed| allowed.is_let_in = true);
+    }
+
+    pub(super) fn until(&self) -> Option<Instant> {
+        self.change(|allowed| allowed.until)
+    }
+
+    /// What is said when the time is over.
+    pub(super) fn too_late(&self) -> io::Error {
+        let seconds = self.change(|allowed| allowed.time).as_secs_f64();
+        let why = format!("the server did not answer within {seconds} s");
+        io::Error::new(io::ErrorKind::TimedOut, why)
+    }
+
+    fn change<T>(&self, body: impl FnOnce(&mut Allowed) -> T) -> T {
+        body(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Watches one stream.
+pub(super) struct Guard {
+    limits: Limits,
+    sleep: Option<Pin<Box<Sleep>>>,
+    /// Of the message that is coming: its kind and length.
+    head: Vec<u8>,
+    left: u64,
+    /// Its text, until the user is let in.
+    text: Vec<u8>,
+}
+
+impl Guard {
+    pub(super) fn new(limits: Limits) -> Guard {
+        Guard {
+            limits,
+            sleep: None,
+            head: Vec::new(),
+            left: 0,
+            text: Vec::new(),
+        }
+    }
+
+    /// An error once the call has taken too long; else it is woken then.
+    pub(super) fn in_time(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let Some(until) = self.limits.until() else {
+            self.sleep = None;
+            return Ok(());
+        };
+        let sleep = self
+            .sleep
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+        if sleep.deadline() != until {
+            sleep.as_mut().reset(until);
+        }
+        match sleep.as_mut().poll(context) {
+            Poll::Ready(()) => Err(self.limits.too_late()),
+            Poll::Pending => Ok(()),
+        }
+    }
+
+    /// Looks at what was read, before anybody else does.
+    pub(super) fn look_at(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let (is_let_in, over) = self.limits.change(|allowed| {
+            let rest = allowed.bytes.checked_sub(bytes.len() as u64);
+            allowed.bytes = rest.unwrap_or(0);
+            (allowed.is_let_in, rest.is_none())
+        });
+        if over {
+            return Err(wrong("its answer is longer than any that is right"));
+        }
+        while !bytes.is_empty() {
+            if self.left == 0 {
+                let (more, rest) = bytes.split_at(bytes.len().min(5 - self.head.len()));
+                self.head.extend_from_slice(more);
+                bytes = rest;
+                if let [_, length @ ..] = self.head.as_slice()
+                    && let Ok(length) = <[u8; 4]>::try_from(length)
+                {
+                    self.left = self.begin(i32::from_be_bytes(length), is_let_in)?;
+                    if self.left == 0 {
+                        self.end()?;
+                    }
+                }
+                continue;
+            }
+            let most = usize::try_from(self.left).unwrap_or(usize::MAX);
+            let (body, rest) = bytes.split_at(bytes.len().min(most));
+            if !is_let_in {
+                self.text.extend_from_slice(body);
+            }
+            self.left -= body.len() as u64;
+            bytes = rest;
+            if self.left == 0 {
+                self.end()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of the body of a message of this length, which counts itself.
+    fn begin(&self, length: i32, is_let_in: bool) -> io::Result<u64> {
+        let most = match is_let_in {
+            true => ANSWER,
+            false => MESSAGE_OF_STRANGERS,
+        };
+        match u64::try_from(length) {
+            Ok(length) if (4..=most).contains(&length) => Ok(length - 4),
+            _ => Err(wrong(&format!("it announces a message of {length} bytes"))),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let kind = self.head.first().copied();
+        self.head.clear();
+        let text = std::mem::take(&mut self.text);
+        // The step of SCRAM that says how often the password is to be hashed.
+        if let (Some(b'R'), Some(said)) = (kind, text.strip_prefix(&[0, 0, 0, 11])) {
+            let said = String::from_utf8_lossy(said);
+            let asked = said.split(',').find_map(|part| part.strip_prefix("i="));
+            let most = asked.and_then(|number| number.parse().ok());
+            if most.is_none_or(|number: u64| number > ITERATIONS) {
+                return Err(wrong("it wants the password hashed too often"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A server that isn't one, or means ill.
+fn wrong(why: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("it does not answer as PostgreSQL does: {why}"),
+    )
+}

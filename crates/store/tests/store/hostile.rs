@@ -1,0 +1,232 @@
+//! Servers that mean ill: each ends with one sentence, soon, whatever it sends. A thread speaks their bytes.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use fathom_store::{Location, SeriesFilter, Store};
+
+use crate::support::Place;
+
+/// What opening a store on a server says that treats its first connection like this.
+fn said(query: &str, server: impl FnOnce(&mut TcpStream) + Send + 'static) -> String {
+    let place = serving(query, server);
+    match Store::open(&place.location) {
+        Ok(mut store) => match store.series(&SeriesFilter::default(), 1) {
+            Ok(found) => panic!("{found:?}"),
+            Err(error) => error.to_string(),
+        },
+        Err(error) => error.to_string(),
+    }
+}
+
+fn serving(query: &str, server: impl FnOnce(&mut TcpStream) + Send + 'static) -> Place {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        server(&mut stream);
+        // Until the other side goes away.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let text = format!("postgres://joe:word@127.0.0.1:{port}/perf?connect_timeout=1&{query}");
+    Place::at(Location::parse(&text).unwrap())
+}
+
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    announced(kind, body.len() as u32 + 4, body)
+}
+
+fn announced(kind: u8, length: u32, body: &[u8]) -> Vec<u8> {
+    [&[kind][..], &length.to_be_bytes(), body].concat()
+}
+
+/// Reads the next message of the client; the first one has no kind.
+fn heard(stream: &mut TcpStream, has_kind: bool) -> Vec<u8> {
+    let mut head = vec![0; if has_kind { 5 } else { 4 }];
+    if stream.read_exact(&mut head).is_err() {
+        return Vec::new();
+    }
+    let length = u32::from_be_bytes(head[head.len() - 4..].try_into().unwrap());
+    let mut body = vec![0; length as usize - 4];
+    let _ = stream.read_exact(&mut body);
+    [head, body].concat()
+}
+
+/// The user is let in without being asked for anything.
+fn let_in(stream: &mut TcpStream) {
+    heard(stream, false);
+    let key = message(b'K', &[0; 8]);
+    let all = [message(b'R', &[0; 4]), key, message(b'Z', b"I")].concat();
+    stream.write_all(&all).unwrap();
+}
+
+/// Answers the preparation of a statement: columns of one type.
+fn prepared(stream: &mut TcpStream, columns: u16, of_type: u32) {
+    while heard(stream, true)
+        .first()
+        .is_some_and(|kind| *kind != b'S')
+    {}
+    let mut row = columns.to_be_bytes().to_vec();
+    for _ in 0..columns {
+        row.extend(b"a\0");
+        row.extend([0; 6]); // of no table
+        row.extend(of_type.to_be_bytes());
+        row.extend([0, 8, 255, 255, 255, 255, 0, 1]);
+    }
+    let described = [
+        message(b'1', &[]),
+        message(b't', &[0, 0]),
+        message(b'T', &row),
+    ];
+    let _ = stream.write_all(&[described.concat(), message(b'Z', b"I")].concat());
+}
+
+/// Answers its execution.
+fn answered(stream: &mut TcpStream, rows: &[u8]) {
+    while heard(stream, true)
+        .first()
+        .is_some_and(|kind| *kind != b'S')
+    {}
+    let end = [message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
+    let _ = stream.write_all(&[&message(b'2', &[]), rows, &end].concat());
+}
+
+const INT8: u32 = 20;
+const TEXT: u32 = 25;
+
+fn row(cells: &[&[u8]]) -> Vec<u8> {
+    let mut body = (cells.len() as u16).to_be_bytes().to_vec();
+    for cell in cells {
+        body.extend((cell.len() as u32).to_be_bytes());
+        body.extend(*cell);
+    }
+    message(b'D', &body)
+}
+
+const LATE: &str = "the server did not answer within 1 s";
+
+#[test]
+fn one_time_out_is_for_the_whole_handshake() {
+    assert!(said("", |_| {}).contains(LATE));
+    // It would speak TLS, and then says nothing.
+    let quiet_tls = |stream: &mut TcpStream| {
+        heard(stream, false);
+        stream.write_all(b"S").unwrap();
+    };
+    assert!(said("sslmode=require", quiet_tls).contains(LATE));
+    // A byte now and then, each of which is progress.
+    let drips = |stream: &mut TcpStream| {
+        heard(stream, false);
+        let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
+        let bytes = announced(b'R', 60_000, &[0; 59_996]);
+        for byte in bytes {
+            let gone = !matches!(stream.read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock);
+            if gone || stream.write_all(&[byte]).is_err() {
+                return;
+            }
+        }
+    };
+    assert!(said("sslmode=disable", drips).contains(LATE));
+    // The time is over although each step of the handshake had less of it.
+    let slow_steps = |stream: &mut TcpStream| {
+        heard(stream, false);
+        stream.write_all(b"N").unwrap();
+        heard(stream, false);
+        stream.write_all(&message(b'R', &[0, 0, 0, 3])).unwrap();
+        heard(stream, true);
+    };
+    assert!(said("", slow_steps).contains(LATE));
+}
+
+#[test]
+fn lengths_and_numbers_are_bounded_before_the_password_is() {
+    let says = |bytes: Vec<u8>| {
+        said("sslmode=disable", move |stream| {
+            heard(stream, false);
+            let _ = stream.write_all(&bytes);
+        })
+    };
+    let wrong = "it does not answer as PostgreSQL does: ";
+    for length in [1u32 << 30, u32::MAX, 3, 0, 70_000] {
+        let said = says(announced(b'R', length, &[0; 4]));
+        let expected = format!("{wrong}it announces a message of {} bytes", length as i32);
+        assert!(said.contains(&expected), "{length}: {said}");
+        assert!(
+            said.contains("joe@127.0.0.1:") && !said.contains('\n'),
+            "{said}"
+        );
+    }
+    // Let in, and then settings without an end.
+    let flood = [
+        message(b'R', &[0; 4]),
+        message(b'S', &[b'a'; 60_000]).repeat(20),
+    ];
+    let said = says(flood.concat());
+    assert!(
+        said.contains("longer than any that is right") || said.contains("can't be reached"),
+        "{said}"
+    );
+    let twice = said.matches("can't be reached").count();
+    assert_eq!(twice, 1, "{said}");
+}
+
+#[test]
+fn a_password_is_not_hashed_for_hours() {
+    let said = said("sslmode=disable", |stream| {
+        heard(stream, false);
+        let offer = [&[0, 0, 0, 10][..], b"SCRAM-SHA-256\0\0"].concat();
+        stream.write_all(&message(b'R', &offer)).unwrap();
+        let first = String::from_utf8_lossy(&heard(stream, true)).into_owned();
+        let nonce = first.rsplit("r=").next().unwrap().to_owned();
+        let step = format!("r={nonce}x,s=c2FsdA==,i=4294967295");
+        let step = [&[0, 0, 0, 11][..], step.as_bytes()].concat();
+        let _ = stream.write_all(&message(b'R', &step));
+    });
+    assert!(said.contains("hashed too often"), "{said}");
+}
+
+#[test]
+fn wrong_answers_are_said() {
+    let version = |stream: &mut TcpStream| {
+        let_in(stream);
+        prepared(stream, 1, INT8);
+    };
+    let huge = said("sslmode=disable", move |stream| {
+        version(stream);
+        answered(stream, &announced(b'D', 1 << 30, &[0, 1]));
+    });
+    assert!(
+        huge.contains("it announces a message of 1073741824 bytes"),
+        "{huge}"
+    );
+    // Of other numbers of columns, of cells that are longer than their row, of another type.
+    let eight = 150_000i64.to_be_bytes();
+    for rows in [
+        row(&[]),
+        row(&[&eight, &eight]),
+        row(&[&eight[..3]]),
+        message(b'D', &[0, 1, 0, 0, 255, 255, 1]),
+        message(b'D', &[0, 1]),
+        message(b'D', &[]),
+        message(b'?', &[]),
+    ] {
+        let shown = format!("{rows:?}");
+        let said = said("sslmode=disable", move |stream| {
+            version(stream);
+            answered(stream, &rows);
+        });
+        let expected = ["can't be reached: ", "it is PostgreSQL 0"];
+        assert!(
+            expected.iter().any(|words| said.contains(words)),
+            "{shown}: {said}"
+        );
+        assert!(!said.contains('\n'), "{said}");
+    }
+    let text = said("sslmode=disable", |stream| {
+        let_in(stream);
+        prepared(stream, 1, TEXT);
+        answered(stream, &row(&[b"fifteen"]));
+    });
+    assert!(text.contains("it is PostgreSQL 0; 15 or newer"), "{text}");
+}
