@@ -1,22 +1,25 @@
 //! `ui`: a server on loopback for one user's browser. What it answers is the caller's.
 
+mod doors;
 mod http;
+mod redirect;
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use doors::{Doors, Inside, Until};
 use fathom_measure::interrupt;
 pub use http::{Answer, Asked};
+pub use redirect::Redirect;
 
 use crate::ConductError;
 
-/// A browser has six connections to a server, and some tabs.
-const MOST_CONNECTIONS: usize = 64;
-/// Who sends no request in this time is no browser.
+/// Who sends no whole request in this time is no browser.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Time to read an answer.
+const READING: Duration = Duration::from_secs(60);
 /// What is being answered at the end gets this long: the store is closed properly then, and leaves no
 /// file beside it.
 const LAST: Duration = Duration::from_secs(2);
@@ -65,7 +68,7 @@ impl Ui {
     /// end then, too.
     pub fn run(&self, answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) {
         let answer = Arc::new(answer);
-        let open = Arc::new(AtomicUsize::new(0));
+        let doors = Arc::new(Doors::default());
         while interrupt::received().is_none() {
             let mut wait = libc::pollfd {
                 fd: self.listener.as_raw_fd(),
@@ -81,38 +84,40 @@ impl Ui {
             let Ok((connection, _)) = self.listener.accept() else {
                 continue;
             };
-            if open.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
-                continue;
-            }
-            open.fetch_add(1, Ordering::Relaxed);
-            let (answer, open) = (Arc::clone(&answer), Arc::clone(&open));
+            let connection = Arc::new(connection);
+            let mut inside = doors.enter(&connection);
+            let answer = Arc::clone(&answer);
             let (port, token) = (self.port, self.token.clone());
-            std::thread::spawn(move || {
+            let one = move || {
                 // Who went away needs no answer.
-                let _ = one(connection, port, &token, &*answer);
+                let _ = one(&connection, &mut inside, port, &token, &*answer);
+                // What it holds is closed before it is out.
                 drop(answer);
-                open.fetch_sub(1, Ordering::Release);
-            });
+                drop(inside);
+            };
+            // Where there can be no more threads, this one finds the door shut.
+            let _ = std::thread::Builder::new().spawn(one);
         }
-        let end = Instant::now() + LAST;
-        while open.load(Ordering::Acquire) > 0 && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        doors.shut(LAST);
     }
 }
 
 fn one(
-    mut connection: TcpStream,
+    connection: &TcpStream,
+    inside: &mut Inside,
     port: u16,
     token: &str,
     answer: &(impl Fn(&Asked) -> Answer + ?Sized),
 ) -> std::io::Result<()> {
     connection.set_nonblocking(false)?;
-    connection.set_read_timeout(Some(PATIENCE))?;
-    connection.set_write_timeout(Some(PATIENCE))?;
-    let answer = match http::read(&mut connection, port, token)? {
-        Ok(asked) => answer(&asked),
+    let until = |patience| Until {
+        connection,
+        end: Instant::now() + patience,
+    };
+    let answer = match http::read(&mut until(PATIENCE), port, token)? {
+        Ok(asked) if inside.is_to_be_answered() => answer(&asked),
+        Ok(_) => Answer::text(503, "too much is asked at a time; try again"),
         Err(refusal) => refusal,
     };
-    http::write(&mut connection, &answer)
+    http::write(&mut until(READING), &answer)
 }

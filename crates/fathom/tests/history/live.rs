@@ -32,6 +32,11 @@ impl Live {
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut address)
             .unwrap();
+        Live::of(child, &address)
+    }
+
+    /// One that was started and printed this address.
+    pub(crate) fn of(child: Child, address: &str) -> Live {
         let rest = address
             .trim()
             .strip_prefix("http://127.0.0.1:")
@@ -61,7 +66,7 @@ impl Live {
         self.asked(&format!("{}{what}", self.path), headers)
     }
 
-    fn own(&self, what: &str) -> String {
+    pub(crate) fn own(&self, what: &str) -> String {
         self.get(what, &format!("Host: {}\r\n", self.host))
     }
 
@@ -148,6 +153,27 @@ fn the_live_page_answers_its_user_and_nobody_else() {
     assert_eq!(live.interrupted(), Some(0));
     assert!(TcpStream::connect(&live.host).is_err(), "it still listens");
     assert_eq!(files(&folder), before);
+}
+
+/// 64 were let in at a time: who opened so many kept the browser out.
+#[test]
+fn silence_keeps_nobody_out() {
+    let world = kept();
+    let mut live = Live::start(&world, &[]);
+    let connect = || TcpStream::connect(&live.host).unwrap();
+    let mut silent: Vec<TcpStream> = (0..200).map(|_| connect()).collect();
+    let mut half = connect();
+    half.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
+    assert!(live.own("").starts_with("HTTP/1.1 200"));
+    // The oldest went; the newest may still ask.
+    let mut nothing = Vec::new();
+    let _ = silent[0].read_to_end(&mut nothing);
+    assert!(!nothing.starts_with(b"HTTP/1.1 200"), "{nothing:?}");
+    let mut refused = String::new();
+    half.write_all(b" evil\r\n\r\n").unwrap();
+    half.read_to_string(&mut refused).unwrap();
+    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    assert_eq!(live.interrupted(), Some(0), "it does not wait for them");
 }
 
 /// Saves so many benchmarks, each in `points` records of its own suite; the value at the 1234th is a spike.

@@ -5,6 +5,7 @@ mod browsed;
 mod compared;
 mod judged;
 mod live;
+mod opened;
 mod project;
 mod read;
 mod saved;

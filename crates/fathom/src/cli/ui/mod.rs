@@ -5,13 +5,13 @@ mod arguments;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(super) use arguments::Arguments;
 use fathom_conduct::ConductError;
 use fathom_conduct::report::{Live, Window};
-use fathom_conduct::ui::{Answer, Asked, Ui};
+use fathom_conduct::ui::{Answer, Asked, Redirect, Ui};
 use fathom_report::{self as pages, ReportRows};
 
 use crate::cli::failure::Failure;
@@ -44,21 +44,32 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     fathom_measure::interrupt::catch();
     write::print(format!("{address}\n").as_bytes())?;
     anstream::eprintln!("{} until Ctrl-C", pages::escape(&name));
-    if !arguments.no_open && std::io::stdout().is_terminal() {
-        open(&address);
-    }
-    ui.run(move |asked| stored.answer(asked));
+    let opened = match !arguments.no_open && std::io::stdout().is_terminal() {
+        true => open(&address),
+        false => None,
+    };
+    let opened = Arc::new(Mutex::new(opened));
+    let used = Arc::clone(&opened);
+    ui.run(move |asked| {
+        // It asks: the file that led here has been read.
+        drop(used.lock().unwrap_or_else(PoisonError::into_inner).take());
+        stored.answer(asked)
+    });
+    drop(opened.lock().unwrap_or_else(PoisonError::into_inner).take());
     Ok(0)
 }
 
-/// Asks the desktop for a browser; the address was printed, so that it doesn't matter if there is none.
-fn open(address: &str) {
+/// Asks the desktop for a browser, by a file that leads to the address; the address was printed, so that
+/// it doesn't matter if there is none.
+fn open(address: &str) -> Option<Redirect> {
+    let redirect = Redirect::to(address).ok()?;
     let mut command = Command::new("xdg-open");
-    command.arg(address).stdin(Stdio::null());
-    let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    if let Ok(mut child) = started {
-        std::thread::spawn(move || child.wait());
-    }
+    command.arg(redirect.path()).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    // Where there can be no thread, it is left to the end of this process.
+    let _ = std::thread::Builder::new().spawn(move || child.wait());
+    Some(redirect)
 }
 
 /// A store that is opened again once it failed, as a server does that was restarted.
