@@ -30,6 +30,7 @@ mod null_output;
 pub mod pipe;
 mod quiet;
 mod record_file;
+pub mod redaction;
 pub mod report;
 mod seed;
 pub mod serve;

@@ -9,6 +9,8 @@ use fathom_measure::{CommandLine, Expectation, Hooks, Input, MeasureError, Outpu
 use fathom_model::{Benchmark, InputFrom, OutputTo};
 use fathom_store::variables;
 
+use crate::redaction;
+
 /// Where programs are looked for where nothing says where.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -126,10 +128,13 @@ impl CommandPlan {
                 .variables
                 .iter()
                 .map(|(name, value)| (text(name), text(value)))
-                .map(|(name, value)| match variables::is_withheld(&name) {
-                    // A password may be in it.
-                    true => (name, "(withheld)".to_owned()),
-                    false => (name, value),
+                .map(|(name, value)| {
+                    let shown = match variables::is_withheld(&name) {
+                        // A password may be in it.
+                        true => redaction::whole(&value),
+                        false => redaction::value(&name, &value),
+                    };
+                    (name, shown)
                 })
                 .collect(),
         }

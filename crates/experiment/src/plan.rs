@@ -4,6 +4,7 @@ mod by_hand;
 
 use std::collections::BTreeSet;
 
+use fathom_conduct::redaction;
 use fathom_model::{Combination, PlanStep};
 
 use crate::file::experiment::{Content, How, Measure};
@@ -220,7 +221,7 @@ fn measuring(
             .map(|target| target.job.shown())
             .collect::<Vec<_>>()
     };
-    let verb = |words: Vec<String>| format!("fathom {}", shell_words::join(words));
+    let verb = |words: Vec<String>| format!("fathom {}", redaction::line(words));
     let id = &measure.id.value;
     let grown = match measure.grows() && !scope.quick {
         true => format!(", up to {} while a claim is undecided", rounds * MOST_TIMES),

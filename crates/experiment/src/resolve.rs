@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fathom_conduct::redaction;
 use fathom_model::Combination;
 
 use crate::file::experiment::{
@@ -88,7 +89,8 @@ impl Job {
     pub fn shown(&self) -> String {
         let mut text = String::new();
         for (name, value) in &self.variables {
-            text.push_str(&format!("{name}={} ", shell_words::quote(value)));
+            text.push_str(&redaction::assignment(name, value));
+            text.push(' ');
         }
         text.push_str(&self.line());
         if let Some(input) = &self.input {

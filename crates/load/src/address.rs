@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
+use fathom_model::secret::hidden;
+
 /// Where a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
@@ -76,11 +78,12 @@ impl Url {
     /// # Errors
     /// A sentence that says what is wrong.
     pub fn parse(text: &str, may_be_remote: bool) -> Result<Url, String> {
+        let shown = hidden(text);
         if let Some(file) = text.strip_prefix("unix:") {
             let file = Path::new(file.strip_prefix("//").unwrap_or(file));
             if !file.is_absolute() {
                 return Err(format!(
-                    "{text:?}: write the whole path of the socket, unix:/run/x.sock"
+                    "{shown:?}: write the whole path of the socket, unix:/run/x.sock"
                 ));
             }
             return Ok(Url {
@@ -96,7 +99,7 @@ impl Url {
             (_, Some(rest)) => (true, rest),
             _ => {
                 return Err(format!(
-                    "{text:?} is no address of a server; write http://localhost:8080/path, or \
+                    "{shown:?} is no address of a server; write http://localhost:8080/path, or \
                      unix:/run/x.sock"
                 ));
             }
@@ -111,14 +114,14 @@ impl Url {
         };
         if host.contains('@') {
             return Err(format!(
-                "{text:?}: give credentials as a header, not in the address"
+                "{shown:?}: give credentials as a header, not in the address"
             ));
         }
         let port = host.rsplit_once(':');
         let port = port.filter(|(_, port)| port.parse::<u16>().is_ok());
         let remote = || {
             format!(
-                "{text} is not on this machine: load on a machine of others is an attack; with the consent \
+                "{shown} is not on this machine: load on a machine of others is an attack; with the consent \
                  of its owner, give --allow-remote"
             )
         };
@@ -131,7 +134,7 @@ impl Url {
         };
         let found = with_port.to_socket_addrs();
         let address = found.ok().and_then(|mut all| all.next());
-        let address = address.ok_or_else(|| format!("{text:?}: the host {host:?} isn't found"))?;
+        let address = address.ok_or_else(|| format!("{shown:?}: the host {host:?} isn't found"))?;
         // Whatever `localhost` is here.
         if !may_be_remote && !Address::Tcp(address).is_local() {
             return Err(remote());

@@ -1,5 +1,7 @@
 //! What is asked of a server, and which answer is a good one.
 
+use fathom_model::secret::hidden;
+
 use crate::http2::Http2Request;
 use crate::response::{Answer, Body, Reader};
 use crate::websocket;
@@ -86,7 +88,8 @@ impl RequestPlan {
             let clean = path.bytes().all(|byte| byte > b' ' && byte != 0x7f);
             if !path.starts_with('/') || !clean {
                 return Err(format!(
-                    "{path:?} is no path: it begins with / and has no blanks (%20 is one)"
+                    "{:?} is no path: it begins with / and has no blanks (%20 is one)",
+                    hidden(path)
                 ));
             }
         }
@@ -95,8 +98,9 @@ impl RequestPlan {
                 .bytes()
                 .any(|byte| byte == b'\r' || byte == b'\n' || byte == 0);
             if !is_token(name) || !clean {
+                // Its value may be a secret.
                 return Err(format!(
-                    "{name:?}: {value:?} is no header; write 'Name: value'"
+                    "the header {name:?} can't be sent; write 'Name: value', in one line"
                 ));
             }
             let is_in_vain = OF_CONNECTION
@@ -148,7 +152,8 @@ impl RequestPlan {
             }
         }
         let head = builder.body(());
-        let head = head.map_err(|error| format!("{path:?} can't be asked for: {error}"))?;
+        let head =
+            head.map_err(|error| format!("{:?} can't be asked for: {error}", hidden(path)))?;
         Ok(Request::Http2(Box::new(Http2Request {
             head,
             body: self.body.clone().into(),

@@ -27,6 +27,7 @@ mod record;
 mod report;
 mod run;
 mod sample;
+pub mod secret;
 mod serve;
 mod startup;
 mod version1;

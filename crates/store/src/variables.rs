@@ -1,14 +1,15 @@
-//! Variables of the environment that name a store or open it. They are Fathom's: no command that is
-//! measured, built or asked gets them.
+//! Variables of the environment that name a store or open it, and the key that secrets are hashed
+//! under. They are Fathom's: no command that is measured, built or asked gets them.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 static TAKEN: OnceLock<HashMap<String, String>> = OnceLock::new();
 
-/// Whether a variable is one of them: `FATHOM_STORE`, or one that PostgreSQL's clients read (`PG*`).
+/// Whether a variable is one of them: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`, or one that PostgreSQL's
+/// clients read (`PG*`).
 pub fn is_withheld(name: &str) -> bool {
-    name == "FATHOM_STORE" || name.starts_with("PG")
+    matches!(name, "FATHOM_STORE" | "FATHOM_REDACTION_KEY") || name.starts_with("PG")
 }
 
 /// The value of a variable, whether it was taken out of the environment or not.

@@ -32,7 +32,7 @@ pub use plan::{
 use rounds::{Load, Rounds};
 use running::Up;
 
-use crate::{ConductError, Conducted, Observer, fingerprint};
+use crate::{ConductError, Conducted, Observer, fingerprint, redaction};
 
 /// Launches the servers in rounds, then loads them in rounds.
 ///
@@ -297,8 +297,13 @@ impl Measured {
                 warmup_seconds: plan.warmup().as_secs_f64(),
                 drain_seconds: plan.drain().as_secs_f64(),
                 method: plan.requests.method.clone(),
-                paths: plan.requests.paths.clone(),
-                headers: plan.requests.headers.clone(),
+                paths: plan
+                    .requests
+                    .paths
+                    .iter()
+                    .map(|path| redaction::text(path))
+                    .collect(),
+                headers: redaction::pairs(&plan.requests.headers),
                 body_bytes: plan.requests.body.len(),
                 keep_alive: plan.requests.keep_alive,
                 tls: plan.tls.is_some(),

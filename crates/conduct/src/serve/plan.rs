@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fathom_load::{Arrivals, Checks, RequestPlan, Tls, Url};
 
-use crate::{RunTerms, Target};
+use crate::{RunTerms, Target, redaction};
 
 /// Launches of each server, unless something else is said: enough for a p90.
 pub const LAUNCHES: u32 = 30;
@@ -30,12 +30,20 @@ pub const MESSAGE_BYTES: usize = 9;
 pub enum Served {
     /// It is started here.
     Started(Box<Target>),
-    /// It runs already.
+    /// It runs already; [`Served::running`] makes it.
     Running(Url),
 }
 
 impl Served {
-    /// As it was given.
+    /// One that runs already. From here on its text has no secrets; what is sent keeps them.
+    pub fn running(url: Url) -> Served {
+        Served::Running(Url {
+            text: redaction::text(&url.text),
+            ..url
+        })
+    }
+
+    /// As it was given, without secrets.
     pub fn name(&self) -> &str {
         match self {
             Served::Started(target) => &target.benchmark.name,

@@ -6,6 +6,7 @@ use fathom_load::clock::now;
 use fathom_load::{Address, Expected, Request, Task, TlsTerms, ask};
 use fathom_measure::MeasureError;
 use fathom_measure::server::Server;
+use fathom_model::secret::hidden;
 
 use super::launch;
 use super::plan::{ServePlan, Served};
@@ -111,8 +112,14 @@ fn first_answer(
     path: &str,
 ) -> Result<Expected, String> {
     let until = now() + plan.request_timeout.as_nanos() as u64;
-    let first = ask(address, tls, request.clone(), plan.requests.reader(), until)
-        .map_err(|why| format!("gives no answer to {path}: {}", words::no_answer(why)))?;
+    let first =
+        ask(address, tls, request.clone(), plan.requests.reader(), until).map_err(|why| {
+            format!(
+                "gives no answer to {}: {}",
+                hidden(path),
+                words::no_answer(why)
+            )
+        })?;
     let expected = first.expected;
     if !plan.checks.status_is_good(expected.answer.status) {
         return Err(words::wrong_status(expected.answer.status, path));
@@ -120,7 +127,8 @@ fn first_answer(
     if !plan.checks.body_is_good(&expected.body) {
         let wanted = plan.checks.contains.as_deref().unwrap_or_default();
         return Err(format!(
-            "answers {path} without '{}' in it, which --body-contains asks for",
+            "answers {} without '{}' in it, which --body-contains asks for",
+            hidden(path),
             String::from_utf8_lossy(wanted)
         ));
     }

@@ -2,6 +2,7 @@
 
 use fathom_load::{Failing, NoAnswer};
 use fathom_model::Exit;
+use fathom_model::secret::hidden;
 
 /// Characters of a server's name in a message: a script may be its command.
 const NAME: usize = 60;
@@ -26,7 +27,8 @@ pub(super) fn ended(exit: Exit) -> String {
 
 pub(super) fn wrong_status(status: u16, path: &str) -> String {
     format!(
-        "answers {status} to {path}: name what it serves with --path, or accept that with --status {status}"
+        "answers {status} to {}: name what it serves with --path, or accept that with --status {status}",
+        hidden(path)
     )
 }
 

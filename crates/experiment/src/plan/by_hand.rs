@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use fathom_conduct::redaction;
+
 use crate::file::experiment::Measure;
 use crate::resolve::{Folders, Job, Scope, Sink, Target};
 
@@ -27,12 +29,9 @@ fn run_options(jobs: &[&Job]) -> Vec<String> {
             }
         ));
         words.push(format!("--cwd={}", job.directory.display()));
-        let assignments: Vec<String> = job
-            .variables
-            .iter()
-            .map(|(name, value)| shell_words::quote(&format!("{name}={value}")).into_owned())
-            .collect();
-        words.push(format!("--env={}", assignments.join(" ")));
+        let variables = job.variables.iter();
+        let variables = variables.map(|(name, value)| (name.as_str(), value.as_str()));
+        words.push(format!("--env={}", redaction::typed_words(variables)));
     }
     let longest = jobs.iter().filter_map(|job| job.timeout).max();
     if let Some(timeout) = longest {
@@ -141,7 +140,8 @@ pub(super) fn serve(
             "--rate=0".to_string(),
         ],
     });
-    words.extend(measure.path.iter().map(|path| format!("--path={path}")));
+    let path = measure.path.iter();
+    words.extend(path.map(|path| redaction::typed_word(&format!("--path={path}"))));
     if measure.also_cold() {
         words.push("--cold".to_string());
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command};
+use fathom_conduct::redaction;
 
 /// What to type instead, where the words of one command were given without quotes and `--`; `None`
 /// where clap's own message is the better one.
@@ -143,7 +144,7 @@ pub(super) fn forms(verb: &str, options: &str, command: &[&str]) -> String {
 }
 
 fn line(words: &[&str]) -> String {
-    shell_words::join(words)
+    redaction::line(words.iter().map(|word| redaction::typed_word(word)))
 }
 
 /// Where the first word stands that is neither an option nor the value of one.

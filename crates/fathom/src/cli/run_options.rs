@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use fathom_conduct::RunTerms;
+use fathom_conduct::{RunTerms, redaction};
 use fathom_measure::{Input, Output};
 
 use crate::cli::quantities;
@@ -118,9 +118,9 @@ pub(super) fn for_command<'a>(
         n if n == commands => Ok(Some(&values[index])),
         // Other tools take one variable each time.
         n if option == "--env" => Err(format!(
-            "--env was given {n} times for {}: write all variables of a command in one, --env '{}'",
+            "--env was given {n} times for {}: write all variables of a command in one, {}",
             counted(commands),
-            values.join(" ")
+            redaction::line(["--env", &redaction::typed_word(&values.join(" "))])
         )),
         n => Err(format!(
             "{option} was given {n} times for {}: give it once for all, or once for each",

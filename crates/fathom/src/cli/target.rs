@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use fathom_conduct::{CommandPlan, Target, command_words};
+use fathom_conduct::{CommandPlan, Target, command_words, redaction};
 use fathom_measure::{CommandLine, Expectation, Hook, MeasureError};
 
 use crate::cli::failure::Failure;
@@ -180,9 +180,9 @@ fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {
     if let Some((name, _)) = words[0].split_once('=') {
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if is_name && !name.is_empty() && words.len() > 1 {
+            let assignment = redaction::line([redaction::typed_word(&words[0])]);
             return Err(Failure::Usage(format!(
-                "{:?} before the program needs a shell: use --env {:?}, or -S",
-                words[0], words[0]
+                "{assignment} before the program needs a shell: use --env {assignment}, or -S"
             )));
         }
     }
@@ -221,14 +221,18 @@ fn quoted(word: &OsStr) -> String {
 fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failure> {
     let text = text.unwrap_or("");
     let words = shell_words::split(text)
-        .map_err(|_| Failure::Usage(format!("a quote in --env {text:?} is not closed")))?;
+        .map_err(|_| Failure::Usage("a quote in --env is not closed".to_string()))?;
     words
         .into_iter()
-        .map(|word| match word.split_once('=') {
+        .map(|word| {
+            match word.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-            _ => Err(Failure::Usage(format!(
-                "--env takes NAME=VALUE, not {word:?}"
-            ))),
+            // It may be the end of a secret.
+            _ => Err(Failure::Usage(
+                "--env takes NAME=VALUE; a value with blanks stands in quotes: --env 'NAME=\"a b\"'"
+                    .to_string(),
+            )),
+        }
         })
         .collect()
 }

@@ -70,7 +70,7 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
         ),
         (
             &["X=1 true"],
-            "error: \"X=1\" before the program needs a shell",
+            "error: 'X=1' before the program needs a shell: use --env 'X=1'",
         ),
         (
             &["--cwd", "/no/such/folder", "true"],

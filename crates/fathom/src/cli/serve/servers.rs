@@ -1,5 +1,6 @@
 //! From arguments to the servers, and to what is asked of them.
 
+use fathom_conduct::redaction;
 use fathom_conduct::serve::Served;
 use fathom_load::{Extensions, RequestPlan, Tls, Trust, Url};
 
@@ -48,11 +49,12 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Served>, Failure> {
 fn running(text: &str, arguments: &Arguments) -> Result<Served, Failure> {
     let url = Url::parse(text, arguments.allow_remote).map_err(Failure::Usage)?;
     if url.tls && arguments.websocket {
+        let text = redaction::text(text);
         return usage(format!(
             "{text}: WebSocket is spoken without TLS only; measure it over http"
         ));
     }
-    Ok(Served::Running(url))
+    Ok(Served::running(url))
 }
 
 /// How TLS is spoken, if it is.
@@ -100,9 +102,12 @@ pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
         paths.push("/".to_string());
     }
     let mut headers = Vec::new();
-    for line in &arguments.headers {
+    for (number, line) in (1..).zip(&arguments.headers) {
         let Some((name, value)) = line.split_once(':') else {
-            return usage(format!("{line:?} is no header; write 'Name: value'"));
+            // It may be a secret whole.
+            return usage(format!(
+                "-H number {number} is no header; write 'Name: value'"
+            ));
         };
         headers.push((name.trim().to_string(), value.trim().to_string()));
     }
