@@ -33,6 +33,8 @@ pub(crate) struct Known {
     pub tracing_ns: f64,
     /// What it added to the page faults there, which their time holds.
     pub tracing_faults_ns: f64,
+    /// Part of the traced run's waits for a CPU in which the tracer held it back, 0 to 1.
+    pub held_back: f64,
     /// What one thread of theirs waited for a CPU; 0 if that isn't known.
     pub queued_ns: f64,
     /// For how long the CPU limit of their control group stopped them; 0 without one.
@@ -146,7 +148,8 @@ pub(crate) fn account(
     }
     // Never more than was measured, in either kind of run.
     let queued = known.queued_ns.max(known.throttled_ns);
-    let ready = ns(TimeCategory::Ready).max(queued).min(room);
+    let traced_ready = ns(TimeCategory::Ready) * (1.0 - known.held_back);
+    let ready = traced_ready.max(queued).min(room);
     let throttled = known.throttled_ns.min(ready);
     sums.add(TimeCategory::Throttled, throttled);
     sums.add(TimeCategory::Ready, ready - throttled);
@@ -204,6 +207,7 @@ mod tests {
             },
             tracing_ns: 0.0,
             tracing_faults_ns: 0.0,
+            held_back: 0.0,
             queued_ns: 0.0,
             throttled_ns: 0.0,
             cpu_ns: 0.0,
@@ -242,6 +246,18 @@ mod tests {
         assert_eq!(account.ns(TimeCategory::Sleeping), 80_140);
         assert_eq!(account.ns(TimeCategory::UserCode), 69_860);
         assert_eq!(account.wall_ns, 150_000);
+    }
+
+    #[test]
+    fn what_the_tracer_held_back_is_no_wait_of_the_programs() {
+        let traced = traced(&[(TimeCategory::UserCode, 100), (TimeCategory::Ready, 400)]);
+        let with = Known {
+            held_back: 0.75,
+            ..known(300.0)
+        };
+        let (account, _) = account(&traced, with);
+        assert_eq!(account.ns(TimeCategory::Ready), 100);
+        assert_eq!(account.ns(TimeCategory::Unaccounted), 100);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 mod observations;
 
+use std::collections::BTreeSet;
+
 use fathom_model::{
     Benchmark, BenchmarkResult, Comparison, Estimate, Floor, Metric, Outcome, Run, StopReason,
     Summary, Verdict,
@@ -100,12 +102,15 @@ const WAIT_SHARE: f64 = 0.005;
 const MISSING_SHARE: f64 = 0.5;
 
 /// The clock that carries the verdict: undisturbed time where every benchmark has it and runs had
-/// to wait for a CPU, else wall time.
+/// to wait for a CPU, else wall time. A round in which a run lacks undisturbed time is lost to that
+/// clock; it must have `fewest` others where any is lost, or it could claim nothing where wall time
+/// can.
 ///
 /// The choice depends on all runs together and never on which benchmark a run belongs to, so it
 /// can't favour one of two identical programs.
-pub fn clock(runs: &[Run], benchmarks: usize) -> Metric {
-    let everywhere = (0..benchmarks).all(|benchmark| has_undisturbed(runs, benchmark));
+pub fn clock(runs: &[Run], benchmarks: usize, fewest: usize) -> Metric {
+    let everywhere = (0..benchmarks).all(|benchmark| has_undisturbed(runs, benchmark))
+        && has_enough_rounds(runs, fewest);
     let waited: u64 = runs
         .iter()
         .filter_map(|r| r.wall_ns.checked_sub(r.undisturbed_ns?))
@@ -127,10 +132,21 @@ fn has_undisturbed(runs: &[Run], benchmark: usize) -> bool {
     all > 0 && (all - with) as f64 <= MISSING_SHARE * all as f64
 }
 
+/// Whether all runs have undisturbed time, or all runs of at least so many rounds.
+fn has_enough_rounds(runs: &[Run], fewest: usize) -> bool {
+    let without = |run: &&Run| run.undisturbed_ns.is_none();
+    let lost: BTreeSet<u32> = runs.iter().filter(without).map(|run| run.round).collect();
+    let all: BTreeSet<u32> = runs.iter().map(|run| run.round).collect();
+    lost.is_empty() || all.len() - lost.len() >= fewest
+}
+
 /// Compares every benchmark with its reference.
 pub fn verdicts(runs: &[Run], question: &Question, allowance: Allowance) -> Verdicts {
     let benchmarks = question.names.len();
-    let metric = question.metric.unwrap_or_else(|| clock(runs, benchmarks));
+    let fewest = fathom_stats::fewest_rounds(1.0 - allowance.claim);
+    let metric = question
+        .metric
+        .unwrap_or_else(|| clock(runs, benchmarks, fewest));
     let other = match metric {
         Metric::Wall => Metric::Undisturbed,
         _ => Metric::Wall,

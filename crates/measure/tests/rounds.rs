@@ -356,6 +356,30 @@ fn where_undisturbed_time_is_missing_for_one_benchmark_wall_time_carries_the_ver
     assert!(outcome.cross_checks.is_empty());
 }
 
+#[test]
+fn a_round_without_undisturbed_time_costs_no_claim() {
+    // The launcher was late to see one exit. Eight rounds can just claim a difference.
+    for (rounds, clock) in [(8, Metric::Wall), (9, Metric::Undisturbed)] {
+        let plan = plan(2, StopRule::Runs(rounds));
+        let mut executor = Simulated::new(|a| {
+            let work = if a.benchmark == 1 { 2 * MS } else { MS };
+            Run {
+                wall_ns: work + MS / 10,
+                run_queue_wait_ns: Some(MS / 10),
+                undisturbed_ns: (a.position != 5).then_some(work),
+                ..quiet_run(a, work)
+            }
+        });
+        let session = conduct(&plan, &mut executor, &mut Silent);
+        let outcome = outcome_of(&plan, &session);
+        let comparison = &outcome.comparisons[0];
+        assert_eq!(
+            (comparison.metric, comparison.rounds, comparison.verdict),
+            (clock, 8, Verdict::Slower)
+        );
+    }
+}
+
 /// The promise of the whole verb: drift, spikes and all, one command against itself is called
 /// different at most one time in twenty, also when measuring stops as soon as there is a verdict.
 #[test]

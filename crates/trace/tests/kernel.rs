@@ -277,6 +277,47 @@ fn calls_on_more_descriptors_than_the_table_holds_are_counted() {
     assert!(t.not_visible.iter().any(said), "{:?}", t.not_visible);
 }
 
+/// Not a test of its own: looks for 20,000 files that aren't there.
+#[test]
+fn helper_looks_for_files() {
+    if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
+        return;
+    }
+    let name = format!("/nonexistent/{}", "x".repeat(200));
+    for _ in 0..20_000 {
+        assert!(fs::metadata(&name).is_err());
+    }
+}
+
+#[test]
+fn a_program_that_does_more_than_can_be_read_waits_and_loses_nothing() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let options = TraceOptions {
+        // Room for a fiftieth of its records.
+        ring_bytes: 128 << 10,
+        ..TraceOptions::default()
+    };
+    let t = trace(&helper("helper_looks_for_files"), Tier::Kernel, &options).expect("traced");
+    assert_eq!(t.lost, Losses::default());
+    let lookups = t.failed_lookups.iter();
+    assert_eq!(lookups.map(|one| one.calls).max(), Some(20_000));
+    assert!(t.held_back_ns > 0);
+    // What it waited is on the books, as a wait for a CPU and not as the program's own time.
+    for thread in t.threads.iter().filter(|one| one.ended_ns.is_some()) {
+        let own = t.off_cpu.iter().filter(|row| row.tid == thread.tid);
+        let waited = own.clone().filter(|row| row.cause == Cause::Preempted);
+        let off: u64 = own.map(|row| row.total_ns).sum();
+        let lived = thread.ended_ns.expect("it ended") - thread.started_ns;
+        let on_cpu = thread.on_cpu_ns.expect("the kernel knows");
+        assert!((on_cpu + off).abs_diff(lived) * 50 <= lived, "{thread:?}");
+        if t.threads.len() == 1 {
+            assert!(waited.map(|row| row.total_ns).sum::<u64>() >= t.held_back_ns);
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_counted_as_lost() {
     if !available(Tier::Kernel) {
@@ -286,12 +327,10 @@ fn what_does_not_fit_is_counted_as_lost() {
     let complete = run(Tier::Kernel, &["sh", "-c", script]);
     let options = TraceOptions {
         most_rows: 8,
-        ring_bytes: 4096,
         ..TraceOptions::default()
     };
     let command = quiet(&["sh", "-c", script]);
     let t = trace(&command, Tier::Kernel, &options).expect("traced");
-    assert!(t.lost.records > 0, "{:?}", t.lost);
     let calls = |t: &fathom_trace::Trace| t.syscalls.iter().map(|r| r.calls).sum::<u64>();
     assert!(t.lost.calls > 0 && calls(&t) < calls(&complete));
     // Calls that were cut off by the exit are lost as well: exit_group has no row here.

@@ -13,7 +13,10 @@ pub(super) fn conclude(record: &mut VersionsRecord, measured: BenchRecord, asked
     let metric = match (asked, comparisons.first()) {
         (Some(metric), _) => metric,
         (None, Some(comparison)) => comparison.metric,
-        (None, None) => assess::clock(&measured.runs, measured.benchmarks.len()),
+        (None, None) => {
+            let fewest = fathom_stats::fewest_rounds(LEVEL);
+            assess::clock(&measured.runs, measured.benchmarks.len(), fewest)
+        }
     };
     record.metric = metric;
     let name = |benchmark: usize| measured.benchmarks[benchmark].name.clone();

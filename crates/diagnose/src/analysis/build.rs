@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{Run, TimeAccount, TimeCategory};
-use fathom_trace::{Tier, Trace};
+use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
 use super::Analysis;
 use super::call_extrapolation::CallExtrapolation;
@@ -129,6 +129,14 @@ impl TracingCost {
     }
 }
 
+/// Part of the traced run's waits for a CPU in which the tracer held it back, 0 to 1.
+fn held_back(trace: &Trace) -> f64 {
+    let of_cpu = |row: &&OffCpuRow| matches!(row.cause, Cause::Preempted | Cause::Ready);
+    let waits = trace.off_cpu.iter().filter(of_cpu);
+    let waited: u64 = waits.map(|row| row.total_ns).sum();
+    (trace.held_back_ns as f64 / waited.max(1) as f64).min(1.0)
+}
+
 /// Part of the traced run in which no other program had the CPU, 0 to 1.
 ///
 /// On a busy machine all CPU time is stretched by waiting for a CPU: counted by itself, or shares
@@ -168,7 +176,8 @@ impl<'a> Analysis<'a> {
         let descriptors = Descriptors::new(trace);
         let classifier = Classifier::new(trace, &descriptors);
         let of = |value: fn(&Run) -> u64| median(timed.iter().map(value).collect());
-        let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
+        let charged = trace.accounts.user_ns + trace.accounts.system_ns;
+        let traced_cpu = charged.saturating_sub(trace.held_back_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
         let tracing = TracingCost::of(trace, timed, traced_cpu, cpu_ns);
         let own_cpu = traced_cpu - tracing.faults_ns - tracing.calls_ns;
@@ -199,6 +208,7 @@ impl<'a> Analysis<'a> {
             ),
             tracing_ns: calls_on_path(trace, &path) * tracing.call_ns,
             tracing_faults_ns: tracing.fault_part * tracing_faults_on_path_ns(trace, &path),
+            held_back: held_back(trace),
             queued_ns: match trace.threads.len() {
                 1 => queued_share(timed) * timed_ns,
                 _ => 0.0,

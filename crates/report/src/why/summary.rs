@@ -40,6 +40,16 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
         let end = page.clean(&explanation.end);
         page.prose(2, Tone::Bad, &format!("ended: {end}"));
     }
+    lost(page, explanation);
+}
+
+/// What was lost: whoever reads a count must know that first.
+fn lost(page: &mut Page, explanation: &Explanation) {
+    let lost = &explanation.explaining.lost;
+    if !lost.is_empty() {
+        let lost = page.clean(&lost.join(", "));
+        page.prose(2, Tone::Bad, &format!("lost: {lost}"));
+    }
 }
 
 /// `PID 1234 (name), 5.0 s of it`, what it runs, and its CPU time.
@@ -65,6 +75,7 @@ fn observed_process(page: &mut Page, explanation: &Explanation, process: &Observ
         let end = page.clean(&explanation.end);
         page.prose(2, Tone::Bad, &format!("ended: {end}"));
     }
+    lost(page, explanation);
 }
 
 /// `PID 1234 (name), 5.0 s of it`.
@@ -156,26 +167,19 @@ pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
     }
 }
 
-/// What was lost, and what must be known to trust the numbers.
+/// What must be known to trust the numbers.
 fn warnings(page: &mut Page, explanation: &Explanation, all: bool) {
-    let lost = explanation.explaining.lost.iter();
-    let lost = lost.map(|text| (Tone::Bad, format!("lost: {}", page.clean(text))));
     let warnings = explanation.warnings.iter();
-    let warnings = warnings.map(|text| (Tone::Notice, format!("! {}", page.clean(text))));
-    let texts: Vec<(Tone, String)> = lost.chain(warnings).collect();
-    let mut lines: Vec<(Tone, String)> = Vec::new();
-    for (tone, text) in texts {
-        let wrapped = wrap(&text, page.width()).into_iter();
-        lines.extend(wrapped.map(|line| (tone, line)));
-    }
+    let texts = warnings.map(|text| format!("! {}", page.clean(text)));
+    let lines: Vec<String> = texts.flat_map(|text| wrap(&text, page.width())).collect();
     let shown = if all { lines.len() } else { LINES_OF_WARNINGS };
     let is_cut = lines.len() > shown;
-    for (index, (tone, line)) in lines.into_iter().take(shown).enumerate() {
+    for (index, line) in lines.into_iter().take(shown).enumerate() {
         let line = match is_cut && index + 1 == shown {
             true => page.begin(&line, page.width() - 5) + " (-v)",
             false => line,
         };
-        page.push(Line::new().add(tone, line));
+        page.push(Line::new().add(Tone::Notice, line));
     }
 }
 

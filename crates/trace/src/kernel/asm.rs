@@ -80,6 +80,7 @@ pub(crate) enum Helper {
     ProbeReadUserStr = 114,
     ProbeReadKernelStr = 115,
     RingOutput = 130,
+    RingQuery = 134,
 }
 
 /// A place in the program that a jump can name before or after it is bound.

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::layout::{cause, task};
 use super::observe::{Gathering, READING, alive, losses};
+use super::programs::Sides;
 use super::session::Session;
 use super::urgent::Urgent;
 use crate::attach::{Found, Reading, Readings, Target, complete, limits, read_thread};
@@ -25,7 +26,8 @@ pub(crate) fn attach(
     time: Duration,
     options: &TraceOptions,
 ) -> Result<Trace, TraceError> {
-    let mut session = Session::arm(options)?;
+    // It serves somebody: what it does is never held back.
+    let mut session = Session::arm_with(options, Sides::default(), false)?;
     let mut collector = Collector::new(now(), &[], options.timeline.map(|t| t.most));
     collector.time_faults(options.fault_times.then_some(&session.untimed_faults));
     let mut gathering = Gathering::begin(collector, &[], options);
@@ -45,10 +47,10 @@ pub(crate) fn attach(
     gathering.attach(found.processes.iter().map(|one| one.pid), since);
 
     let urgent = Urgent::raise();
-    let mut ended = false;
+    let (mut ended, mut wait) = (false, READING);
     while !ended && !limits.reached() {
-        ended = target.has_ended(limits.shorten(READING));
-        gathering.read(&mut session)?;
+        ended = target.has_ended(limits.shorten(wait));
+        wait = gathering.read(&mut session)?;
     }
     let end = now();
     drop(urgent);

@@ -12,10 +12,15 @@ const MAP_CREATE: i32 = 0;
 const MAP_LOOKUP: i32 = 1;
 const MAP_UPDATE: i32 = 2;
 const MAP_DELETE: i32 = 3;
-const MAP_NEXT_KEY: i32 = 4;
 const PROG_LOAD: i32 = 5;
 const PROG_TEST_RUN: i32 = 10;
 const RAW_TRACEPOINT_OPEN: i32 = 17;
+const MAP_LOOKUP_BATCH: i32 = 24;
+const MAP_DELETE_BATCH: i32 = 27;
+
+/// Entries that are asked for at once. The kernel hands out whole buckets of its table, which hold
+/// a few entries each.
+const BATCH: usize = 512;
 
 const TYPE_PERF_EVENT: u32 = 7;
 const TYPE_RAW_TRACEPOINT: u32 = 17;
@@ -59,6 +64,19 @@ struct MapElement {
     pad: u32,
     key: u64,
     value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct MapBatch {
+    from: u64,
+    next: u64,
+    keys: u64,
+    values: u64,
+    count: u32,
+    fd: u32,
+    element_flags: u64,
     flags: u64,
 }
 
@@ -239,26 +257,81 @@ impl Map {
         }
     }
 
-    /// Every entry as (key, value). Entries that come or go meanwhile may be missed.
+    /// Every entry of a hash as (key, value), by the hundred: one at a time a busy machine makes
+    /// new ones as quickly as they are read. Entries that come or go meanwhile may be missed.
     ///
     /// # Errors
     /// The kernel's.
     pub(crate) fn entries(&self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut out = Vec::new();
-        let mut previous: Option<Vec<u8>> = None;
+        let (mut from, mut next) = (0u32, 0u32);
+        let mut begun = false;
+        let mut room = BATCH;
         loop {
-            let mut key = vec![0u8; self.key_size];
-            let mut attr = self.element(previous.as_deref(), key.as_mut_ptr());
-            match bpf(MAP_NEXT_KEY, &mut attr) {
-                Ok(_) => {}
-                Err(e) if e.raw_os_error() == Some(libc::ENOENT) => return Ok(out),
+            let mut keys = vec![0u8; room * self.key_size];
+            let mut values = vec![0u8; room * self.value_size];
+            let mut attr = MapBatch {
+                from: if begun { &raw const from as u64 } else { 0 },
+                next: &raw mut next as u64,
+                keys: keys.as_mut_ptr() as u64,
+                values: values.as_mut_ptr() as u64,
+                count: room as u32,
+                fd: self.fd.as_raw_fd() as u32,
+                ..MapBatch::default()
+            };
+            let read = bpf(MAP_LOOKUP_BATCH, &mut attr);
+            let is_last = match read {
+                Ok(_) => false,
+                Err(e) if e.raw_os_error() == Some(libc::ENOENT) => true,
+                // A bucket holds more than there is room for.
+                Err(e) if e.raw_os_error() == Some(libc::ENOSPC) => {
+                    room *= 2;
+                    continue;
+                }
                 Err(e) => return Err(e),
+            };
+            let entries = keys
+                .chunks_exact(self.key_size)
+                .zip(values.chunks_exact(self.value_size))
+                .take(attr.count as usize);
+            out.extend(entries.map(|(key, value)| (key.to_vec(), value.to_vec())));
+            if is_last {
+                return Ok(out);
             }
-            if let Some(value) = self.get(&key)? {
-                out.push((key.clone(), value));
-            }
-            previous = Some(key);
+            (from, begun) = (next, true);
         }
+    }
+
+    /// Removes these entries; those of them that are gone are left out.
+    ///
+    /// # Errors
+    /// The kernel's; `InvalidInput` if a size is not the map's.
+    pub(crate) fn remove_all<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> io::Result<()> {
+        let mut all = Vec::new();
+        for key in keys {
+            if key.len() != self.key_size {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            all.extend_from_slice(key);
+        }
+        let mut left = &all[..];
+        while !left.is_empty() {
+            let mut attr = MapBatch {
+                keys: left.as_ptr() as u64,
+                count: (left.len() / self.key_size) as u32,
+                fd: self.fd.as_raw_fd() as u32,
+                ..MapBatch::default()
+            };
+            let removed = bpf(MAP_DELETE_BATCH, &mut attr);
+            let done = match removed {
+                Ok(_) => return Ok(()),
+                // It stops at one that is gone.
+                Err(e) if e.raw_os_error() == Some(libc::ENOENT) => attr.count as usize + 1,
+                Err(e) => return Err(e),
+            };
+            left = &left[(done * self.key_size).min(left.len())..];
+        }
+        Ok(())
     }
 }
 

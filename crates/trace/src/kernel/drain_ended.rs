@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use super::bpf::Map;
+use super::layout::pace;
 use super::session::Session;
 use crate::error::{TraceError, system};
 use crate::records::{CallKey, CallTotals, OffTotals, Who};
@@ -19,10 +20,17 @@ const WORTH_A_PASS: usize = 300;
 /// fifth.
 const ROWS_FOR_EACH: usize = 125;
 
+/// Ended threads that are worth going through tables with room for so many rows.
+pub(super) fn worth_a_pass(most_rows: u32) -> u64 {
+    (most_rows as usize / ROWS_FOR_EACH).clamp(1, WORTH_A_PASS) as u64
+}
+
 /// Rows taken out of the kernel.
 #[derive(Debug)]
 pub(super) struct DrainedRows {
-    worth_a_pass: usize,
+    worth_a_pass: u64,
+    /// Threads that had ended at the last pass.
+    taken: u64,
     /// Rows of the call table.
     pub calls: HashMap<CallKey, CallTotals>,
     /// Calls among these that had no room of their own in the table, and are reported without a
@@ -36,25 +44,33 @@ impl DrainedRows {
     /// Of tables with room for so many rows.
     pub(super) fn new(most_rows: u32) -> Self {
         Self {
-            worth_a_pass: WORTH_A_PASS.min(most_rows as usize / ROWS_FOR_EACH),
+            worth_a_pass: worth_a_pass(most_rows),
+            taken: 0,
             calls: HashMap::new(),
             without_descriptor: 0,
             off_cpu: Vec::new(),
         }
     }
 
-    /// Takes the rows of threads that have ended, if there are enough of them. A number that is in
-    /// use again must not be among them.
+    /// Takes the rows of threads that have ended, if there are enough of them, and says whether it
+    /// did. A number that is in use again must not be among them. `so_far`: how many have ended since
+    /// the programs were armed.
     pub(super) fn take_ended(
         &mut self,
         session: &Session,
         ended: &mut HashSet<Who>,
-    ) -> Result<(), TraceError> {
-        if ended.is_empty() || ended.len() < self.worth_a_pass {
-            return Ok(());
+        so_far: u64,
+    ) -> Result<bool, TraceError> {
+        if so_far - self.taken < self.worth_a_pass {
+            return Ok(false);
         }
         let ended = std::mem::take(ended);
-        self.take(session, |who| ended.contains(&who), true)
+        self.take(session, |who| ended.contains(&who), true)?;
+        self.taken = so_far;
+        let pace = &session.maps.pace;
+        let set = pace.set(&pace::TAKEN.to_ne_bytes(), &so_far.to_ne_bytes());
+        set.map_err(system("saying what was taken out of the kernel's tables"))?;
+        Ok(true)
     }
 
     /// Takes all rows.
@@ -99,9 +115,7 @@ fn wanted_rows(map: &Map, wanted: impl Fn(Who) -> bool, delete: bool) -> io::Res
     let mut rows = map.entries()?;
     rows.retain(|(key, _)| CallKey::decode(key).is_some_and(|k| wanted(k.who)));
     if delete {
-        for (key, _) in &rows {
-            map.remove(key)?;
-        }
+        map.remove_all(rows.iter().map(|(key, _)| &key[..]))?;
     }
     Ok(rows)
 }

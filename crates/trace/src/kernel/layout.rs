@@ -57,7 +57,9 @@ pub(crate) mod task {
     pub(crate) const ENTRY: i16 = 160;
     /// Address at which that program's loader lies; 0 if it has none.
     pub(crate) const LOADER: i16 = 168;
-    pub(crate) const SIZE: usize = 176;
+    /// Not 0: it is to be held back before its next call (`super::super::programs::pace`).
+    pub(crate) const HOLD: i16 = 176;
+    pub(crate) const SIZE: usize = 184;
 }
 
 /// One row of the call table.
@@ -155,6 +157,17 @@ pub(crate) mod record {
     pub(crate) const EXIT_PAYLOAD: usize = 64;
     /// Scratch space a record is put together in.
     pub(crate) const SCRATCH: usize = HEAD + EXEC_PAYLOAD;
+}
+
+/// How far the reader is behind; index into a table of `u64`.
+pub(crate) mod pace {
+    /// Threads that have ended.
+    pub(crate) const ENDED: i32 = 0;
+    /// Of these, whose rows were taken out of the tables: written by the reader.
+    pub(crate) const TAKEN: i32 = 1;
+    /// For how long threads were held back, ns, all together.
+    pub(crate) const HELD: i32 = 2;
+    pub(crate) const COUNT: u32 = 3;
 }
 
 /// Counters of what was lost; index into the loss table, `u64` each.

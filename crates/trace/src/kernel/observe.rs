@@ -15,7 +15,7 @@ use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
 use crate::group::{Group, descriptors_of};
 use crate::inherited;
-use crate::kernel::layout::lost;
+use crate::kernel::layout::{lost, pace};
 use crate::mutexes::Mutexes;
 use crate::paths;
 use crate::profile::MachineWide;
@@ -25,6 +25,9 @@ use crate::watch::{Limits, now};
 
 /// Distance of readings of the ring: 4 MiB hold what comes in 10 ms many times over.
 pub(super) const READING: Duration = Duration::from_millis(10);
+
+/// Where they are more than this part of it, it is read again at once.
+const MUCH: f64 = 0.125;
 
 /// Faults of which it matters what goes unseen of each, and how ticks are charged.
 const MANY_FAULTS: u64 = 50_000;
@@ -74,17 +77,15 @@ fn watch(
 
     // The commands are made: none of them inherits it.
     let urgent = Urgent::raise();
-    let mut cut_short = false;
-    while !group.all_ended(limits.shorten(READING)) {
+    let (mut cut_short, mut wait) = (false, READING);
+    while !group.all_ended(limits.shorten(wait)) {
         group.release_due(now())?;
-        gathering.read(session)?;
+        wait = gathering.read(session)?;
         if limits.reached() {
             cut_short = true;
             kill_tree(session, &group);
             while !group.all_ended(READING) {
-                session
-                    .ring
-                    .drain(|record| gathering.collector.record(record));
+                gathering.read(session)?;
             }
             break;
         }
@@ -92,11 +93,10 @@ fn watch(
     let end = now();
     drop(urgent);
     let alive = alive(session)?;
-    session
-        .ring
-        .drain(|record| gathering.collector.record(record));
+    gathering.drain(session);
     end_survivors(session, &roots)?;
     let losses = losses(session)?;
+    let held_back_ns = session.maps.counter(pace::HELD)?;
     let fault_overhead = fault_overhead(session, gathering.collector.timed_faults());
     session.disarm();
     group.check_started()?;
@@ -105,6 +105,7 @@ fn watch(
     group.reap(
         Trace {
             duration_ns: end - start,
+            held_back_ns,
             fault_overhead,
             ..trace
         },
@@ -148,13 +149,26 @@ impl Gathering {
         }
     }
 
-    /// Takes what is new.
-    pub(super) fn read(&mut self, session: &mut Session) -> Result<(), TraceError> {
-        let collector = &mut self.collector;
-        session.ring.drain(|record| collector.record(record));
+    /// Takes what is new, and says after what time to do it again.
+    pub(super) fn read(&mut self, session: &mut Session) -> Result<Duration, TraceError> {
+        // Counted before the records are read: those of all these threads are among them.
+        let ended = session.maps.counter(pace::ENDED)?;
+        let part = self.drain(session);
         self.profile.iter_mut().for_each(MachineWide::read);
         self.mutexes.iter_mut().for_each(Mutexes::read);
-        self.drained.take_ended(session, &mut collector.ended)
+        let took = self
+            .drained
+            .take_ended(session, &mut self.collector.ended, ended)?;
+        Ok(match took || part >= MUCH {
+            true => Duration::ZERO,
+            false => READING,
+        })
+    }
+
+    /// Takes the records that are in the ring now; returns which part of it they were.
+    fn drain(&mut self, session: &mut Session) -> f64 {
+        let collector = &mut self.collector;
+        session.ring.drain(|record| collector.record(record))
     }
 
     /// Puts it together; `alive`: threads that had not ended at `end`.
@@ -340,7 +354,18 @@ mod tests {
             timeline: Some(TimelineOptions::default()),
             ..TraceOptions::default()
         };
-        let mut session = match Session::arm_seeing(&options, sides) {
+        let session = Session::arm_with(&options, sides, true);
+        let command = TraceCommand::new(["sh", "-c", "sleep 0.2; exit 0"]);
+        traced(session, &command, &options)
+    }
+
+    /// The trace of a command, where the programs may be armed.
+    fn traced(
+        session: Result<Session, TraceError>,
+        command: &TraceCommand,
+        options: &TraceOptions,
+    ) -> Option<Trace> {
+        let mut session = match session {
             Ok(session) => session,
             Err(TraceError::NotAllowed(why)) => {
                 fathom_test_log::skipped(why);
@@ -348,11 +373,26 @@ mod tests {
             }
             Err(error) => panic!("{error}"),
         };
-        let command = TraceCommand::new(["sh", "-c", "sleep 0.2; exit 0"]);
         let follow = Some(session.follow());
-        let group = Group::hold([(&command, Duration::ZERO)], follow, &[]).unwrap();
-        let trace = watch(&mut session, group, None, &options).unwrap();
+        let group = Group::hold([(command, Duration::ZERO)], follow, &[]).unwrap();
+        let trace = watch(&mut session, group, None, options).unwrap();
         Some(trace.into_single())
+    }
+
+    #[test]
+    fn without_being_held_back_a_program_loses_what_finds_the_ring_full() {
+        let options = TraceOptions {
+            ring_bytes: 4096,
+            ..TraceOptions::default()
+        };
+        let script = "i=0; while [ $i -lt 2000 ]; do : < /dev/null; i=$((i+1)); done";
+        let command = TraceCommand::new(["sh", "-c", script]);
+        let session = Session::arm_with(&options, Sides::Both, false);
+        let Some(trace) = traced(session, &command, &options) else {
+            return;
+        };
+        assert!(trace.lost.records > 0, "{:?}", trace.lost);
+        assert_eq!((trace.lost.calls, trace.held_back_ns), (0, 0));
     }
 
     #[test]

@@ -46,8 +46,10 @@ impl Ring {
         }
     }
 
-    /// Hands every complete record to `take`, oldest first.
-    pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) {
+    /// Hands every complete record that is there now to `take`, oldest first. Returns which part of
+    /// the ring they were, 0 to 1. What comes meanwhile is left for the next time: a tree that makes
+    /// records as quickly as they are taken would keep the reader from the tables.
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) -> f64 {
         // SAFETY: both mappings are live, page-aligned, and begin with the 64-bit positions.
         let (ours, theirs) = unsafe {
             (
@@ -56,7 +58,9 @@ impl Ring {
             )
         };
         let mut at = ours.load(Ordering::Relaxed);
-        while at < theirs.load(Ordering::Acquire) {
+        let end = theirs.load(Ordering::Acquire);
+        let part = (end - at) as f64 / self.size as f64;
+        while at < end {
             let offset = at as usize & (self.size - 1);
             // SAFETY: the data is mapped twice after the producer's page, so that the header and
             // a whole record lie inside the mapping; headers are 8-byte aligned.
@@ -81,6 +85,7 @@ impl Ring {
             at += (HEADER + len as u64).next_multiple_of(8);
             ours.store(at, Ordering::Release);
         }
+        part
     }
 }
 

@@ -37,11 +37,16 @@ impl Session {
     /// # Errors
     /// [`TraceError::NotAllowed`], or what this kernel lacks.
     pub(crate) fn arm(options: &TraceOptions) -> Result<Self, TraceError> {
-        Self::arm_seeing(options, Sides::Both)
+        Self::arm_with(options, Sides::Both, true)
     }
 
-    /// [`Session::arm`] with programs that trace these sides of a switch.
-    pub(super) fn arm_seeing(options: &TraceOptions, sides: Sides) -> Result<Self, TraceError> {
+    /// [`Session::arm`] with programs that trace these sides of a switch, and that may `hold` a
+    /// thread back so that the reader can keep up.
+    pub(super) fn arm_with(
+        options: &TraceOptions,
+        sides: Sides,
+        hold: bool,
+    ) -> Result<Self, TraceError> {
         if !numbers_are_the_kernels() {
             return Err(TraceError::Namespace);
         }
@@ -62,6 +67,7 @@ impl Session {
             entries: options.entries,
             fault_times: options.fault_times,
             sides,
+            hold,
         };
         let code = programs::follow_me(&context).map_err(defect)?;
         let follow = Program::callable("fathom_follow", &code);

@@ -117,6 +117,10 @@ pub struct Trace {
     /// this trace are less that. 0 in all other traces.
     #[serde(default)]
     pub held_ns: u64,
+    /// CPU time that its threads were held back for, so that what they did could be read (kernel
+    /// tier): waits for a CPU in this trace, and part of [`Trace::accounts`].
+    #[serde(default)]
+    pub held_back_ns: u64,
     /// How the command ended.
     pub end: End,
     /// The command and all descendants it waited for, from `wait4`.

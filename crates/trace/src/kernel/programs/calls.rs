@@ -9,7 +9,8 @@ use super::super::layout::{call, lost, task};
 use super::super::offsets::Entry32;
 use super::zero_frame;
 use super::{
-    Context, KEY_SLOT, add_one, add_to, count_lost, emit_record, find_current, lookup_slot, sched,
+    Context, KEY_SLOT, add_one, add_to, count_lost, emit_record, find_current, lookup_slot, pace,
+    sched,
 };
 use crate::calls::{
     self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LINE_SAMPLES, PLACED, POLL, POLLS_ONE,
@@ -41,6 +42,7 @@ const LAST_BYTE: i16 = ROW - 8;
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     let (out, plain, store, known) = (a.label(), a.label(), a.label(), a.label());
     find_current(c, a, out);
+    pace::hold(c, a);
     a.load(Width::Double, R8, R6, 8); // number
     a.load(Width::Double, R9, R6, 0); // registers
     if let Some(entry) = c.offsets.entry_32 {

@@ -4,7 +4,8 @@ use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, cause, lost, record, task};
 use super::zero_frame;
 use super::{
-    Context, KEY_SLOT, add_one, calls, count_lost, emit_record, find_task, sched, scratch, send,
+    Context, KEY_SLOT, add_one, calls, count_lost, emit_record, find_task, pace, sched, scratch,
+    send,
 };
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
@@ -64,6 +65,7 @@ pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
     a.store_imm(Width::Double, R0, record::ARG2, 0);
     a.mov(R2, R0).mov_imm(R3, record::HEAD as i32);
     send(c, a);
+    pace::after_fork(c, a);
     a.bind(out);
     a.exit();
 }
@@ -227,6 +229,7 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
     a.mov(R2, R9);
     a.mov_imm(R3, (record::HEAD + record::EXIT_PAYLOAD) as i32);
     send(c, a);
+    pace::count_ended(c, a);
     a.bind(reported);
     a.load(Width::Word, R1, R6, o.task_pid);
     delete_task(c, a, R1);

@@ -9,15 +9,18 @@ mod calls;
 mod emit_record;
 mod fault;
 mod lifecycle;
+mod pace;
 mod sched;
 
 use std::io;
 
 use super::asm::{Asm, AsmError, Cond, Helper, Label, Reg, Width};
 use super::bpf::{Map, MapKind};
-use super::layout::{call, lost, off, record, task};
+use super::drain_ended::worth_a_pass;
+use super::layout::{call, lost, off, pace as reader, record, task};
 use super::offsets::Offsets;
 use crate::calls::TABLE_SIZE;
+use crate::error::{TraceError, system};
 
 use Reg::{R0, R1, R2, R4, R6, R10};
 
@@ -51,6 +54,12 @@ pub(crate) struct Maps {
     pub lost: Map,
     pub scratch: Map,
     pub ring: Map,
+    /// How far the reader is behind.
+    pub pace: Map,
+    /// Bytes of half the ring.
+    half_ring: i32,
+    /// Ended threads whose rows may wait to be taken.
+    most_ended: i32,
 }
 
 impl Maps {
@@ -93,6 +102,10 @@ impl Maps {
                 1,
             )?,
             ring: Map::create(MapKind::Ring, "fathom_ring", 0, 0, sizes.ring)?,
+            pace: Map::create(MapKind::Array, "fathom_pace", 4, 8, reader::COUNT)?,
+            half_ring: (sizes.ring / 2) as i32,
+            // Twice as many as the reader takes at once: it is late.
+            most_ended: 2 * worth_a_pass(sizes.calls) as i32,
         };
         for nr in 0..TABLE_SIZE {
             let flags = crate::calls::flags(nr);
@@ -105,6 +118,14 @@ impl Maps {
                 .set(&nr.to_ne_bytes(), &reported.to_ne_bytes())?;
         }
         Ok(maps)
+    }
+
+    /// One of the counters of [`reader`].
+    pub(crate) fn counter(&self, which: i32) -> Result<u64, TraceError> {
+        let value = self.pace.get(&which.to_ne_bytes());
+        let value = value.map_err(system("reading how far the reader is"))?;
+        let bytes = value.and_then(|bytes| bytes.try_into().ok());
+        Ok(bytes.map_or(0, u64::from_ne_bytes))
     }
 }
 
@@ -123,6 +144,8 @@ pub(crate) struct Context<'a> {
     pub fault_times: bool,
     /// Which sides of a switch are traced.
     pub sides: Sides,
+    /// Whether a thread that the reader can't keep up with is held back.
+    pub hold: bool,
 }
 
 /// Sides of a switch from one thread to another. The kernel does not show both of each: a test
@@ -257,6 +280,7 @@ fn zero_frame(a: &mut Asm, from: i16, len: usize) {
 }
 
 /// Sends `R3` bytes at `R2` to the ring without waking its reader; counts the loss if it is full.
+/// `R7` is the thread. Clobbers `R0` to `R5`.
 fn send(c: &Context<'_>, a: &mut Asm) {
     const NO_WAKEUP: i32 = 1;
     let sent = a.label();
@@ -266,6 +290,7 @@ fn send(c: &Context<'_>, a: &mut Asm) {
     a.jump_if_imm(Cond::Equal, R0, 0, sent);
     count_lost(c, a, lost::RECORDS);
     a.bind(sent);
+    pace::after_record(c, a);
 }
 
 /// `R0 = ` this CPU's scratch record, or jumps to `none`.

@@ -263,6 +263,12 @@ pub(super) fn mend_own_arrival(c: &Context<'_>, a: &mut Asm) {
     });
 }
 
+/// [`get_cpu`] at the time in `at`. Keeps `R7`.
+pub(super) fn get_cpu_at(c: &Context<'_>, a: &mut Asm, at: Reg, out: Label) {
+    a.store(Width::Double, R10, NOW, at);
+    get_cpu(c, a, out);
+}
+
 /// The thread in `R7` gets a CPU: closes its off-CPU interval, if it has one.
 fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     let (have_now, was_asleep, ready_only, split, no_sleep, no_ready) = (

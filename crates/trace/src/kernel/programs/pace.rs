@@ -1,0 +1,139 @@
+//! What becomes of a program that does more than the reader can take?
+//!
+//! It is slowed down, so that nothing is lost. Where the ring is half full, or the rows of too many
+//! ended threads wait to be taken out of the tables, a thread is held back before its next call,
+//! again and again until the reader has caught up. It sees nothing of that but time: no signal, no
+//! call that is interrupted, nothing that could stay behind. On the books it is a wait for a CPU,
+//! which the reader has in its place.
+
+use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
+use super::super::layout::{cause, pace, task};
+use super::{Context, KEY_SLOT, add_to, lookup_slot, sched};
+
+use Reg::{R0, R1, R2, R6, R7, R8, R9, R10};
+
+/// Turns of one hold, and readings of the clock in each, which take 20 to 40 ns apiece: 0.2 ms or
+/// so, in which nobody else gets this CPU. The verifier walks through every turn.
+const TURNS: i32 = 512;
+const READINGS: usize = 16;
+
+/// `bpf_ringbuf_query`: bytes that were not read yet.
+const UNREAD: i32 = 0;
+
+/// Frame slots that no part of `sched` uses: the tracepoint's arguments, and when it began.
+const ARGUMENTS: i16 = -400;
+const SINCE: i16 = -408;
+
+/// Has the thread in `R7` held back before its next call if the ring is half full. Clobbers `R0` to
+/// `R5`.
+pub(super) fn after_record(c: &Context<'_>, a: &mut Asm) {
+    if !c.hold {
+        return;
+    }
+    let room = a.label();
+    jump_if_room(c, a, room);
+    a.store_imm(Width::Double, R7, task::HOLD, 1);
+    a.bind(room);
+}
+
+/// Likewise if it has just made a thread and the reader is behind with those that ended.
+pub(super) fn after_fork(c: &Context<'_>, a: &mut Asm) {
+    if !c.hold {
+        return;
+    }
+    let few = a.label();
+    jump_if_few_ended(c, a, few);
+    a.store_imm(Width::Double, R7, task::HOLD, 1);
+    a.bind(few);
+}
+
+/// Counts a thread that has ended, its record sent. Clobbers `R0` to `R5`.
+pub(super) fn count_ended(c: &Context<'_>, a: &mut Asm) {
+    a.mov_imm(R8, 1);
+    add(c, a, pace::ENDED);
+}
+
+/// Holds the thread in `R7` back, which is between two calls, if it is to be. Keeps `R6` and `R7`.
+pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
+    if !c.hold {
+        return;
+    }
+    let (free, turn, pressed, relieved, no_cpu) =
+        (a.label(), a.label(), a.label(), a.label(), a.label());
+    a.load(Width::Double, R1, R7, task::HOLD);
+    a.jump_if_imm(Cond::Equal, R1, 0, free);
+    a.store(Width::Double, R10, ARGUMENTS, R6);
+    a.store_imm(Width::Double, R7, task::HOLD, 0);
+    a.call(Helper::KtimeNs);
+    a.store(Width::Double, R10, SINCE, R0);
+    a.mov_imm(R9, TURNS);
+    a.bind(turn);
+    let few = a.label();
+    jump_if_room(c, a, few);
+    a.jump(pressed);
+    a.bind(few);
+    jump_if_few_ended(c, a, relieved);
+    a.bind(pressed);
+    for _ in 0..READINGS {
+        a.call(Helper::KtimeNs);
+    }
+    a.alu_imm(Alu::Add, R9, -1);
+    a.jump_if_imm(Cond::NotEqual, R9, 0, turn);
+    a.store_imm(Width::Double, R7, task::HOLD, 1);
+    a.bind(relieved);
+
+    a.call(Helper::KtimeNs);
+    a.mov(R9, R0);
+    a.load(Width::Double, R6, R10, SINCE);
+    a.mov(R8, R9).alu(Alu::Sub, R8, R6);
+    add(c, a, pace::HELD);
+    // As if it had been taken off the CPU when that began.
+    a.load(Width::Double, R1, R7, task::ON_SINCE);
+    a.jump_if_imm(Cond::Equal, R1, 0, no_cpu);
+    a.mov(R8, R6).alu(Alu::Sub, R8, R1);
+    add_to(a, R7, task::ON_TOTAL, R8, R2);
+    let uncounted = a.label();
+    a.load(Width::Double, R2, R7, task::RAN);
+    a.jump_if_imm(Cond::Equal, R2, 0, uncounted);
+    a.mov(R8, R9).alu(Alu::Sub, R8, R1);
+    a.alu(Alu::Add, R2, R8);
+    a.store(Width::Double, R7, task::RAN, R2);
+    a.bind(uncounted);
+    a.store(Width::Double, R7, task::OFF_SINCE, R6);
+    a.store_imm(Width::Double, R7, task::WOKEN, 0);
+    a.store_imm(Width::Double, R7, task::OFF_NR, -1);
+    a.store_imm(Width::Word, R7, task::OFF_CAUSE, cause::PREEMPTED);
+    sched::get_cpu_at(c, a, R9, no_cpu);
+    a.bind(no_cpu);
+    a.load(Width::Double, R6, R10, ARGUMENTS);
+    a.bind(free);
+}
+
+fn jump_if_room(c: &Context<'_>, a: &mut Asm, room: Label) {
+    a.load_map(R1, c.maps.ring.fd())
+        .mov_imm(R2, UNREAD)
+        .call(Helper::RingQuery);
+    a.jump_if_imm(Cond::Less, R0, c.maps.half_ring, room);
+}
+
+/// Uses `R8`.
+fn jump_if_few_ended(c: &Context<'_>, a: &mut Asm, few: Label) {
+    for (which, into) in [(pace::TAKEN, R8), (pace::ENDED, R0)] {
+        a.store_imm(Width::Word, R10, KEY_SLOT, which);
+        lookup_slot(a, &c.maps.pace, KEY_SLOT);
+        a.jump_if_imm(Cond::Equal, R0, 0, few);
+        a.load(Width::Double, into, R0, 0);
+    }
+    a.alu(Alu::Sub, R0, R8);
+    a.jump_if_imm(Cond::Less, R0, c.maps.most_ended, few);
+}
+
+/// Adds `R8` to one of the counters.
+fn add(c: &Context<'_>, a: &mut Asm, which: i32) {
+    let gone = a.label();
+    a.store_imm(Width::Word, R10, KEY_SLOT, which);
+    lookup_slot(a, &c.maps.pace, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, gone);
+    a.atomic_add(R0, 0, R8);
+    a.bind(gone);
+}
