@@ -80,13 +80,14 @@ impl Drop for Group {
 fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
     let group = Group::make(
         "cpu",
-        &[("cpu.cfs_period_us", "10000"), ("cpu.cfs_quota_us", "4000")],
-        &[("cpu.max", "4000 10000")],
+        &[("cpu.cfs_period_us", "20000"), ("cpu.cfs_quota_us", "1000")],
+        &[("cpu.max", "1000 20000")],
     );
     let Some(group) = group else {
         return fathom_test_log::skipped("no group with a CPU limit can be made");
     };
-    // Some 10 ms of CPU time at least, of which 4 are allowed in 10.
+    // Some 10 ms of CPU time at least, of which 1 is allowed in 20: less than what the neighbours on a
+    // busy machine leave, which would keep it below its limit.
     let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
     let output = group.run(&fathom(&["-r", "3", "--json", "-", "-S", busy]));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -102,7 +103,7 @@ fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
         .filter_map(|warning| warning["message"].as_str())
         .collect();
     let expected =
-        format!("throttled by this group's CPU limit (40 % of a CPU): in {stopped} of 3 runs, ");
+        format!("throttled by this group's CPU limit (5 % of a CPU): in {stopped} of 3 runs, ");
     assert_eq!(named.len(), 1, "{warnings:?}");
     assert!(named[0].starts_with(&expected), "{}", named[0]);
 }

@@ -34,9 +34,10 @@ fn of_two_commands_what_the_second_takes_more_is_listed() {
     assert_eq!(record["kind"], "difference");
     assert_eq!(record["difference"]["wall"]["rounds"], 6);
     let rows = record["difference"]["rows"].as_array().unwrap();
-    let of = |part: &str| rows.iter().find(|row| row["part"] == part);
-    let reads = of("read").expect("what is read is most of it");
-    assert_eq!(reads["of"], "kernel_io", "{record}");
+    // On a busy machine its waits for a CPU are a row of their own.
+    let is_read = |row: &&Value| row["part"] == "read" && row["of"] == "kernel_io";
+    let reads = rows.iter().find(is_read);
+    let reads = reads.unwrap_or_else(|| panic!("what is read is most of it: {record}"));
     let count = |side: &str| reads["count"][side].as_u64().unwrap();
     assert_eq!(count("b") - count("a"), 100_000);
     assert!(
