@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::world::{ids, is_allowed, is_root, record, script, stderr, stdout};
+use super::world::{is_allowed, is_root, record, script, stderr, stdout};
 
 #[test]
 fn a_script_is_named_with_what_interprets_it() {
