@@ -13,9 +13,10 @@ use super::{Context, KEY_SLOT, add_to, lookup_slot, sched};
 use Reg::{R0, R1, R2, R6, R7, R8, R9, R10};
 
 /// Turns of one hold, and readings of the clock in each, which take 20 to 40 ns apiece: 0.2 ms or
-/// so, in which nobody else gets this CPU. The verifier walks through every turn.
-const TURNS: i32 = 512;
-const READINGS: usize = 16;
+/// so, in which nobody else gets this CPU. The verifier walks through every turn and compares it with
+/// all before.
+const TURNS: i32 = 32;
+const READINGS: usize = 256;
 
 /// `bpf_ringbuf_query`: bytes that were not read yet.
 const UNREAD: i32 = 0;
