@@ -65,7 +65,7 @@ pub use serve::{
     ServeOptions, ServeProgress, serve_html, serve_json, serve_progress, serve_terminal,
 };
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
-pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
+pub use terminal::{Longer, SortOrder, Style, TerminalOptions, terminal, terminal_with};
 pub use text::{columns, escape, shorten};
 pub use versions::{RevisionOptions, versions_json, versions_terminal};
 pub use why::{

@@ -6,6 +6,7 @@ mod brief;
 pub(crate) mod causes;
 pub(crate) mod comparison;
 pub(crate) mod conditions;
+mod deciding;
 pub(crate) mod footer;
 pub(crate) mod metrics;
 pub(crate) mod next_steps;
@@ -23,6 +24,7 @@ use fathom_model::BenchRecord;
 use crate::line::Page;
 use crate::session::Subject;
 
+pub use deciding::Longer;
 pub use options::{SortOrder, Style, TerminalOptions};
 
 /// The report of a session: the figures and the verdict first, what must be known to trust them, and
@@ -30,6 +32,16 @@ pub use options::{SortOrder, Style, TerminalOptions};
 /// (at least 32) and no text from outside can act on the terminal. Ends with a line end; empty for
 /// [`Style::None`].
 pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
+    terminal_with(record, options, &|_| None)
+}
+
+/// [`terminal`], where the command that was given is known: what is undecided gets the command that
+/// decides it.
+pub fn terminal_with(
+    record: &BenchRecord,
+    options: &TerminalOptions,
+    longer: Longer<'_>,
+) -> String {
     if options.style == Style::None {
         return String::new();
     }
@@ -41,7 +53,7 @@ pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
         brief::write(&mut page, record, &subjects, options);
         return page.finish();
     }
-    answer::write(&mut page, record, &subjects, options);
+    answer::write(&mut page, record, &subjects, options, longer);
     if options.verbose {
         details(&mut page, record, &subjects, options);
     }

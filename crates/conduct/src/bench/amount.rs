@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use fathom_measure::{Limits, StopRule};
 
-/// One command needs no verdict: this long, or until its median is known well.
-const TIME_FOR_ONE: Duration = Duration::from_secs(10);
-/// Comparisons are measured until decided, but no longer.
-const TIME_FOR_COMPARISONS: Duration = Duration::from_secs(300);
+/// People wait this long for an answer, for a median or for a verdict. It is no limit to the fewest
+/// rounds, without which there is no verdict. When it was five minutes, two commands that didn't
+/// differ took 237 s.
+const TIME: Duration = Duration::from_secs(10);
+/// As long as this may be measured where revisions are built for it: the builds take minutes anyway,
+/// and what is undecided is asked for with all of them again.
+pub const TIME_BESIDE_BUILDS: Duration = Duration::from_secs(300);
 /// A first answer after ten runs of a millisecond is soon wrong about its tail.
 const AT_LEAST: Duration = Duration::from_secs(1);
 /// How well one command's median is to be known.
@@ -37,15 +40,11 @@ impl Amount {
             return StopRule::Runs(runs);
         }
         let one = commands == 1;
-        let soft = self.time.unwrap_or(match one {
-            true => TIME_FOR_ONE,
-            false => TIME_FOR_COMPARISONS,
-        });
+        let soft = self.time.unwrap_or(TIME);
         let hard = match (self.time, self.min_runs) {
-            // Runs that were asked for are made, however long it takes.
-            (_, Some(_)) => Duration::MAX,
             (Some(time), None) => time,
-            (None, None) => TIME_FOR_COMPARISONS,
+            // Runs that were asked for are made, however long it takes.
+            _ => Duration::MAX,
         };
         let minimum = self.min_runs.unwrap_or(LEAST_ROUNDS);
         StopRule::Answer(Limits {
@@ -71,12 +70,25 @@ mod tests {
     }
 
     #[test]
-    fn one_command_is_measured_for_less_time_than_a_comparison() {
+    fn ten_seconds_or_ten_rounds_whichever_is_later() {
         let one = limits(Amount::default(), 1);
-        assert_eq!((one.soft, one.precision), (TIME_FOR_ONE, Some(0.005)));
         let two = limits(Amount::default(), 2);
-        assert_eq!((two.soft, two.precision), (TIME_FOR_COMPARISONS, None));
-        assert_eq!(two.hard, TIME_FOR_COMPARISONS);
+        assert_eq!((one.precision, two.precision), (Some(0.005), None));
+        for each in [one, two] {
+            assert_eq!((each.soft.as_secs(), each.minimum), (10, 10));
+            assert_eq!(each.hard, Duration::MAX);
+        }
+    }
+
+    #[test]
+    fn a_time_that_was_asked_for_ends_it_before_the_fewest_rounds_too() {
+        let amount = Amount {
+            time: Some(Duration::from_secs(300)),
+            ..Amount::default()
+        };
+        let asked = limits(amount, 2);
+        assert_eq!((asked.soft, asked.hard), (asked.hard, asked.soft));
+        assert_eq!(asked.soft.as_secs(), 300);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod warm_up;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use amount::Amount;
+pub use amount::{Amount, TIME_BESIDE_BUILDS};
 use fathom_measure::assess::verdicts;
 use fathom_measure::{
     Against, Frame, IgnoreFailure, Journal, Limits, MeasureError, Plan, ProcessExecutor,

@@ -7,7 +7,7 @@ use fathom_measure::{Against, MeasureError, assess};
 use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Run, StopReason, Verdict};
 
 use super::BisectPlan;
-use crate::bench::Amount;
+use crate::bench::{Amount, TIME_BESIDE_BUILDS};
 use crate::template::{Filled, has_ratio, try_once};
 use crate::versions::prepare::built;
 use crate::worktrees::{Repository, Worktree, Worktrees};
@@ -245,7 +245,10 @@ impl<'p> Sessions<'p> {
         observer: &mut dyn Observer,
     ) -> Result<&BenchRecord, ConductError> {
         // What a session leaves of its share goes to those that follow.
-        let time = self.left.map(|left| left / self.to_come.max(1));
+        let time = match self.left {
+            Some(left) => left / self.to_come.max(1),
+            None => TIME_BESIDE_BUILDS,
+        };
         self.to_come = self.to_come.saturating_sub(1);
         let plan = BenchPlan {
             targets,
@@ -253,7 +256,7 @@ impl<'p> Sessions<'p> {
             metric: self.metric,
             alpha,
             amount: Amount {
-                time,
+                time: Some(time),
                 ..Amount::default()
             },
             warmup: self.plan.warmup,

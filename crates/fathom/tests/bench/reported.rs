@@ -35,12 +35,51 @@ fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
     let output = run(&commands);
     assert_eq!(
         stderr(&output),
-        "2 commands, measured until decided, at most 5 min (shorter: --time 30s or -r 20)\n"
+        "2 commands, measured until decided, at most 10 s or 10 rounds (longer: --time 5m)\n"
     );
     for limited in [&["-r", "8"][..], &["--time", "1s"], &["-M", "8"]] {
         let output = run(&[limited, &commands].concat());
         assert_eq!(stderr(&output), "", "{limited:?}");
     }
+}
+
+/// Four rounds more than a claim takes, of two commands that wait alike for what is random: undecided
+/// on every machine.
+#[test]
+fn the_command_that_would_decide_runs_as_it_is_printed() {
+    let wait = |name: &str| {
+        format!("sh -c 'sleep 0.0$(od -An -N1 -tu1 /dev/urandom | tr -d \" \")' {name}")
+    };
+    let (one, other) = (wait("it's"), wait("b"));
+    let one = one.replace("it's", "\"it's\"");
+    let output = run(&["-r", "12", "--margin", "0.1%", &one, &other]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = stdout(&output);
+    let Some((_, after)) = printed.split_once("would decide:\n") else {
+        assert!(printed.contains("than 1"), "decided by chance: {printed}");
+        return;
+    };
+    let command: Vec<&str> = after
+        .lines()
+        .take_while(|line| line.starts_with("    "))
+        .collect();
+    assert!(
+        command[0].starts_with("    fathom bench --time "),
+        "{printed}"
+    );
+    // A shell takes it; what it yields is what was given, with another amount.
+    let script = format!(
+        "fathom() {{ printf '%s\\n' \"$@\"; }}\n{}",
+        command.join("\n")
+    );
+    let words = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .output()
+        .unwrap();
+    let words = String::from_utf8(words.stdout).unwrap();
+    let words: Vec<&str> = words.lines().collect();
+    assert_eq!(words[..2], ["bench", "--time"], "{words:?}");
+    assert_eq!(words[3..], ["--margin", "0.1%", &one, &other]);
 }
 
 #[test]

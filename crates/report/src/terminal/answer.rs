@@ -3,6 +3,7 @@
 
 use fathom_model::{BenchRecord, Metric};
 
+use super::deciding::Longer;
 use super::options::TerminalOptions;
 use super::{next_steps, notes, overview, strips, verdict};
 use crate::line::{Page, Tone};
@@ -25,11 +26,12 @@ pub(super) fn write(
     record: &BenchRecord,
     subjects: &[Subject],
     options: &TerminalOptions,
+    longer: Longer<'_>,
 ) {
     let clock = clock(record);
     let begin = page.lines();
     overview::write(page, record, subjects, clock, options);
-    verdict::write(page, record, subjects);
+    verdict::write(page, record, subjects, longer);
     let notes = notes::of(page, record, subjects, clock);
     let room = match options.verbose {
         true => usize::MAX,

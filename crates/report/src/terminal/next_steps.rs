@@ -31,17 +31,8 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
         1 => counted(subjects[0].runs.len() as u64, "run", "runs"),
         _ => counted(rounds(record), "round", "rounds") + " in random order",
     };
-    let ends = record
-        .runs
-        .iter()
-        .map(|run| run.started_ns.saturating_add(run.wall_ns));
-    let starts = record.runs.iter().map(|run| run.started_ns);
-    let took = match (starts.min(), ends.max()) {
-        (Some(start), Some(end)) => {
-            format!(", {}", short_time(end.saturating_sub(start) as f64 / 1e9))
-        }
-        _ => String::new(),
-    };
+    let took = measured_for(record).map(|seconds| format!(", {}", short_time(seconds)));
+    let took = took.unwrap_or_default();
     let basis = format!("{rounds}{took}{GAP}details: -v");
     let Some(why) = why(record, subjects) else {
         return vec![basis];
@@ -52,6 +43,15 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
         true => vec![together],
         false => vec![basis, fitting(page, &why, subjects)],
     }
+}
+
+/// Seconds from the start of the first run to the end of the last.
+pub(super) fn measured_for(record: &BenchRecord) -> Option<f64> {
+    let runs = record.runs.iter();
+    let end = runs.map(|run| run.started_ns.saturating_add(run.wall_ns));
+    let start = record.runs.iter().map(|run| run.started_ns);
+    let span = end.max()?.saturating_sub(start.min()?);
+    Some(span as f64 / 1e9)
 }
 
 /// Two commands that a line has no room for are not cut: who copies them would run something else.

@@ -2,6 +2,8 @@
 
 use fathom_model::{BenchRecord, Comparison, Metric, Verdict};
 
+use super::deciding;
+
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Words, bound, change, change_and_interval, counted, format_level};
 use crate::session::Subject;
@@ -56,8 +58,14 @@ fn sentence(comparison: &Comparison, start: &str) -> Answer {
     }
 }
 
-/// Writes the verdict, with its interval beside it where there is room.
-pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
+/// Writes the verdict, with its interval beside it where there is room, and beneath it what would
+/// decide.
+pub(super) fn write(
+    page: &mut Page,
+    record: &BenchRecord,
+    subjects: &[Subject],
+    longer: deciding::Longer<'_>,
+) {
     let Some(answer) = answer(record, subjects) else {
         return;
     };
@@ -74,9 +82,7 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
         ),
         false => page.prose(2, answer.tone, &format!("{}{interval}", answer.text)),
     }
-    if let Some(text) = answer.missing {
-        page.prose(2, Tone::Quiet, &text);
-    }
+    deciding::write(page, record, answer.missing.as_deref(), longer);
 }
 
 /// The verdict with both commands by their numbers, and the interval that it rests on.
@@ -100,12 +106,14 @@ fn in_words(comparison: &Comparison) -> (String, Option<String>) {
                 let so_far = than(change(ratio.value, words));
                 (format!("{too_few}; so far {so_far}"), None)
             }
-            None => {
-                let between = than(between(comparison));
-                (format!("undecided: {between}"), None)
-            }
+            None => (undecided(comparison), Some(than(between(comparison)))),
         },
     }
+}
+
+/// `undecided, under 1.2 %`: any difference is smaller than that.
+fn undecided(comparison: &Comparison) -> String {
+    format!("undecided, under {}", bound(&comparison.ratio))
 }
 
 /// `between 11 % faster and 7.1 % slower`.
@@ -156,9 +164,7 @@ pub(crate) fn short(comparison: &Comparison) -> String {
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => change_and_interval(ratio, words).0,
         Verdict::Same => format!("same, within {}", bound(ratio)),
-        Verdict::Undecided => {
-            too_few(comparison).unwrap_or_else(|| format!("undecided, within {}", bound(ratio)))
-        }
+        Verdict::Undecided => too_few(comparison).unwrap_or_else(|| undecided(comparison)),
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs", "precision", "time"], help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
-    /// Make at least this many rounds (default: 10, unless the time is up)
+    /// Make at least this many rounds (default: 10, unless --time is up)
     #[arg(short, long, value_name = "N", help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub min_runs: Option<u32>,
 
@@ -56,7 +56,8 @@ pub(crate) struct Arguments {
         help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub max_runs: Option<u32>,
 
-    /// Measure at most this long (default: 5m for comparisons, 10s for one command)
+    /// Measure at most this long (default: 10s, but at least 10 rounds); what is undecided then takes
+    /// more, such as 5m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantities::duration, help_heading = "How much is measured")]
     pub time: Option<Duration>,
 

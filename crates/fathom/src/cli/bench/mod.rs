@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod expectation;
+mod longer;
 mod output;
 mod progress;
 
@@ -113,7 +114,7 @@ fn too_few(arguments: &Arguments, plan: &BenchPlan) -> Option<String> {
     })
 }
 
-/// How long it may take where no limit was given, and how to make it shorter.
+/// How long it may take where no limit was given, and how to make it longer.
 fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let StopRule::Answer(limits) = plan.stop else {
         return None;
@@ -121,9 +122,10 @@ fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let chosen = arguments.time.is_some() || limits.maximum.is_some();
     (plan.benchmarks > 1 && !chosen && arguments.style != Style::None).then(|| {
         format!(
-            "{} commands, measured until decided, at most {} min (shorter: --time 30s or -r 20)",
+            "{} commands, measured until decided, at most {} s or {} rounds (longer: --time 5m)",
             plan.benchmarks,
-            limits.soft.as_secs() / 60
+            limits.soft.as_secs(),
+            limits.minimum
         )
     })
 }

@@ -7,6 +7,7 @@ use fathom_report as report;
 use report::{SortOrder, TerminalOptions};
 
 use super::arguments::{Arguments, Sort, Style, TimeUnit};
+use super::longer;
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
@@ -91,7 +92,9 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let unit = shows.options.time_unit;
     if !targets(arguments).any(write::is_stdout) && arguments.style != Style::None {
-        write::print(report::terminal(record, &shows.options).as_bytes())?;
+        let longer = |time: &str| longer::words(std::env::args_os().skip(1), time);
+        let text = report::terminal_with(record, &shows.options, &longer);
+        write::print(text.as_bytes())?;
     }
     // A file was written run by run.
     if arguments.json.as_deref().is_some_and(write::is_stdout) {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub(super) use arguments::Arguments;
-use fathom_conduct::bench::Amount;
+use fathom_conduct::bench::{Amount, TIME_BESIDE_BUILDS};
 use fathom_conduct::versions::{Which, was_interrupted};
 use fathom_conduct::{Builds, Template, VersionsPlan, fresh_seed};
 use fathom_measure::{Hooks, interrupt};
@@ -60,7 +60,7 @@ fn plan(arguments: &Arguments) -> Result<VersionsPlan, Failure> {
         metric: arguments.metric,
         amount: Amount {
             runs: arguments.runs,
-            time: arguments.time,
+            time: arguments.time.or(Some(TIME_BESIDE_BUILDS)),
             ..Amount::default()
         },
         warmup: arguments.warmup,
