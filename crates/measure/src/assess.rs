@@ -230,9 +230,13 @@ pub fn paired(
         .unzip()
 }
 
+/// Values of the runs that succeeded, as what a failing run took is the time of its failure; of all
+/// where none did.
 fn values(runs: &[Run], benchmark: usize, metric: Metric) -> Vec<f64> {
-    runs.iter()
-        .filter(|run| run.benchmark == benchmark)
+    let own = || runs.iter().filter(|run| run.benchmark == benchmark);
+    let none_succeeded = !own().any(|run| run.exit.is_success());
+    own()
+        .filter(|run| none_succeeded || run.exit.is_success())
         .filter_map(|run| metric.of(run))
         .collect()
 }

@@ -124,6 +124,14 @@ pub enum MeasureError {
         /// The command's or the pipeline's name.
         command: String,
     },
+    /// Failures were let pass, and nothing else came.
+    #[error("there is no good round: in each of {rounds} a command failed ({})", failed.join(", "))]
+    NoGoodRound {
+        /// How many rounds were made.
+        rounds: usize,
+        /// The commands that never succeeded, or else all that failed, with how often they did.
+        failed: Vec<String>,
+    },
     /// A pipeline took longer than it may.
     #[error("the pipeline took longer than --timeout allows; still running then: {}", running.join(", "))]
     PipelineTimedOut {

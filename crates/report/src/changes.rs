@@ -8,6 +8,7 @@ use fathom_model::{
 };
 
 use crate::history::NOTHING_SAVED;
+use crate::quantity::{signed, signed_with_interval};
 use crate::text::{columns, escape, shorten, wrap};
 
 /// Lines for series that have something to say, so that all is on one screen; the rest is counted.
@@ -135,15 +136,10 @@ fn indented(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// `  +8.1 % (7.2 to 9.0)  step at 120      12.3 ms -> 13.3 ms  slower`
+/// `  +8.1 % (+7.2 to +9.0)  step at 120      12.3 ms -> 13.3 ms  slower`
 fn line(series: &SeriesChanges, point: &ChangePoint) -> Vec<String> {
     let size = match &point.ratio {
-        Some(ratio) => format!(
-            "{} ({} to {} %)",
-            percent(ratio.value, " %"),
-            percent(ratio.low, ""),
-            percent(ratio.high, "")
-        ),
+        Some(ratio) => signed_with_interval(ratio),
         None => match point.direction {
             ChangeDirection::Up => "up".to_owned(),
             ChangeDirection::Down => "down".to_owned(),
@@ -180,7 +176,7 @@ fn line(series: &SeriesChanges, point: &ChangePoint) -> Vec<String> {
 
 fn early(series: &SeriesChanges, warning: &EarlyWarning) -> String {
     let size = match (warning.ratio, warning.direction) {
-        (Some(ratio), _) => format!("by {}", percent(ratio, " %")),
+        (Some(ratio), _) => format!("by {}", signed(ratio)),
         (None, ChangeDirection::Up) => "upwards".to_owned(),
         (None, ChangeDirection::Down) => "downwards".to_owned(),
     };
@@ -223,12 +219,6 @@ fn value(series: &SeriesChanges, value: f64) -> String {
         Some(unit) => format!("{value:.decimals$} {}", escape(unit)),
         None => format!("{value:.decimals$}"),
     }
-}
-
-fn percent(ratio: f64, unit: &str) -> String {
-    let share = 100.0 * (ratio - 1.0);
-    let decimals = usize::from(share.abs() < 99.95);
-    format!("{share:+.decimals$}{unit}")
 }
 
 /// Writes the record as indented JSON with a line end, in the form of

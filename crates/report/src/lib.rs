@@ -13,6 +13,7 @@ mod distribution;
 mod experiment;
 mod export;
 mod gate;
+mod grid;
 mod history;
 mod import;
 mod line;

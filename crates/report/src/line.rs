@@ -45,10 +45,13 @@ impl Tone {
     }
 }
 
+/// Pieces of a line, with their tones.
+type Pieces = Vec<(Tone, String)>;
+
 /// One line, made of pieces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
-    pieces: Vec<(Tone, String)>,
+    pieces: Pieces,
     width: usize,
 }
 
@@ -77,6 +80,38 @@ pub(crate) const LABEL_WIDTH: usize = 15;
 
 /// Narrower terminals than this get lines of this width.
 const NARROWEST: usize = 32;
+
+/// The pieces before and from this byte of their common text.
+fn split_at(pieces: Pieces, at: usize) -> (Pieces, Pieces) {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut left = at;
+    for (tone, text) in pieces {
+        let here = left.min(text.len());
+        left -= here;
+        let (first, second) = text.split_at(here);
+        if !first.is_empty() {
+            before.push((tone, first.to_owned()));
+        }
+        if !second.is_empty() {
+            after.push((tone, second.to_owned()));
+        }
+    }
+    (before, after)
+}
+
+/// Without what stands before the first blank.
+fn from_blank(pieces: Pieces) -> Pieces {
+    let whole: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
+    let at = whole.find(' ').unwrap_or(whole.len());
+    split_at(pieces, at).1
+}
+
+/// Without the blanks that they begin with.
+fn without_blanks(pieces: Pieces) -> Pieces {
+    let whole: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
+    let at = whole.len() - whole.trim_start_matches(' ').len();
+    split_at(pieces, at).1
+}
 
 /// What is written to the terminal, line by line.
 pub(crate) struct Page {
@@ -135,19 +170,46 @@ impl Page {
         format!("{}{mark}", begin.trim_end())
     }
 
-    /// Writes a line. What is too wide is cut: nothing may wrap by itself and break the layout.
+    /// Writes a line. Nothing may wrap by itself and break the layout: what is too wide goes on in the
+    /// next line, so that no figure is cut. Only a word that is wider than a line is.
     pub(crate) fn push(&mut self, line: Line) {
+        const FURTHER_IN: usize = 4;
+        let mut rest = line.pieces;
         let mut room = self.width;
-        let mut pieces = Vec::with_capacity(line.pieces.len());
-        for (tone, text) in line.pieces {
-            let fitting = prefix(&text, room);
-            room -= columns(fitting);
-            let fitting = if self.unicode {
-                fitting.to_owned()
-            } else {
-                fitting.replace('µ', "u")
+        let mut indent = 0;
+        loop {
+            let whole: String = rest.iter().map(|(_, text)| text.as_str()).collect();
+            let fitting = prefix(whole.trim_end(), room);
+            let is_all = fitting.len() == whole.trim_end().len();
+            let at = match fitting.rfind(' ') {
+                _ if is_all || whole[fitting.len()..].starts_with(' ') => fitting.len(),
+                Some(at) if !fitting[..at].trim().is_empty() => at,
+                _ => fitting.len(),
             };
-            pieces.push((tone, fitting));
+            let (first, after) = split_at(rest, at);
+            let mut pieces = vec![(Tone::Plain, " ".repeat(indent))];
+            pieces.extend(first);
+            self.write(pieces);
+            // A word wider than the line is cut where it has no room, as a name would be.
+            let is_cut = !is_all && at == fitting.len() && !whole[at..].starts_with(' ');
+            rest = match is_cut {
+                true => from_blank(after),
+                false => after,
+            };
+            rest = without_blanks(rest);
+            if rest.is_empty() {
+                return;
+            }
+            indent = FURTHER_IN;
+            room = self.width - FURTHER_IN;
+        }
+    }
+
+    fn write(&mut self, mut pieces: Pieces) {
+        if !self.unicode {
+            for (_, text) in &mut pieces {
+                *text = text.replace('µ', "u");
+            }
         }
         // Trailing spaces only show when the text is pasted somewhere.
         while let Some((_, last)) = pieces.last_mut() {
@@ -223,5 +285,47 @@ impl Page {
     /// The finished text.
     pub(crate) fn finish(self) -> String {
         self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_line_goes_on_in_the_next_and_keeps_its_figures() {
+        let mut page = Page::new(32, false, true);
+        let line = Line::new()
+            .add(Tone::Strong, "a benchmark")
+            .pad_to(20)
+            .add(Tone::Plain, "10000000.5 ops/s")
+            .add(Tone::Plain, "  12345678");
+        page.push(line);
+        assert_eq!(
+            page.finish(),
+            "a benchmark         10000000.5\n    ops/s  12345678\n"
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_digit_is_lost_and_no_line_is_too_wide(
+            powers in proptest::collection::vec(-12.0f64..15.0, 1..9),
+            width in 32usize..120,
+        ) {
+            let figures: Vec<String> = powers
+                .iter()
+                .map(|power| format!("{:.3}", 10f64.powf(*power)))
+                .collect();
+            let mut page = Page::new(width, false, true);
+            let line = figures.iter().enumerate().fold(Line::new(), |line, (at, figure)| {
+                line.pad_to(at * 14).add(Tone::Plain, figure.as_str()).add(Tone::Quiet, " ")
+            });
+            page.push(line);
+            let text = page.finish();
+            proptest::prop_assert!(text.lines().all(|line| columns(line) <= width), "{text}");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            proptest::prop_assert_eq!(words, figures);
+        }
     }
 }

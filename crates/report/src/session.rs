@@ -7,8 +7,13 @@ pub(crate) struct Subject<'a> {
     /// Place in the record, from 0.
     pub(crate) index: usize,
     pub(crate) benchmark: &'a Benchmark,
-    /// Its runs, in the order in which they were made.
+    /// Its runs that succeeded, in the order in which they were made; all of them where none did, as
+    /// the summaries.
     pub(crate) runs: Vec<&'a Run>,
+    /// Its runs that failed.
+    pub(crate) failed: Vec<&'a Run>,
+    /// How many were made, however they ended.
+    pub(crate) made: usize,
     summaries: &'a [Summary],
 }
 
@@ -24,12 +29,23 @@ impl<'a> Subject<'a> {
                 index,
                 benchmark,
                 runs: Vec::new(),
+                failed: Vec::new(),
+                made: 0,
                 summaries: &[],
             })
             .collect();
         for run in &record.runs {
             if let Some(subject) = subjects.get_mut(run.benchmark) {
-                subject.runs.push(run);
+                subject.made += 1;
+                match run.exit.is_success() {
+                    true => subject.runs.push(run),
+                    false => subject.failed.push(run),
+                }
+            }
+        }
+        for subject in &mut subjects {
+            if subject.runs.is_empty() {
+                subject.runs.clone_from(&subject.failed);
             }
         }
         for result in record.outcome.iter().flat_map(|outcome| &outcome.results) {

@@ -20,7 +20,8 @@ pub enum IntervalFrom {
 /// The middle of what was measured, in the unit of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Middle {
-    /// Median; where the tool gives none, its one value or its mean.
+    /// Median; where the tool gives none, its one value or its mean. The mean too where only that has
+    /// an interval.
     pub value: f64,
     /// Lower end of its interval.
     pub low: f64,
@@ -51,16 +52,21 @@ pub fn imported_middle(values: &Values) -> Option<Middle> {
     let value = median.or(summary.value).or(summary.mean)?;
     let runs = summary.count.unwrap_or(1);
     let own = summary.low.zip(summary.high);
-    // Some intervals are those of another figure, such as of the mean beside a median.
-    let own = own.filter(|(low, high)| (*low..=*high).contains(&value));
+    // Some intervals are those of another figure, such as of the mean beside a median: an interval
+    // stands around the figure that it is of.
+    let own_of = |figure: f64| own.filter(|(low, high)| (*low..=*high).contains(&figure));
     let deviation = summary.standard_deviation.filter(|_| runs > 1);
-    let ((low, high), from) = match (own, deviation) {
-        (Some(ends), _) => (ends, IntervalFrom::Tool),
-        (None, Some(deviation)) => {
-            let half = 1.96 * deviation / (runs as f64).sqrt();
-            ((value - half, value + half), IntervalFrom::Deviation)
+    let of_mean = summary.mean.and_then(|mean| {
+        if let Some(ends) = own_of(mean) {
+            return Some((mean, ends, IntervalFrom::Tool));
         }
-        (None, None) => ((value, value), IntervalFrom::Nothing),
+        let half = 1.96 * deviation? / (runs as f64).sqrt();
+        Some((mean, (mean - half, mean + half), IntervalFrom::Deviation))
+    });
+    let (value, (low, high), from) = match (own_of(value), of_mean) {
+        (Some(ends), _) => (value, ends, IntervalFrom::Tool),
+        (None, Some(of_mean)) => of_mean,
+        (None, None) => (value, (value, value), IntervalFrom::Nothing),
     };
     Some(Middle {
         value,
@@ -93,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_comes_before_a_mean_and_an_interval_of_another_figure_is_not_taken() {
+    fn an_interval_stands_around_the_figure_that_it_is_of() {
         let both = Summary {
             mean: Some(2.0),
             median: Some(1.0),
@@ -101,8 +107,24 @@ mod tests {
             high: Some(2.2),
             ..Summary::default()
         };
-        let found = of(both.clone()).expect("a median");
-        assert_eq!((found.value, found.from), (1.0, IntervalFrom::Nothing));
+        let found = of(both.clone()).expect("both");
+        assert_eq!((found.value, found.low, found.high), (2.0, 1.8, 2.2));
+        let skewed = of(Summary {
+            standard_deviation: Some(5.0),
+            count: Some(100),
+            low: None,
+            ..both.clone()
+        })
+        .expect("both");
+        assert_eq!((skewed.value, skewed.low), (2.0, 2.0 - 1.96 * 0.5));
+        let alone = of(Summary {
+            mean: None,
+            standard_deviation: Some(5.0),
+            count: Some(100),
+            ..both.clone()
+        })
+        .expect("a median");
+        assert_eq!((alone.value, alone.from), (1.0, IntervalFrom::Nothing));
         let mean = of(Summary {
             median: None,
             ..both

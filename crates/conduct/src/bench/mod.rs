@@ -12,7 +12,9 @@ use fathom_measure::{
     Against, Frame, IgnoreFailure, Journal, Limits, MeasureError, Plan, ProcessExecutor,
     ProcessOptions, Question, StopRule, assess, conduct, interrupt, now_rfc3339, write_bench,
 };
-use fathom_model::{BenchRecord, Conditions, Estimate, Metric, Run, SCHEMA_VERSION, StopReason};
+use fathom_model::{
+    BenchRecord, Benchmark, Conditions, Estimate, Metric, Run, SCHEMA_VERSION, StopReason,
+};
 use fathom_stats::sequential;
 
 use crate::quiet::wait_until_quiet;
@@ -225,9 +227,31 @@ pub fn bench(
     if session.failure.is_none() && record.runs.is_empty() {
         return Err(MeasureError::Interrupted.into());
     }
-    Ok(Conducted {
-        record,
-        failure: session.failure,
+    let failure = match session.failure {
+        None if record.complete && plan.ignore_failure == IgnoreFailure::All => {
+            no_good_round(&record)
+        }
+        failure => failure,
+    };
+    Ok(Conducted { record, failure })
+}
+
+/// Where failures of any kind are let pass and no round has a run of every command that succeeded:
+/// there is nothing to say of what the commands do. Exit codes that were named are another matter.
+fn no_good_round(record: &BenchRecord) -> Option<MeasureError> {
+    let rounds = record.runs.iter().map(|run| run.round as usize + 1).max()?;
+    let mut is_good = vec![true; rounds];
+    let mut failures = vec![0; record.benchmarks.len()];
+    for run in record.runs.iter().filter(|run| !run.exit.is_success()) {
+        is_good[run.round as usize] = false;
+        failures[run.benchmark] += 1;
+    }
+    let failed = failures.iter().zip(&record.benchmarks);
+    let failed = failed.filter(|(count, _)| **count > 0);
+    let name = |(count, one): (&usize, &Benchmark)| format!("{}: {count} of {rounds}", one.name);
+    (!is_good.contains(&true)).then(|| MeasureError::NoGoodRound {
+        rounds,
+        failed: failed.map(name).collect(),
     })
 }
 

@@ -186,7 +186,7 @@ pub(super) fn short(value: f64) -> String {
 pub(super) fn factor(ratio: f64) -> String {
     let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
     match factor {
-        factor if factor < 1.5 => format!("{:.1} %", (factor - 1.0) * 100.0),
+        factor if factor < 2.0 => format!("{:.1} %", (factor - 1.0) * 100.0),
         factor => format!("{}x", short(factor)),
     }
 }

@@ -94,6 +94,7 @@ impl Failure {
                 | MeasureError::TooLong { .. }
                 | MeasureError::Journal { .. } => USAGE,
                 MeasureError::RunFailed { .. }
+                | MeasureError::NoGoodRound { .. }
                 | MeasureError::StageFailed { .. }
                 | MeasureError::ServerFailed { .. }
                 | MeasureError::PipelineTimedOut { .. }
@@ -167,6 +168,9 @@ fn advice(error: &MeasureError) -> Option<&'static str> {
         }
         MeasureError::RunFailed { .. } => {
             "To measure it all the same and count the failures, use -i, or -i=CODE for one exit code."
+        }
+        MeasureError::NoGoodRound { .. } => {
+            "To measure a command that is to end so, name its exit code: -i=CODE."
         }
         MeasureError::StageFailed { .. } => {
             "To measure the pipeline all the same and count such ends, use -i."

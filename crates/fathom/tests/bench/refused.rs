@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::world::{fathom, refusal, run, stderr, stdout, text};
 
 #[test]
@@ -218,15 +220,70 @@ fn hostile_bytes_on_standard_error_are_made_visible() {
 
 #[test]
 fn failures_are_counted_when_they_are_to_be_ignored() {
-    let output = run(&["-r", "4", "-i", "false"]);
+    let output = run(&["-r", "4", "-i", "true", "false"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(stdout(&output), "");
+    let said = stderr(&output);
+    assert!(
+        said.contains("no good round: in each of 4 a command failed (false: 4 of 4)"),
+        "{said}"
+    );
+    // A code that was named is an end like another.
+    let output = run(&["-r", "4", "-i=1", "false"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = stdout(&output);
+    assert!(printed.contains("4 of 4 failed (exit 1)"), "{printed}");
+    assert_eq!(run(&["-r", "4", "-i=2", "false"]).status.code(), Some(3));
+}
+
+#[test]
+fn figures_verdict_and_exports_are_of_the_runs_that_succeeded() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("n");
+    let record = folder.path().join("record.json");
+    let exported = folder.path().join("hyperfine.json");
+    // Of five runs, one to warm up among them, three fail at once; the others sleep.
+    let script = format!(
+        "n=$(cat {0} 2>/dev/null || echo 0); echo $((n + 1)) > {0}; \
+         [ $((n % 5)) -ge 2 ] && exit 7; sleep 0.02",
+        count.display()
+    );
+    let output = run(&[
+        "-r",
+        "24",
+        "-i",
+        "-S",
+        "-n",
+        "long",
+        "-n",
+        "half",
+        "--json",
+        record.to_str().unwrap(),
+        "--export-json",
+        exported.to_str().unwrap(),
+        "sleep 0.02",
+        &script,
+    ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(
-        stdout(&output).contains("4 of 4 failed (exit "),
+        stdout(&output).contains("2: 15 of 24 failed (exit 7)"),
         "{}",
         stdout(&output)
     );
-    assert_eq!(run(&["-r", "4", "-i=1", "false"]).status.code(), Some(0));
-    assert_eq!(run(&["-r", "4", "-i=2", "false"]).status.code(), Some(3));
+    let record: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    assert_eq!(record["outcome"]["results"][1]["failures"], 15);
+    let summaries = record["outcome"]["results"][1]["summaries"]
+        .as_array()
+        .unwrap();
+    let wall = summaries
+        .iter()
+        .find(|one| one["metric"] == "wall")
+        .unwrap();
+    assert_eq!(wall["runs"], 9);
+    assert!(wall["min"].as_f64().unwrap() >= 0.02, "{wall}");
+    assert_eq!(record["outcome"]["comparisons"][0]["rounds"], 9);
+    let exported: Value = serde_json::from_slice(&std::fs::read(&exported).unwrap()).unwrap();
+    assert_eq!(exported["results"][1]["times"].as_array().unwrap().len(), 9);
 }
 
 #[test]

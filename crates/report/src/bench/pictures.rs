@@ -57,10 +57,11 @@ fn more(count: usize, most: usize) -> String {
 pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String {
     let warmups = record.outcome.iter().flat_map(|outcome| &outcome.warmups);
     let mut all: Vec<(&Run, bool)> = warmups.map(|run| (run, true)).collect();
-    all.extend(record.runs.iter().map(|run| (run, false)));
+    let counted = || subjects.iter().flat_map(|subject| &subject.runs);
+    all.extend(counted().map(|run| (*run, false)));
     // Runs to warm up have a clock of their own, and come first.
     all.sort_by_key(|(run, warmup)| (!warmup, run.started_ns, run.position));
-    let counted_runs = || record.runs.iter().filter_map(|run| clock.of(run));
+    let counted_runs = || counted().filter_map(|run| clock.of(run));
     if counted_runs().nth(1).is_none() {
         return String::new();
     }

@@ -1,10 +1,12 @@
 //! The table that all markup exports show.
 
-use fathom_model::{BenchRecord, Comparison, Metric};
+use fathom_model::{BenchRecord, Comparison};
 
 use crate::TimeUnit;
-use crate::quantity::{fixed, format_level, supported_decimals};
+use crate::quantity::{fixed, format_level, signed_with_interval, supported_decimals};
 use crate::session::Subject;
+use crate::terminal::answer::clock;
+use crate::terminal::verdict::clock_name;
 use crate::text::JOIN;
 
 /// A table without markup. Names are raw; everything else holds digits and letters only.
@@ -15,13 +17,12 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<(String, [String; 5])>,
 }
 
-/// `record` as a table of wall times in `unit`, or in the unit that fits the fastest benchmark.
-/// The last column is the ratio to the reference on the clock that carries the verdict.
+/// `record` as a table of times in `unit`, or in the unit that fits the fastest benchmark. All of it
+/// is of one clock, that of the verdicts, as on the terminal.
 pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
     let subjects = Subject::all(record);
-    let medians = subjects
-        .iter()
-        .filter_map(|subject| subject.median(Metric::Wall));
+    let clock = clock(record);
+    let medians = subjects.iter().filter_map(|subject| subject.median(clock));
     let fastest = medians.fold(f64::INFINITY, f64::min);
     let unit =
         unit.unwrap_or_else(|| TimeUnit::fitting(if fastest.is_finite() { fastest } else { 1.0 }));
@@ -29,7 +30,7 @@ pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
     let mut level = None;
     let mut rows = Vec::new();
     for subject in &subjects {
-        let Some(summary) = subject.summary(Metric::Wall) else {
+        let Some(summary) = subject.summary(clock) else {
             continue;
         };
         let median = &summary.median;
@@ -55,31 +56,16 @@ pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
     let level = format_level(level.unwrap_or(0.95)).replace(JOIN, " ");
     let header = [
         "Command".to_owned(),
-        format!("Median [{symbol}]"),
+        format!("Median {} [{symbol}]", clock_name(clock)),
         format!("{level} interval [{symbol}]"),
         format!("Min [{symbol}]"),
         format!("Max [{symbol}]"),
-        relative_title(record),
+        "Change (interval), verdict".to_owned(),
     ];
     Table { header, rows }
 }
 
-/// Names the metric that is compared: the other columns are wall time, and the verdict may rest on
-/// another clock.
-fn relative_title(record: &BenchRecord) -> String {
-    let metric = record
-        .outcome
-        .as_ref()
-        .and_then(|outcome| outcome.comparisons.first())
-        .map_or(Metric::Wall, |comparison| comparison.metric);
-    let clock = match metric {
-        Metric::Undisturbed => "undisturbed time",
-        _ => "wall time",
-    };
-    format!("Relative {clock} (interval), verdict")
-}
-
-/// The ratio to the reference with its interval and the verdict; `1` for the reference itself.
+/// The ratio to the reference with its interval and the verdict; `reference` for that itself.
 fn relative(record: &BenchRecord, index: usize) -> String {
     let comparisons: &[Comparison] = record
         .outcome
@@ -89,21 +75,14 @@ fn relative(record: &BenchRecord, index: usize) -> String {
         .iter()
         .find(|comparison| comparison.subject == index)
     {
-        let ratio = &comparison.ratio;
-        let decimals = supported_decimals(ratio, 1.0);
-        return format!(
-            "{} ({} to {}), {}",
-            fixed(ratio.value, decimals),
-            fixed(ratio.low, decimals),
-            fixed(ratio.high, decimals),
-            comparison.verdict.word()
-        );
+        let change = signed_with_interval(&comparison.ratio);
+        return format!("{change}, {}", comparison.verdict.word());
     }
     if comparisons
         .iter()
         .any(|comparison| comparison.reference == index)
     {
-        return "1".to_owned();
+        return "reference".to_owned();
     }
     String::new()
 }

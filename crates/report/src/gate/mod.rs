@@ -9,6 +9,7 @@ mod terminal;
 
 use std::io::{self, Write};
 
+use crate::quantity::{signed, signed_with_interval};
 pub use annotations::{gate_github, gate_gitlab};
 use fathom_model::quantity::{format_bytes, format_count, short_time};
 use fathom_model::{FloorSource, GateBenchmark, GateRecord, GateRule, GateVerdict, Metric, Unit};
@@ -69,27 +70,16 @@ pub(crate) fn gate_answer(record: &GateRecord) -> String {
     format!("{text}{partial}")
 }
 
-/// `+8.1 %`
-fn change(ratio: f64) -> String {
-    let share = 100.0 * (ratio - 1.0);
-    match share.abs() < 0.05 {
-        true => "0.0 %".to_owned(),
-        false => format!("{share:+.1} %"),
-    }
-}
-
 /// `+8.1 % (+7.2 to +9.0)`
 fn ratio(row: &GateBenchmark) -> String {
     let Some(ratio) = &row.ratio else {
         return String::new();
     };
-    let value = change(ratio.value);
     // The rule that takes the fastest run has no interval.
     if ratio.level == 0.0 {
-        return value;
+        return signed(ratio.value);
     }
-    let end = |value: f64| change(value).trim_end_matches(" %").to_owned();
-    format!("{value} ({} to {})", end(ratio.low), end(ratio.high))
+    signed_with_interval(ratio)
 }
 
 /// A value of a metric with its unit.

@@ -2,10 +2,9 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict};
 
-use super::{
-    better, change, false_failures, floor_source, gate_answer, levels, notable, ratio, value,
-};
+use super::{better, false_failures, floor_source, gate_answer, levels, notable, ratio, value};
 use crate::line::{Line, Page, Tone};
+use crate::quantity::signed;
 use crate::text::columns;
 
 /// Rows that are shown without `-v`.
@@ -120,7 +119,7 @@ fn improved(page: &mut Page, record: &GateRecord) {
         let by = row
             .ratio
             .as_ref()
-            .map_or(String::new(), |ratio| change(ratio.value));
+            .map_or(String::new(), |ratio| signed(ratio.value));
         format!("{} {by}", page.clean(&row.name))
     };
     let all: Vec<String> = better.iter().take(SHOWN).map(of).collect();

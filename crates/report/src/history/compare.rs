@@ -6,8 +6,9 @@ use fathom_model::{
 
 use super::scale::Scale;
 use super::{HistoryOptions, named_in, say_shared, shared};
+use crate::grid::{Column, rows_of};
 use crate::line::{Line, Page, Tone};
-use crate::quantity::format_level;
+use crate::quantity::{apart, format_level, signed, signed_apart, signed_interval};
 
 /// Comparisons and reasons that are shown without `-v`.
 const SHOWN: usize = 8;
@@ -53,7 +54,7 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
     if let [one] = record.comparisons.as_slice() {
         let by = match one.verdict {
             Verdict::Faster | Verdict::Slower => {
-                format!("{}, {}", one.word(), change(one.ratio.value))
+                format!("{}, {}", one.word(), signed(one.ratio.value))
             }
             Verdict::Same => format!("the same, within {}", share(one.margin)),
             Verdict::Undecided => one.word().to_owned(),
@@ -73,39 +74,43 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
 }
 
 fn table(page: &mut Page, comparisons: &[StoredComparison]) {
-    // The columns beside it take 66.
-    let room = page.width().saturating_sub(66).max(12);
     let shared = shared(comparisons.iter().map(|one| &one.parameters));
-    let name = |one: &StoredComparison| name(one, &shared);
-    let width = comparisons
-        .iter()
-        .map(|one| crate::columns(&page.clean(&name(one))))
-        .max()
-        .unwrap_or(0)
-        .clamp("benchmark".len(), room);
-    let head = format!(
-        "{:<width$}  {:>10}  {:>10}  {:>8}  {:<18}  verdict",
-        "benchmark", "base", "head", "change", "interval"
-    );
-    page.push(Line::new().add(Tone::Quiet, head));
-    for one in comparisons {
-        let scale = Scale::of(one.base.value, &one.unit);
-        let base = scale.with_unit(one.base.value, one.base.low, one.base.high);
-        let head = scale.with_unit(one.head.value, one.head.low, one.head.high);
-        let interval = format!("{} to {}", change(one.ratio.low), change(one.ratio.high));
-        let name = page.fit(&name(one), width);
-        let line = Line::new()
-            .add(Tone::Plain, name)
-            .pad_to(width + 2)
-            .add(
-                Tone::Plain,
-                format!("{:>10}  {:>10}  ", page.fit(&base, 10), page.fit(&head, 10)),
-            )
-            .add(Tone::Strong, format!("{:>8}  ", change(one.ratio.value)))
-            .add(Tone::Plain, format!("{interval:<18}  "))
-            .add(tone(one), one.word());
-        page.push(line);
-    }
+    let names: Vec<String> = comparisons.iter().map(|one| name(one, &shared)).collect();
+    let ratios: Vec<f64> = comparisons.iter().map(|one| one.ratio.value).collect();
+    let rows = comparisons.len();
+    let side = |row: usize| match row < rows {
+        true => &comparisons[row].base,
+        false => &comparisons[row - rows].head,
+    };
+    // Both sides of all rows together: the two of one row may not print alike either.
+    let values: Vec<f64> = (0..2 * rows).map(|row| side(row).value).collect();
+    let figures = apart(&values, &|row, more| {
+        let one = &comparisons[row % rows];
+        let (scale, of) = (Scale::of(one.base.value, &one.unit), side(row));
+        scale.with_unit(of.value, of.low, of.high, more)
+    });
+    let intervals = comparisons.iter().map(|one| signed_interval(&one.ratio).1);
+    // A unit may be from outside.
+    let figures: Vec<String> = figures.iter().map(|figure| page.clean(figure)).collect();
+    let columns = [
+        Column::figures("base", figures[..rows].to_vec()),
+        Column::figures("head", figures[rows..].to_vec()),
+        Column::figures("change", signed_apart(&ratios)),
+        Column::words("interval", intervals.collect()),
+        Column::words(
+            "verdict",
+            comparisons
+                .iter()
+                .map(|one| one.word().to_owned())
+                .collect(),
+        ),
+    ];
+    let tones = |row: usize, column: usize| match column {
+        2 => Tone::Strong,
+        4 => tone(&comparisons[row]),
+        _ => Tone::Plain,
+    };
+    rows_of(page, "benchmark", &names, &columns, &tones);
     say_shared(page, &shared);
 }
 
@@ -223,15 +228,6 @@ fn together(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
         // Whole, so that it can be copied.
         let command = page.clean(command);
         page.verbatim(&format!("  {command}"));
-    }
-}
-
-/// `+12.0 %` of a ratio, `x2.6` from two on.
-fn change(ratio: f64) -> String {
-    match ratio {
-        r if !r.is_finite() => "?".to_owned(),
-        r if r >= 2.0 => format!("x{r:.2}"),
-        r => format!("{:+.1} %", (r - 1.0) * 100.0),
     }
 }
 

@@ -4,14 +4,18 @@ use fathom_model::quantity::counted;
 use fathom_model::{HistoryRecord, HistorySeries};
 
 use super::scale::Scale;
-use super::{HistoryOptions, last_change, named_in, plot, say_shared, shared, signed, tone};
-use crate::line::{Line, Tone};
+use super::{HistoryOptions, last_change, named_in, plot, say_shared, shared, tone};
+use crate::grid::{Column, rows_of};
+use crate::line::Tone;
+use crate::quantity::{apart, signed_apart};
 
 /// Of a store that has nothing.
 pub(crate) const NOTHING_SAVED: &str =
     "nothing was saved yet; in a project `fathom bench` and its kin save, elsewhere --save does";
 /// Series that are shown without `-v`: a screen.
 const SHOWN: usize = 18;
+/// Columns of a metric's name.
+const METRIC: usize = 20;
 /// Points of a sparkline.
 const SPARK: usize = 16;
 
@@ -34,54 +38,54 @@ pub fn history_list(record: &HistoryRecord, others: usize, options: &HistoryOpti
         page.prose(0, Tone::Strong, NOTHING_SAVED);
         return page.finish();
     }
-    let metric_width = record.series[..shown]
-        .iter()
-        .map(|series| series.metric.chars().count().min(20))
-        .max()
-        .unwrap_or(0)
-        .max("metric".len());
-    // Two blanks between columns: metric, value, change, sparkline.
-    let fixed = metric_width + 11 + 8 + SPARK + 8;
-    let room = page.width().saturating_sub(fixed).max(12);
     let shared = shared(record.series.iter().map(|series| &series.parameters));
-    let name = |series: &HistorySeries| named_in(&series.benchmark, &series.parameters, &shared);
-    let width = record.series[..shown]
+    let rows = &record.series[..shown];
+    let names = rows.iter();
+    let names: Vec<String> = names
+        .map(|series| named_in(&series.benchmark, &series.parameters, &shared))
+        .collect();
+    let metrics = rows.iter().map(|series| page.fit(&series.metric, METRIC));
+    let metrics = Column::words("metric", metrics.collect());
+    let last = |series: &HistorySeries| series.points.last().map_or(f64::NAN, |last| last.value);
+    let values: Vec<f64> = rows.iter().map(last).collect();
+    let values = apart(&values, &|row, more| {
+        let series = &rows[row];
+        series.points.last().map_or("-".to_owned(), |last| {
+            let scale = Scale::of(last.value, &series.unit);
+            scale.with_unit(last.value, last.low, last.high, more)
+        })
+    });
+    let values = values.iter().map(|value| page.clean(value)).collect();
+    let changes: Vec<Option<f64>> = rows.iter().map(last_change).collect();
+    let known: Vec<f64> = changes
         .iter()
-        .map(|series| crate::columns(&page.clean(&name(series))))
-        .max()
-        .unwrap_or(0)
-        .clamp("benchmark".len(), room);
-    let head = format!(
-        "{:<width$}  {:<metric_width$}  {:>11}  {:>8}  last {SPARK}",
-        "benchmark", "metric", "last", "change"
-    );
-    page.push(Line::new().add(Tone::Quiet, head));
-    for series in &record.series[..shown] {
-        let name = page.fit(&name(series), width);
-        let metric = page.fit(&series.metric, metric_width);
-        let last = series.points.last();
-        let value = last.map_or("-".to_owned(), |last| {
-            Scale::of(last.value, &series.unit).with_unit(last.value, last.low, last.high)
-        });
-        let value = page.fit(&value, 11);
-        let change = last_change(series);
+        .map(|change| change.unwrap_or(f64::NAN))
+        .collect();
+    let written = signed_apart(&known);
+    let change = |(row, written)| match changes[row] {
+        Some(_) => written,
+        None => no_change(&rows[row]),
+    };
+    let written = written.into_iter().enumerate().map(change).collect();
+    let spark = |series: &HistorySeries| {
         let from = series.points.len().saturating_sub(SPARK);
         let values: Vec<f64> = series.points[from..].iter().map(|one| one.value).collect();
-        let line = Line::new()
-            .add(Tone::Strong, name)
-            .pad_to(width + 2)
-            .add(Tone::Plain, metric)
-            .pad_to(width + metric_width + 4)
-            .add(Tone::Plain, format!("{value:>11}  "))
-            .add(
-                change.map_or(Tone::Quiet, |change| {
-                    tone(series.direction.as_deref(), change)
-                }),
-                format!("{:>8}  ", change.map_or_else(|| no_change(series), signed)),
-            )
-            .add(Tone::Plain, plot::spark(&values, page.unicode()));
-        page.push(line);
-    }
+        plot::spark(&values, page.unicode())
+    };
+    let sparks = rows.iter().map(spark).collect();
+    let behind = [
+        metrics,
+        Column::figures("last", values),
+        Column::figures("change", written),
+        Column::words(&format!("last {SPARK}"), sparks),
+    ];
+    let tones = |row: usize, column: usize| match (column, changes[row]) {
+        (usize::MAX, _) => Tone::Strong,
+        (2, None) => Tone::Quiet,
+        (2, Some(change)) => tone(rows[row].direction.as_deref(), change),
+        _ => Tone::Plain,
+    };
+    rows_of(&mut page, "benchmark", &names, &behind, &tones);
     say_shared(&mut page, &shared);
     page.gap();
     let mut notes = Vec::new();

@@ -85,34 +85,23 @@ fn say_shared(page: &mut Page, shared: &[Parameter]) {
     }
 }
 
-/// The last point against the one before, as a signed share; `None` for a first point, and where
+/// The last point against the one before, as a ratio; `None` for a first point, and where
 /// the environment changed between them.
 fn last_change(series: &HistorySeries) -> Option<f64> {
     let [.., before, last] = series.points.as_slice() else {
         return None;
     };
     let same = before.environment == last.environment && before.value != 0.0;
-    same.then(|| last.value / before.value - 1.0)
+    same.then(|| last.value / before.value)
 }
 
-/// `+1.2 %`, `-34 %`.
-pub(crate) fn signed(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent.abs() {
-        size if size < 0.05 => "0 %".to_owned(),
-        size if size < 9.95 => format!("{percent:+.1} %"),
-        size if size < 999.5 => format!("{percent:+.0} %"),
-        _ => format!("x{:.0}", share + 1.0),
-    }
-}
-
-/// Whether a change of this sign is for the better.
-fn tone(series_direction: Option<&str>, change: f64) -> Tone {
+/// Whether a change is for the better.
+fn tone(series_direction: Option<&str>, ratio: f64) -> Tone {
     match series_direction {
-        _ if change.abs() < 0.01 => Tone::Plain,
-        Some("lower_is_better") if change < 0.0 => Tone::Good,
+        _ if (ratio - 1.0).abs() < 0.01 => Tone::Plain,
+        Some("lower_is_better") if ratio < 1.0 => Tone::Good,
         Some("lower_is_better") => Tone::Bad,
-        Some("higher_is_better") if change > 0.0 => Tone::Good,
+        Some("higher_is_better") if ratio > 1.0 => Tone::Good,
         Some("higher_is_better") => Tone::Bad,
         _ => Tone::Plain,
     }

@@ -64,9 +64,18 @@ impl Scale {
         supported_decimals(&estimate, 1.0)
     }
 
-    /// Value and unit.
-    pub(crate) fn with_unit(&self, value: f64, low: f64, high: f64) -> String {
-        let number = self.number(value, self.decimals(value, low, high));
+    /// Value and unit, with so many decimals beyond those that its interval supports.
+    pub(crate) fn with_unit(&self, value: f64, low: f64, high: f64, more: usize) -> String {
+        let number = self.bare(value, low, high, more);
         format!("{number} {}", self.symbol).trim_end().to_owned()
+    }
+
+    /// The same without its unit.
+    pub(crate) fn bare(&self, value: f64, low: f64, high: f64, more: usize) -> String {
+        let decimals = self.decimals(value, low, high);
+        match more {
+            0 => self.number(value, decimals),
+            _ => format!("{:.1$}", value * self.factor, decimals + more),
+        }
     }
 }

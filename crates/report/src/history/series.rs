@@ -5,8 +5,10 @@ use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries, listed, with_para
 
 use super::plot::Bar;
 use super::scale::Scale;
-use super::{HistoryOptions, in_words, last_change, minutes, plot, short_revision, signed};
-use crate::line::{Line, Tone};
+use super::{HistoryOptions, in_words, last_change, minutes, plot, short_revision};
+use crate::grid::{Column, rows_of};
+use crate::line::Tone;
+use crate::quantity::{apart, signed};
 
 /// Points that are shown without `-v`.
 const SHOWN: usize = 8;
@@ -61,49 +63,49 @@ pub fn history_series(
             environments.push(&point.environment);
         }
     }
-    let head = format!(
-        "{:<11} {:<16} {:>10}  {:<21} {:>5}  {:<3} {}",
-        "revision",
-        "measured (UTC)",
-        format!("value {}", scale.symbol).trim_end(),
-        "interval",
-        "runs",
-        "env",
-        "labels"
-    );
-    page.push(Line::new().add(Tone::Quiet, head));
     let from = match options.verbose {
         true => 0,
         false => series.points.len().saturating_sub(SHOWN),
     };
-    for point in &series.points[from..] {
+    let points = &series.points[from..];
+    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+    let values = apart(&values, &|row, more| {
+        let point = &points[row];
+        scale.bare(point.value, point.low, point.high, more)
+    });
+    let interval = |point: &HistoryPoint| {
         let decimals = scale.decimals(point.value, point.low, point.high);
         let number = |value: f64| scale.number(value, decimals);
-        let environment = environments
+        format!("{} to {}", number(point.low), number(point.high))
+    };
+    let place = |point: &HistoryPoint| {
+        let place = environments
             .iter()
-            .position(|key| *key == point.environment)
-            .map_or(0, |index| index + 1);
-        let line = Line::new()
-            .add(
-                Tone::Plain,
-                format!(
-                    "{:<11} {:<16} ",
-                    short_revision(point.revision.as_deref(), point.dirty),
-                    minutes(&point.time)
-                ),
-            )
-            .add(Tone::Strong, format!("{:>10}  ", number(point.value)))
-            .add(
-                Tone::Plain,
-                format!(
-                    "{:<21} {:>5}  {environment:<3} ",
-                    format!("{} to {}", number(point.low), number(point.high)),
-                    point.runs
-                ),
-            )
-            .add(Tone::Plain, page.clean(&point.labels.join(", ")));
-        page.push(line);
-    }
+            .position(|key| *key == point.environment);
+        place.map_or(0, |index| index + 1).to_string()
+    };
+    let names: Vec<String> = points
+        .iter()
+        .map(|point| short_revision(point.revision.as_deref(), point.dirty))
+        .collect();
+    let cells = |of: &dyn Fn(&HistoryPoint) -> String| points.iter().map(of).collect();
+    let head = page.clean(format!("value {}", scale.symbol).trim_end());
+    let behind = [
+        Column::words("measured (UTC)", cells(&|point| minutes(&point.time))),
+        Column::figures(&head, values),
+        Column::words("interval", cells(&interval)),
+        Column::figures("runs", cells(&|point| point.runs.to_string())),
+        Column::words("env", cells(&place)),
+        Column::words(
+            "labels",
+            cells(&|point| page.clean(&point.labels.join(", "))),
+        ),
+    ];
+    let tones = |_, column: usize| match column {
+        1 => Tone::Strong,
+        _ => Tone::Plain,
+    };
+    rows_of(&mut page, "revision", &names, &behind, &tones);
     page.gap();
     for (index, key) in environments.iter().enumerate() {
         let facts = record
@@ -141,7 +143,7 @@ fn answer(series: &HistorySeries, last: &HistoryPoint, scale: &Scale) -> String 
     };
     format!(
         "last {} ({} to {}){change}; {} {span}",
-        scale.with_unit(last.value, last.low, last.high),
+        scale.with_unit(last.value, last.low, last.high, 0),
         scale.number(last.low, decimals),
         scale.number(last.high, decimals),
         counted(series.points.len() as u64, "point", "points"),

@@ -7,18 +7,17 @@ use fathom_model::quantity::{counted, format_bytes, format_count, short_time, th
 use fathom_model::{ImportedRecord, pairs};
 use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
+use crate::grid::{Column, rows_of};
 use crate::line::{Line, Page, Tone};
-use crate::text::columns;
+use crate::quantity::{apart, decimals_for};
 
 /// Rows of series, and lines of records, that fit on a screen with the rest.
 const ROWS: usize = 12;
 /// Reasons for what was left out.
 const REASONS: usize = 4;
 
-const METRIC: usize = 12;
-const VALUE: usize = 14;
-const INTERVAL: usize = 19;
-const RUNS: usize = 7;
+/// Columns of a metric's name.
+const METRIC: usize = 20;
 
 /// How much is said, and to what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,51 +133,64 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         let text = page.fit(&text, page.width().saturating_sub(2));
         page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
     }
-    let rest = (page.width()).saturating_sub(2 + METRIC + VALUE + INTERVAL + RUNS + 4);
-    let each = record.benchmarks.iter();
-    let names: Vec<String> = each.map(|one| name(one, &shared)).collect();
-    let longest = names.iter().map(|name| columns(name)).max();
-    let width = longest.unwrap_or(0).clamp(9, rest.max(9));
-    let line = |tone, name: &str, cells: [&str; 4]| {
-        let [metric, value, interval, runs] = cells;
-        let right = |text: &str, width: usize| {
-            format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
-        };
-        Line::new()
-            .pad_to(2)
-            .add(tone, name)
-            .pad_to(2 + width + 1)
-            .add(Tone::Plain, metric)
-            .pad_to(2 + width + 1 + METRIC + 1)
-            .add(tone, right(value, VALUE))
-            .add(Tone::Plain, format!(" {}", right(interval, INTERVAL)))
-            .add(Tone::Plain, format!(" {}", right(runs, RUNS)))
-    };
-    page.push(line(
-        Tone::Quiet,
-        "benchmark",
-        ["metric", "value", "interval", "samples"],
-    ));
     let shown = match all {
         true => record.benchmarks.len(),
-        false => ROWS,
+        false => record.benchmarks.len().min(ROWS),
     };
-    let mut above = "";
-    for (one, full) in record.benchmarks.iter().zip(&names).take(shown) {
-        let metric = page.fit(&one.metric, METRIC);
-        let (value, interval, runs) = cells(one);
-        let name = match above == full {
-            true => String::new(),
-            false => page.fit(full, width),
-        };
-        above = full;
-        let cells = [&value, &interval, &runs].map(|cell| page.clean(cell));
-        page.push(line(
-            Tone::Plain,
-            &name,
-            [&metric, &cells[0], &cells[1], &cells[2]],
-        ));
-    }
+    let rows = &record.benchmarks[..shown];
+    let mut above = String::new();
+    let names: Vec<String> = rows
+        .iter()
+        .map(|one| {
+            let full = name(one, &shared);
+            match above == full {
+                true => String::new(),
+                false => {
+                    above.clone_from(&full);
+                    full
+                }
+            }
+        })
+        .collect();
+    let middles: Vec<Option<Middle>> = rows
+        .iter()
+        .map(|one| imported_middle(&one.values))
+        .collect();
+    let values: Vec<f64> = middles
+        .iter()
+        .map(|one| one.map_or(f64::NAN, |one| one.value))
+        .collect();
+    let values = apart(&values, &|row, more| match middles[row] {
+        Some(middle) => figure(middle.value, &rows[row].unit, more),
+        None => "-".to_owned(),
+    });
+    let clean = |texts: Vec<String>| texts.iter().map(|text| page.clean(text)).collect();
+    let behind = [
+        Column::words(
+            "metric",
+            rows.iter()
+                .map(|one| page.fit(&one.metric, METRIC))
+                .collect(),
+        ),
+        Column::figures("value", clean(values)),
+        Column::figures(
+            "interval",
+            clean(
+                rows.iter()
+                    .zip(&middles)
+                    .map(|(one, middle)| interval(one, *middle))
+                    .collect(),
+            ),
+        ),
+        Column::figures(
+            "samples",
+            rows.iter()
+                .zip(&middles)
+                .map(|(one, middle)| samples(one, *middle))
+                .collect(),
+        ),
+    ];
+    rows_of(page, "benchmark", &names, &behind, &|_, _| Tone::Plain);
     if record.benchmarks.len() > shown {
         more(page, record.benchmarks.len() - shown, "series", "series");
     }
@@ -206,47 +218,51 @@ fn name(one: &Benchmark, shared: &BTreeMap<&String, &String>) -> String {
     }
 }
 
-/// Value, interval, number of samples.
-fn cells(one: &Benchmark) -> (String, String, String) {
+fn interval(one: &Benchmark, middle: Option<Middle>) -> String {
     let Some(Middle {
-        value,
-        low,
-        high,
-        runs,
-        from,
-    }) = imported_middle(&one.values)
+        low, high, from, ..
+    }) = middle
     else {
-        return ("-".to_owned(), String::new(), String::new());
+        return String::new();
     };
-    let interval = match from {
+    match from {
         IntervalFrom::Nothing => String::new(),
         // All samples are the same: counts of allocations, as a rule.
         _ if low == high => String::new(),
-        _ => match base_unit(&one.unit).1 {
-            "seconds" | "bytes" => {
-                format!("{} to {}", figure(low, &one.unit), figure(high, &one.unit))
-            }
-            // The value beside it has the unit.
-            _ => format!("{} to {}", figure(low, ""), figure(high, "")),
-        },
-    };
+        _ => {
+            let unit = match base_unit(&one.unit).1 {
+                "seconds" | "bytes" => one.unit.as_str(),
+                // The value beside it has the unit.
+                _ => "",
+            };
+            format!("{} to {}", figure(low, unit, 0), figure(high, unit, 0))
+        }
+    }
+}
+
+/// The number of samples, where it is known.
+fn samples(one: &Benchmark, middle: Option<Middle>) -> String {
     let known = match &one.values {
         Values::Samples(_) => true,
         Values::Summary(summary) => summary.count.is_some(),
     };
-    let runs = match known {
-        true => format_count(runs as f64),
-        false => String::new(),
-    };
-    (figure(value, &one.unit), interval, runs)
+    match middle.filter(|_| known) {
+        Some(middle) => format_count(middle.runs as f64),
+        None => String::new(),
+    }
 }
 
 /// Times and sizes as everywhere in Fathom, anything else with the unit of the tool.
-fn figure(value: f64, unit: &str) -> String {
+fn figure(value: f64, unit: &str, more: usize) -> String {
     let (factor, base) = base_unit(unit);
-    match base {
-        "seconds" => short_time(value * factor),
-        "bytes" => format_bytes(value * factor),
+    match (base, more) {
+        ("seconds", 0) => short_time(value * factor),
+        ("bytes", 0) => format_bytes(value * factor),
+        // Two would print alike: as many digits of the file's own unit as it takes.
+        (_, 1..) => with_unit(
+            &format!("{value:.0$}", decimals_for(value, 3 + more as i32)),
+            unit,
+        ),
         _ => {
             let number = match value.abs() {
                 large if large >= 1e12 => format!("{value:.3e}"),
@@ -254,12 +270,13 @@ fn figure(value: f64, unit: &str) -> String {
                 small if small > 0.0 && small < 0.01 => format!("{value:.2e}"),
                 _ => three_digits(value),
             };
-            match unit {
-                "" => number,
-                unit => format!("{number} {unit}"),
-            }
+            with_unit(&number, unit)
         }
     }
+}
+
+fn with_unit(number: &str, unit: &str) -> String {
+    format!("{number} {unit}").trim_end().to_owned()
 }
 
 fn write_left_out(page: &mut Page, mut left_out: Vec<&LeftOut>, options: &ImportOptions) {

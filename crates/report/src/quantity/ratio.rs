@@ -1,18 +1,18 @@
-//! A ratio of two benchmarks in words.
+//! A ratio of two values, in words and with a sign: one notation in all verbs.
 //!
-//! A change is written as a factor from 1.5 on (`2.31x faster`) and as a percentage below
-//! (`1.8 % slower`). Both say by how much the larger is larger: `25 % faster` takes 1/1.25 of the
-//! time, as `2x faster` takes half. So faster and slower are measured with the same yardstick.
+//! A change below a factor of 2 is a percentage of the reference (`1.8 % slower`, `-20 %`), and a
+//! factor from there on (`2.31x faster`, `2.31x`, `0.43x`). Words and signs say the same number.
 
 use fathom_model::quantity::decimals_for;
 use fathom_model::{Estimate, Metric, Unit};
 use fathom_stats::supported_decimals;
 
+use super::apart::apart;
 use super::percent::format_level;
 use crate::text::JOIN;
 
 /// From this factor on, `x` is easier to read than a percentage.
-const FACTOR_FROM: f64 = 1.5;
+const FACTOR_FROM: f64 = 2.0;
 
 /// The two words of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +45,91 @@ impl Words {
 
 /// `ratio` (subject / reference) alone, for example `1.2 % faster`, with two or three digits.
 pub(crate) fn change(ratio: f64, words: Words) -> String {
-    let factor = factor_of(ratio);
-    if factor >= FACTOR_FROM {
-        return format!("{}x{JOIN}{}", number(factor, 3), words.for_ratio(ratio));
+    let word = words.for_ratio(ratio);
+    if is_factor(ratio) {
+        return format!("{}x{JOIN}{word}", number(factor_of(ratio), 3));
     }
-    format!("{}{JOIN}%{JOIN}{}", percent(factor), words.for_ratio(ratio))
+    let percent = percent(ratio).abs();
+    let decimals = decimals_for(percent, 2).min(2);
+    format!("{percent:.decimals$}{JOIN}%{JOIN}{word}")
+}
+
+/// `ratio` alone with its sign: `+1.2 %`, `-34 %`, `2.31x`, `0.43x`.
+pub(crate) fn signed(ratio: f64) -> String {
+    signed_with(ratio, decimals_of(ratio))
+}
+
+/// Several ratios as [`signed`], such as those of a column: two that differ don't print alike.
+pub(crate) fn signed_apart(ratios: &[f64]) -> Vec<String> {
+    apart(ratios, &|row, more| {
+        signed_with(ratios[row], decimals_of(ratios[row]) + more)
+    })
+}
+
+/// [`signed_interval`] in one: `+8.1 % (+7.2 to +9.0)`.
+pub(crate) fn signed_with_interval(ratio: &Estimate) -> String {
+    let (value, interval) = signed_interval(ratio);
+    format!("{value} ({})", interval.trim_end_matches([' ', '%', 'x']))
+}
+
+/// An estimate as [`signed`] and its interval with the same unit and decimals: `+8.1 %` and
+/// `+7.2 to +9.0 %`.
+pub(crate) fn signed_interval(ratio: &Estimate) -> (String, String) {
+    let (shift, unit, most) = match is_factor(ratio.value) {
+        true => (0.0, 1.0, 4),
+        false => (1.0, 0.01, 3),
+    };
+    let shifted = Estimate {
+        value: ratio.value - shift,
+        low: ratio.low - shift,
+        high: ratio.high - shift,
+        level: ratio.level,
+    };
+    let decimals = supported_decimals(&shifted, unit).min(most);
+    let write = |value: f64| match is_factor(ratio.value) {
+        true => format!("{value:.decimals$}"),
+        false => sign(value, decimals),
+    };
+    let (low, high) = match is_factor(ratio.value) {
+        true => (write(ratio.low), write(ratio.high)),
+        false => (write(percent(ratio.low)), write(percent(ratio.high))),
+    };
+    match is_factor(ratio.value) {
+        true => (
+            format!("{}x", write(ratio.value)),
+            format!("{low} to {high}x"),
+        ),
+        false => (
+            format!("{} %", write(percent(ratio.value))),
+            format!("{low} to {high} %"),
+        ),
+    }
+}
+
+fn signed_with(ratio: f64, decimals: usize) -> String {
+    match ratio {
+        r if !r.is_finite() => "?".to_owned(),
+        r if !(1e-6..1e9).contains(&r) => format!("{r:.1e}x"),
+        r if is_factor(r) => format!("{r:.decimals$}x"),
+        r => format!("{} %", sign(percent(r), decimals)),
+    }
+}
+
+/// Two or three digits, as in [`change`], and one decimal where a change is below 10 %.
+fn decimals_of(ratio: f64) -> usize {
+    match is_factor(ratio) {
+        true => decimals_for(ratio, if ratio < 1.0 { 2 } else { 3 }),
+        false => usize::from(percent(ratio).abs() < 9.95),
+    }
+}
+
+/// A percentage with its sign; what rounds to 0 has none.
+fn sign(percent: f64, decimals: usize) -> String {
+    let text = format!("{percent:+.decimals$}");
+    match text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+        true => text,
+        false => text[1..].to_owned(),
+    }
 }
 
 /// `ratio` with its interval and level: `2.31x faster, 95 % interval 2.27 to 2.36`.
@@ -66,19 +146,19 @@ pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, St
         let interval = format!("{level} interval {low} to {high}");
         return (change(ratio.value, words), interval);
     }
-    let near = factor_of(ratio.low).min(factor_of(ratio.high));
-    let far = factor_of(ratio.low).max(factor_of(ratio.high));
     let word = words.for_ratio(ratio.value);
-    let factor = factor_of(ratio.value);
-    let is_factor = factor >= FACTOR_FROM;
-    let (shift, unit) = if is_factor { (0.0, 1.0) } else { (1.0, 0.01) };
+    let is_factor = is_factor(ratio.value);
+    let (size, unit, most): (fn(f64) -> f64, f64, usize) = match is_factor {
+        true => (factor_of, 1.0, 9),
+        false => (|ratio| (ratio - 1.0).abs(), 0.01, 3),
+    };
+    let ends = (size(ratio.low), size(ratio.high));
     let estimate = Estimate {
-        value: factor - shift,
-        low: near - shift,
-        high: far - shift,
+        value: size(ratio.value),
+        low: ends.0.min(ends.1),
+        high: ends.0.max(ends.1),
         level: ratio.level,
     };
-    let most = if is_factor { 9 } else { 3 };
     let decimals = supported_decimals(&estimate, unit).min(most);
     let write = |x: f64| format!("{:.decimals$}", x / unit);
     let (value, low, high) = (
@@ -102,7 +182,7 @@ pub(crate) fn bound(ratio: &Estimate) -> String {
     if far >= FACTOR_FROM {
         return format!("{}x", number(far, 3));
     }
-    let percent = (far - 1.0) * 100.0;
+    let percent = percent(ratio.low).abs().max(percent(ratio.high).abs());
     let decimals = decimals_for(percent, 1).clamp(1, 3);
     let step = 10f64.powi(decimals as i32);
     // The small allowance keeps 0.8 from becoming 0.9 by the last bit of a double.
@@ -115,10 +195,13 @@ fn factor_of(ratio: f64) -> f64 {
     if ratio < 1.0 { 1.0 / ratio } else { ratio }
 }
 
-fn percent(factor: f64) -> String {
-    let percent = (factor - 1.0) * 100.0;
-    let decimals = decimals_for(percent, 2).min(2);
-    format!("{percent:.decimals$}")
+fn is_factor(ratio: f64) -> bool {
+    factor_of(ratio) >= FACTOR_FROM
+}
+
+/// The change as a percentage of the reference.
+fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
 }
 
 fn number(factor: f64, digits: i32) -> String {
@@ -169,10 +252,57 @@ mod tests {
     }
 
     #[test]
-    fn faster_and_slower_use_the_same_yardstick() {
-        assert_eq!(plain(change(1.25, words())), "25 % slower");
-        assert_eq!(plain(change(0.8, words())), "25 % faster");
-        assert_eq!(plain(change(0.5, words())), "2.00x faster");
+    fn a_percentage_is_of_the_reference_and_a_factor_begins_at_two() {
+        let cases = [
+            (1.25, "25 % slower", "+25 %"),
+            (0.8, "20 % faster", "-20 %"),
+            (1.99, "99 % slower", "+99 %"),
+            (2.31, "2.31x slower", "2.31x"),
+            (0.5, "2.00x faster", "0.50x"),
+            (0.919, "8.1 % faster", "-8.1 %"),
+            (1.0, "0 % slower", "0.0 %"),
+        ];
+        for (ratio, in_words, with_sign) in cases {
+            assert_eq!(plain(change(ratio, words())), in_words);
+            assert_eq!(signed(ratio), with_sign);
+        }
+    }
+
+    #[test]
+    fn an_interval_has_the_unit_and_the_decimals_of_its_estimate() {
+        let both = |value, low, high| signed_interval(&estimate(value, low, high));
+        assert_eq!(
+            both(1.081, 1.072, 1.09),
+            ("+8.1 %".into(), "+7.2 to +9.0 %".into())
+        );
+        assert_eq!(both(2.31, 1.9, 2.72), ("2.3x".into(), "1.9 to 2.7x".into()));
+        assert_eq!(
+            both(1.9, 1.5, 2.4),
+            ("+90 %".into(), "+50 to +140 %".into())
+        );
+    }
+
+    #[test]
+    fn ratios_of_a_column_that_differ_print_differently() {
+        assert_eq!(signed_apart(&[1.12, 1.12]), ["+12 %", "+12 %"]);
+        assert_eq!(signed_apart(&[1.121, 1.124]), ["+12.1 %", "+12.4 %"]);
+        assert_eq!(
+            signed_apart(&[2.311, 2.314, 1.0]),
+            ["2.311x", "2.314x", "0.0 %"]
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_ratio_has_few_characters(power in -12.0f64..12.0) {
+            let ratio = 10f64.powf(power);
+            let text = signed(ratio);
+            proptest::prop_assert!(text.ends_with('x') || text.ends_with(" %"), "{text}");
+            let read: f64 = text.trim_end_matches(['x', '%', ' ']).parse().unwrap();
+            let back = if text.ends_with('x') { read } else { read / 100.0 + 1.0 };
+            proptest::prop_assert!((back - ratio).abs() <= 0.06 * ratio, "{ratio} {text}");
+            proptest::prop_assert!(text.len() <= 12, "{text}");
+        }
     }
 
     #[test]
@@ -186,7 +316,7 @@ mod tests {
     #[test]
     fn a_bound_is_rounded_up_in_either_direction() {
         assert_eq!(plain(bound(&estimate(1.001, 0.9961, 1.0072))), "0.8 %");
-        assert_eq!(plain(bound(&estimate(1.0, 0.991, 1.001))), "1.0 %");
+        assert_eq!(plain(bound(&estimate(1.0, 0.9905, 1.001))), "1.0 %");
         assert_eq!(plain(bound(&estimate(1.0, 1.0, 1.008))), "0.8 %");
     }
 

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use fathom_model::{Report, ReportComparison, ReportSeries, Verdict};
 
 use super::data::key;
-use crate::history::{scale::Scale, signed};
+use crate::history::scale::Scale;
 use crate::page::{Cell, Kind, Table};
-use crate::quantity::counted;
-use crate::text::{bounded, html, name};
+use crate::quantity::{counted, format_share, signed, signed_interval};
+use crate::text::{JOIN, bounded, html, name};
 
 /// Points of a row's picture.
 const SPARK: usize = 60;
@@ -55,7 +55,7 @@ pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> Str
             }
             false => Cell::none("one run has no interval"),
         };
-        let value = scale.with_unit(last.value, last.low, last.high);
+        let value = scale.with_unit(last.value, last.low, last.high, 0);
         let verdict = match &benchmark.before {
             Some(before) => Cell::markup(format!(
                 "<span class=\"{}\">{}</span>",
@@ -116,15 +116,15 @@ fn change(comparison: Option<&ReportComparison>) -> Cell {
     let Some(one) = comparison else {
         return Cell::none("nothing was measured before in this environment");
     };
-    let [value, low, high] =
-        [one.ratio.value, one.ratio.low, one.ratio.high].map(|r| signed(r - 1.0));
+    let value = signed(one.ratio.value);
+    let interval = signed_interval(&one.ratio).1;
     let markup = format!("<span class=\"{}\">{value}</span>", class(one));
     let mut cell = Cell::number(&value, one.ratio.value);
     cell = cell.marked(markup);
     cell.with_title(&format!(
-        "{}: {low} to {high}, with {} between separate measurements ({})",
+        "{}: {interval}, with {} between separate measurements ({})",
         one.word(),
-        signed(one.drift.share),
+        format_share(one.drift.share).replace(JOIN, " "),
         counted(one.drift.measurements as u64, "earlier one", "earlier ones")
     ))
 }

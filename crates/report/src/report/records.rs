@@ -4,11 +4,10 @@ use fathom_model::{GateBenchmark, GateRecord, GateVerdict, Report};
 
 use super::versions;
 use crate::gate::gate_answer;
-use crate::history::signed;
 use crate::page::{Cell, Kind, Table, section};
-use crate::quantity::format_count;
+use crate::quantity::{format_count, format_share, signed_interval};
 use crate::serve::parts as serve_parts;
-use crate::text::{bounded, html, words};
+use crate::text::{JOIN, bounded, html, words};
 
 /// Rows of a table: more make a page of a site too large.
 const MOST_ROWS: usize = 100;
@@ -63,17 +62,13 @@ fn gate(record: &GateRecord) -> String {
             (GateVerdict::CannotTell, _) => ("cannot tell", "warn"),
         };
         let (change, interval) = match &row.ratio {
-            Some(ratio) => (
-                Cell::number(&signed(ratio.value - 1.0), ratio.value),
-                Cell::number(
-                    &format!(
-                        "{} to {}",
-                        signed(ratio.low - 1.0),
-                        signed(ratio.high - 1.0)
-                    ),
-                    ratio.low,
-                ),
-            ),
+            Some(ratio) => {
+                let (value, interval) = signed_interval(ratio);
+                (
+                    Cell::number(&value, ratio.value),
+                    Cell::number(&interval, ratio.low),
+                )
+            }
             None => (
                 Cell::none("judged without a ratio"),
                 Cell::none("judged without a ratio"),
@@ -94,7 +89,7 @@ fn gate(record: &GateRecord) -> String {
                 Cell::markup(format!("<span class=\"{class}\">{verdict}</span>")),
                 change,
                 interval,
-                Cell::number(&signed(row.margin), row.margin),
+                Cell::number(&format_share(row.margin).replace(JOIN, " "), row.margin),
                 Cell::number(&format_count(row.rounds as f64), row.rounds as f64),
                 Cell::markup(why.join(". ")),
             ],

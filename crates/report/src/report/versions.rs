@@ -6,6 +6,7 @@ use crate::axis::Axis;
 use crate::page::{
     BOTTOM, Cell, Kind, LEFT, Lines, Point, RIGHT, Series, TOP, Table, figure, lines,
 };
+use crate::quantity::signed;
 use crate::text::{bounded, html};
 
 /// Labels that have a column: the newest.
@@ -89,7 +90,7 @@ pub(super) fn of_labels(report: &Report) -> String {
     for (index, row) in rows.iter().take(MOST_ROWS) {
         let mut cells = vec![Cell::name(&report.benchmarks[*index].shown())];
         cells.extend(row.iter().map(|factor| match factor {
-            Some(factor) => Cell::number(&format!("{factor:.3}x"), *factor),
+            Some(factor) => Cell::number(&signed(*factor), *factor),
             None => Cell::none("not measured, or in another environment"),
         }));
         table.row("", cells);
@@ -150,7 +151,7 @@ fn picture(names: &[String], values: &[(f64, Option<(f64, f64)>)], caption: &str
             interval: *interval,
             joined: at > 0,
             hollow: false,
-            title: format!("{name}: {value:.3}x"),
+            title: format!("{name}: {}", signed(*value)),
         });
     let series = [Series {
         points: points.collect(),

@@ -98,7 +98,7 @@ pub(super) fn failures(page: &mut Page, subject: &Subject) {
 /// frequent first; `None` if all did.
 pub(super) fn failed(subject: &Subject) -> Option<String> {
     let mut ways: Vec<(Exit, u64)> = Vec::new();
-    for run in subject.runs.iter().filter(|run| !run.exit.is_success()) {
+    for run in &subject.failed {
         match ways.iter_mut().find(|(exit, _)| *exit == run.exit) {
             Some((_, count)) => *count += 1,
             None => ways.push((run.exit, 1)),
@@ -116,7 +116,7 @@ pub(super) fn failed(subject: &Subject) -> Option<String> {
             ways.iter().map(way).collect::<Vec<_>>().join(", ")
         }
     };
-    let (failed, all) = (failed as f64, subject.runs.len() as f64);
+    let (failed, all) = (failed as f64, subject.made as f64);
     let (failed, all) = (format_count(failed), format_count(all));
     Some(format!("{failed} of {all} failed ({list})"))
 }

@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(
             copied(&words, 40),
             [
-                "    fathom bench --time 2m \\",
-                "      'gzip -1 a' 'gzip -9 a'"
+                "    fathom bench --time 2m 'gzip -1 a' \\",
+                "      'gzip -9 a'"
             ]
         );
         assert_eq!(copied(&words, 80).len(), 1);

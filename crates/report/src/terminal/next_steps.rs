@@ -28,7 +28,7 @@ pub(super) fn write_why(page: &mut Page, record: &BenchRecord, subjects: &[Subje
 /// One line, or two where one has no room.
 pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> Vec<String> {
     let rounds = match subjects.len() {
-        1 => counted(subjects[0].runs.len() as u64, "run", "runs"),
+        1 => counted(subjects[0].made as u64, "run", "runs"),
         _ => counted(rounds(record), "round", "rounds") + " in random order",
     };
     let took = measured_for(record).map(|seconds| format!(", {}", short_time(seconds)));

@@ -13,7 +13,7 @@ use super::summary::{estimate, explained_by};
 use super::words;
 use crate::TimeUnit;
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{counted, decimals_for, fixed, format_count, format_level};
+use crate::quantity::{counted, decimals_for, fixed, format_count, format_level, signed};
 use crate::text::{JOIN, columns as width_of, wrap};
 
 /// How the difference is to look on a terminal.
@@ -177,9 +177,9 @@ fn answer(difference: &Difference, scale: Scale) -> (Tone, String) {
         false => interval(-wall.high, -wall.low),
     };
     let text = format!(
-        "B takes {} {unit} {word} than A ({}x; {interval})",
+        "B takes {} {unit} {word} than A ({}; {interval})",
         scale.number(wall.milliseconds.abs()),
-        fixed(ratio.value, 2),
+        signed(ratio.value),
     );
     (tone, text)
 }

@@ -1,0 +1,57 @@
+//! Values of one column with so many digits that two that differ don't print alike.
+
+/// Values nearer than this are the same but for the arithmetic that made them.
+const SAME: f64 = 1e-9;
+/// More decimals than a row has by itself; beyond them values are told apart by nobody.
+const MOST: usize = 9;
+
+/// The text of each value: `write(index, more)` yields that of a row with `more` decimals than it has
+/// by itself. Only rows that would print alike get more.
+pub(crate) fn apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<String> {
+    let mut more = vec![0; values.len()];
+    let mut texts: Vec<String> = (0..values.len()).map(|row| write(row, 0)).collect();
+    for _ in 0..MOST {
+        let alike: Vec<usize> = (0..values.len())
+            .filter(|&a| {
+                (0..values.len()).any(|b| texts[a] == texts[b] && differ(values[a], values[b]))
+            })
+            .collect();
+        if alike.is_empty() {
+            break;
+        }
+        for row in alike {
+            more[row] += 1;
+            texts[row] = write(row, more[row]);
+        }
+    }
+    texts
+}
+
+fn differ(a: f64, b: f64) -> bool {
+    (a - b).abs() > SAME * a.abs().max(b.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(values: &[f64]) -> Vec<String> {
+        apart(values, &|row, more| format!("{:.more$}", values[row]))
+    }
+
+    #[test]
+    fn only_rows_that_would_print_alike_get_more_digits() {
+        assert_eq!(written(&[1.2, 1.4, 7.0]), ["1.2", "1.4", "7"]);
+        assert_eq!(written(&[2.0, 2.0, 3.5]), ["2", "2", "4"]);
+        assert_eq!(written(&[0.3, 0.1 + 0.2]), ["0", "0"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn two_that_differ_never_print_alike(power in -4.0f64..12.0, by in 1e-4f64..1.0) {
+            let value = 10f64.powf(power);
+            let texts = written(&[value, value * (1.0 + by)]);
+            proptest::prop_assert!(texts[0] != texts[1], "{texts:?}");
+        }
+    }
+}
