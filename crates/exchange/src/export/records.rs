@@ -14,6 +14,13 @@ pub fn of_bench(record: &BenchRecord) -> Export {
             own.push(run);
         }
     }
+    // What a failing run took is the time of its failure: figures are of the good ones, as in the
+    // record's own summaries.
+    for own in &mut runs {
+        if own.iter().any(|run| run.exit.is_success()) {
+            own.retain(|run| run.exit.is_success());
+        }
+    }
     let mut figures = Vec::new();
     for (benchmark, runs) in record.benchmarks.iter().zip(&runs) {
         for metric in Metric::ALL {
