@@ -140,7 +140,7 @@ impl Measured {
             .extend(warnings::of_load(plan, &self.servers, &rounds.made));
         let (patience, mut left) = (plan.stop_timeout.as_nanos() as u64, Vec::new());
         for (index, up) in up.into_iter().enumerate() {
-            if up.daemonised {
+            if up.has_daemonised() {
                 self.warnings.push(warnings::daemonised(index));
             }
             if let Some(server) = up.server {

@@ -136,6 +136,13 @@ fn first_answer(
 }
 
 impl Up {
+    /// Whether the process that was started has ended and others go on. On a busy machine they have
+    /// answered before it ends.
+    pub(super) fn has_daemonised(&self) -> bool {
+        let ended = |server: &Server| server.ended().is_some() && !server.processes().is_empty();
+        self.daemonised || self.server.as_ref().is_some_and(ended)
+    }
+
     /// The server ended under load: what is said.
     pub(super) fn check_alive(&mut self) -> Result<(), ConductError> {
         let Some(server) = &mut self.server else {

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::{Begun, ThreadTimeline, ThreadTimelines};
 use crate::result::{Cause, Exec, Interval, OffCpuRow, Process, Thread, Trace};
 
-/// Samples notice the end of a thread this late at most, on a machine that is not overloaded.
+/// Samples notice the end of a thread this late at most, on a machine that is not overloaded: on one
+/// that is, 27 ms after its end.
 const NOTICED_NS: u64 = 20_000_000;
 /// The kernel ends the records of a thread that takes on other rights within its `execve`.
 const TAKING_RIGHTS_NS: u64 = 5_000_000;
@@ -29,9 +30,11 @@ impl ThreadTimelines {
         let mut threads = Vec::new();
         let start = self.start;
         for timeline in std::mem::take(&mut self.over) {
-            let mut thread = thread(&timeline, sampled.remove(&timeline.tid), start);
+            let took_rights = self.took_rights(&timeline);
+            let sampled = sampled.remove(&timeline.tid);
+            let mut thread = thread(&timeline, sampled, start, took_rights);
             if let Some(until) = refused.get(&timeline.pid)
-                && self.took_rights(&timeline)
+                && took_rights
             {
                 thread.ended_ns = *until;
             }
@@ -139,8 +142,14 @@ fn row_of(interval: &Interval) -> OffCpuRow {
     }
 }
 
-/// A thread as the records say it, with what only samples know.
-fn thread(timeline: &ThreadTimeline, sampled: Option<Thread>, start: u64) -> Thread {
+/// A thread as the records say it, with what only samples know. `took_rights`: its records may have
+/// ended before it did.
+fn thread(
+    timeline: &ThreadTimeline,
+    sampled: Option<Thread>,
+    start: u64,
+    took_rights: bool,
+) -> Thread {
     let sampled = sampled.unwrap_or_default();
     Thread {
         pid: timeline.pid,
@@ -156,7 +165,9 @@ fn thread(timeline: &ThreadTimeline, sampled: Option<Thread>, start: u64) -> Thr
         ) {
             // Records end where a thread takes other rights; samples, or who waited for it, saw it
             // go on.
-            (Some(reported), Some(seen)) if seen > reported + NOTICED_NS => Some(seen),
+            (Some(reported), Some(seen)) if took_rights && seen > reported + NOTICED_NS => {
+                Some(seen)
+            }
             (reported, _) => reported,
         },
         on_cpu_ns: Some(timeline.on_cpu),

@@ -227,21 +227,32 @@ fn who_may_not_be_sampled_and_keeps_its_records_ends_with_them() {
     assert_eq!(trace.off_cpu, []);
 }
 
-#[test]
-fn a_thread_whose_records_end_early_goes_on_where_samples_saw_it() {
-    let mut timelines = running();
-    timelines.take(at(1, What::Ended { pid: 10, tid: 10 }));
+/// What samples saw of it: an end after 900 ms.
+fn seen_to_end_late() -> Trace {
     let sampled = Thread {
         pid: 10,
         tid: 10,
         ended_ns: Some(900 * MS),
         ..Thread::default()
     };
-    let trace = Trace {
+    Trace {
         threads: vec![sampled],
         ..Trace::default()
-    };
-    let trace = reported(timelines, 1000, trace);
+    }
+}
+
+#[test]
+fn a_sampler_that_had_no_cpu_makes_no_thread_longer() {
+    let mut timelines = running();
+    timelines.take(at(9, What::Ended { pid: 10, tid: 10 }));
+    let trace = reported(timelines, 1000, seen_to_end_late());
+    assert_eq!(trace.threads[0].ended_ns, Some(9 * MS));
+    assert_eq!(trace.off_cpu, []);
+}
+
+#[test]
+fn a_thread_whose_records_end_early_goes_on_where_samples_saw_it() {
+    let trace = reported(with_other_rights(), 1000, seen_to_end_late());
     assert_eq!(trace.threads.len(), 1);
     assert_eq!(trace.threads[0].ended_ns, Some(900 * MS));
     assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
