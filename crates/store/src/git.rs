@@ -1,4 +1,7 @@
-//! What git knows of the source that is measured: asked of `git` itself, with its hooks off.
+//! What git knows of the source that is measured: asked of `git` itself, which runs nothing that the repository's own
+//! configuration names.
+
+mod filters;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -96,7 +99,7 @@ pub fn state(folder: &Path) -> Result<State, GitError> {
         shallow,
         revision: found(&["rev-parse", "--verify", "--quiet", "HEAD"])?,
         branch: found(&["symbolic-ref", "--quiet", "--short", "HEAD"])?,
-        dirty: !run(folder, &["status", "--porcelain", "--untracked-files=no"])?.is_empty(),
+        dirty: filters::is_dirty(folder)?,
     })
 }
 
@@ -244,45 +247,69 @@ fn run(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     ask(folder, args, Stdio::null())
 }
 
-/// What git prints when it is called in a folder with its hooks off, without white space at the end.
+/// What git prints when it is called in a folder, without white space at the end.
 ///
 /// # Errors
 /// [`GitError`].
 pub fn ask(folder: &Path, args: &[&str], input: Stdio) -> Result<String, GitError> {
+    answer(command(folder).args(args).stdin(input), folder, args[0])
+}
+
+/// The same of a folder that is the repository itself: a `.git`, or that of a submodule.
+///
+/// # Errors
+/// [`GitError`].
+pub fn ask_directory(directory: &Path, args: &[&str]) -> Result<String, GitError> {
+    let mut command = command(directory);
+    answer(command.arg("--git-dir=.").args(args), directory, args[0])
+}
+
+/// The one place where git is called. A repository's configuration is that of whoever made its folder, and the
+/// folder may come out of an archive.
+fn command(folder: &Path) -> Command {
     let mut command = Command::new("git");
     for name in ELSEWHERE {
         command.env_remove(name);
     }
-    // Hooks and the file watcher are programs of the repository; without optional locks a `git add` in
-    // another window never fails because of us.
-    let output = command
-        .args([
-            "-c",
-            "core.hooksPath=/dev/null",
-            "-c",
-            "core.fsmonitor=false",
-            "--no-optional-locks",
-        ])
-        .args(args)
-        .current_dir(folder)
+    command
+        // A repository without files, below the folder of another, is none that was meant.
+        .args(["-c", "safe.bareRepository=explicit"])
+        // Hooks and the file watcher are programs of the repository; without optional locks a `git add` in
+        // another window never fails because of us.
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "core.fsmonitor=false"])
+        .arg("--no-optional-locks")
+        // What a partial clone lacks would be fetched by programs that it names: nothing is fetched.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C")
-        .stdin(input)
-        .output()
-        .map_err(|_| GitError::NoGit)?;
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    command
+}
+
+fn answer(command: &mut Command, folder: &Path, asked: &str) -> Result<String, GitError> {
+    let output = command.output().map_err(|_| GitError::NoGit)?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout)
             .trim_end()
             .to_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    if said.contains("not a git repository") || said.contains("must be run in a work tree") {
+    let none = [
+        "not a git repository",
+        "must be run in a work tree",
+        "cannot use bare repository",
+    ];
+    if none.iter().any(|words| said.contains(words)) {
         return Err(GitError::NoRepository(folder.to_owned()));
     }
     if said.contains("dubious ownership") {
         return Err(GitError::OfAnother(folder.to_owned()));
     }
     Err(GitError::Failed {
-        asked: args[0].to_owned(),
+        asked: asked.to_owned(),
         said,
     })
 }

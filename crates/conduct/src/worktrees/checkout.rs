@@ -41,6 +41,7 @@ fn fill(
     tree: &Path,
     missing: &mut Vec<String>,
 ) -> Result<(), WorktreesError> {
+    // Its own configuration, so that what runs at the checkout, such as Git LFS, is the user's.
     borrow(source, tree)?;
     // `--force`: the index is empty, and files of a submodule's folder may be there.
     let args = ["checkout", "--quiet", "--force", "--detach", revision, "--"];
@@ -58,7 +59,7 @@ fn fill(
                 "--end-of-options",
                 &kind,
             ];
-            ask(module, &asked).is_ok()
+            git::ask_directory(module, &asked).is_ok()
         });
         match there {
             Some(module) => {
@@ -77,7 +78,7 @@ fn fill(
 /// Says of what can't be checked out if the user's clone has only a part of the objects.
 fn of_partial_clone(source: &Path, error: GitError) -> GitError {
     let promises = ["config", "--get-regexp", r"^remote\..*\.promisor$"];
-    match (error, ask(source, &promises)) {
+    match (error, git::ask_directory(source, &promises)) {
         (GitError::Failed { asked, said }, Ok(_)) => GitError::Failed {
             asked,
             said: format!(
@@ -92,11 +93,11 @@ fn of_partial_clone(source: &Path, error: GitError) -> GitError {
 fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
     let absolute = |args: &[&str]| {
         let args = [&["rev-parse", "--path-format=absolute"], args].concat();
-        ask(source, &args).map(PathBuf::from)
+        git::ask_directory(source, &args).map(PathBuf::from)
     };
     let objects = absolute(&["--git-path", "objects"])?;
     let shallow = absolute(&["--git-path", "shallow"])?;
-    let format = ask(source, &["rev-parse", "--show-object-format"])?;
+    let format = git::ask_directory(source, &["rev-parse", "--show-object-format"])?;
     // No template: it may have hooks.
     let format = format!("--object-format={format}");
     ask(tree, &["init", "--quiet", "--template=", &format])?;
@@ -127,7 +128,7 @@ fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
 /// For `git describe`; a tag that can't be copied is missing there and nowhere else.
 fn copy_tags(source: &Path, tree: &Path) {
     let format = "--format=create %(refname) %(objectname)";
-    let Ok(tags) = ask(source, &["for-each-ref", format, "refs/tags"]) else {
+    let Ok(tags) = git::ask_directory(source, &["for-each-ref", format, "refs/tags"]) else {
         return;
     };
     let list = tree.join(".git/tags");

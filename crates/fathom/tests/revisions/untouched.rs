@@ -53,6 +53,46 @@ fn hooks_are_not_run_and_git_works_in_a_build() {
     assert!(!world.path("hook-ran").exists());
 }
 
+/// As Git LFS is set up: a filter of the user's configuration. What the repository names for the same files doesn't run.
+#[test]
+fn files_are_checked_out_through_the_users_filters_and_no_others() {
+    let world = World::new();
+    let ran = world.path("ran");
+    let hostile = format!("touch '{}'; cat", ran.display());
+    let global = world.path("gitconfig");
+    let lfs =
+        "[filter \"lfs\"]\n  clean = cat\n  smudge = sed s/pointer/content/\n  required = true\n";
+    std::fs::write(&global, lfs).unwrap();
+    world.commit_file("large", "pointer\n", "large");
+    let attributes = "large filter=lfs\nother filter=evil\ntool filter=evil\n";
+    world.commit_file(".gitattributes", attributes, "attributes");
+    world.commit_file("other", "as it is\n", "other");
+    world.release(100, "v1");
+    world.release(100, "v2");
+    for filter in ["lfs", "evil"] {
+        for what in ["clean", "smudge"] {
+            world.git(&["config", &format!("filter.{filter}.{what}"), &hostile]);
+        }
+    }
+    world.git(&["config", "core.sshCommand", &hostile]);
+    let build = "cat large other >> \"$FATHOM_REPO\"/../seen";
+    let arguments = [
+        "versions", "v1..v2", "--build", build, "-r", "1", "-w", "0", "--json", "-", "--", "sh",
+        "tool",
+    ];
+    let mut command = world.fathom_in(&world.repo(), &arguments);
+    let output = command.env("GIT_CONFIG_GLOBAL", &global).output().unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        each(&record["versions"], "state"),
+        ["measured"; 2],
+        "{record}"
+    );
+    let seen = world.lines("seen");
+    assert_eq!(seen, ["content", "as it is", "content", "as it is"]);
+    assert!(!ran.exists());
+}
+
 #[test]
 fn submodules_have_their_files_and_those_that_are_missing_are_named() {
     let world = World::new();

@@ -56,6 +56,60 @@ fn the_state_is_that_of_tracked_files() {
     assert!(detached.notes()[0].contains("detached"));
 }
 
+/// A filter, a file watcher and a fetch that its configuration names, also of a submodule; and a repository without files
+/// that lies in it.
+#[test]
+fn no_program_of_a_hostile_configuration_is_run() {
+    let folder = repository();
+    let at = folder.path();
+    let ran = at.join("ran");
+    let mark = format!("touch {}", ran.display());
+    let hostile = format!(
+        "for name in evil a=b; do
+           git config filter.$name.clean '{mark}; cat'
+           git config filter.$name.process '{mark}'
+           git config filter.$name.required true
+         done
+         git config core.fsmonitor '{mark}; false'
+         git config core.sshCommand '{mark}; false'"
+    );
+    // Changed in the same second and of the same length: only its content tells.
+    let changed = "echo \"* filter=evil\" > .git/info/attributes; touch -d '2020-01-01' file";
+    run(
+        at,
+        "git init -q -b main below; cd below; echo 1 > file; git add file; git commit -qm 1; cd ..
+         git -c protocol.file.allow=always submodule --quiet add ./below module; git commit -qm module",
+    );
+    run(at, &format!("{hostile}; {changed}"));
+    let module =
+        "echo '* filter=a=b' > ../.git/modules/module/info/attributes; touch -d '2020-01-01' file";
+    run(&at.join("module"), &format!("{hostile}; {module}"));
+    assert!(!git::state(at).unwrap().dirty);
+    assert!(!ran.exists());
+    run(&at.join("module"), "echo 2 > file");
+    assert!(git::state(at).unwrap().dirty);
+    // What it lacks is not fetched.
+    run(
+        at,
+        "git config extensions.partialClone origin; git config core.repositoryFormatVersion 1
+         git config remote.origin.promisor true; git config remote.origin.url ssh://localhost/none
+         git config protocol.ssh.allow always",
+    );
+    let missing = "0123456789012345678901234567890123456789";
+    assert!(git::resolve(at, missing).is_err());
+    assert!(!ran.exists());
+    run(
+        at,
+        &format!("git init -q --bare inner; cd inner; {hostile}"),
+    );
+    let inner = git::state(&at.join("inner"));
+    assert!(matches!(inner, Err(GitError::NoRepository(_))), "{inner:?}");
+    assert!(!ran.exists());
+    // Git alone would have run them.
+    run(at, "git status || true");
+    assert!(ran.exists());
+}
+
 #[test]
 fn no_program_of_the_repository_is_run() {
     let folder = repository();

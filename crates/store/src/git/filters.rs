@@ -1,0 +1,102 @@
+//! Whether files were changed: git compares them through filters, programs that a configuration names. Those of the
+//! user's configuration run, those of the repository's don't.
+
+use std::path::{Path, PathBuf};
+
+use super::{GitError, answer, command, run};
+
+/// Whether tracked files differ from the commit, also in submodules.
+///
+/// # Errors
+/// [`GitError`].
+pub(super) fn is_dirty(folder: &Path) -> Result<bool, GitError> {
+    // Into submodules it would go with their own configuration.
+    let args = [
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+        "--ignore-submodules=dirty",
+    ];
+    let mut command = command(folder);
+    // After those that the environment has already; `-c` would misread a name with `=` in it.
+    let before = std::env::var("GIT_CONFIG_COUNT").ok();
+    let before: usize = before.and_then(|count| count.parse().ok()).unwrap_or(0);
+    let filters = the_users_filters(folder)?;
+    command.env("GIT_CONFIG_COUNT", (before + filters.len()).to_string());
+    for (index, (key, value)) in (before..).zip(&filters) {
+        command.env(format!("GIT_CONFIG_KEY_{index}"), key);
+        command.env(format!("GIT_CONFIG_VALUE_{index}"), value);
+    }
+    if !answer(command.args(args), folder, args[0])?.is_empty() {
+        return Ok(true);
+    }
+    for module in submodules(folder)? {
+        if is_dirty(&module)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// For each setting of a filter that the repository's configuration has: that of the user, or none.
+fn the_users_filters(folder: &Path) -> Result<Vec<(String, String)>, GitError> {
+    let asked = [
+        "config",
+        "--null",
+        "--show-scope",
+        "--get-regexp",
+        r"^filter\.",
+    ];
+    let text = match run(folder, &asked) {
+        Err(GitError::Failed { .. }) => return Ok(Vec::new()),
+        answer => answer?,
+    };
+    let mut fields = text.split('\0');
+    let mut users: Vec<(&str, &str)> = Vec::new();
+    let mut repositorys: Vec<&str> = Vec::new();
+    while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+        let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+        match scope {
+            "local" | "worktree" => repositorys.push(key),
+            _ => users.push((key, value)),
+        }
+    }
+    let of_user = |key: &str| {
+        let found = users.iter().rev().find(|(name, _)| *name == key);
+        let none = if key.ends_with(".required") {
+            "false"
+        } else {
+            ""
+        };
+        let value = found.map_or(none, |(_, value)| value);
+        (key.to_owned(), value.to_owned())
+    };
+    Ok(repositorys.into_iter().map(of_user).collect())
+}
+
+/// The submodules whose files are here. Their paths come from the repository: they stay below its folder.
+fn submodules(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let root = PathBuf::from(run(folder, &["rev-parse", "--show-toplevel"])?);
+    let Ok(root) = root.canonicalize() else {
+        return Ok(Vec::new());
+    };
+    if !root.join(".gitmodules").is_file() {
+        return Ok(Vec::new());
+    }
+    let asked = [
+        "config",
+        "--null",
+        "--file",
+        ".gitmodules",
+        "--get-regexp",
+        r"^submodule\..*\.path$",
+    ];
+    let text = run(&root, &asked).unwrap_or_default();
+    let is_there = |entry: &str| {
+        let (_, path) = entry.split_once('\n')?;
+        let module = root.join(path);
+        let stays = module.canonicalize().ok()? == module && module != root;
+        (stays && module.starts_with(&root) && module.join(".git").exists()).then_some(module)
+    };
+    Ok(text.split('\0').filter_map(is_there).collect())
+}
