@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use fathom_model::{Combination, Exit, ToolResult};
 
-pub use at_a_glance::{Known, missing_tools};
+pub use at_a_glance::{AtAGlance, Known, at_a_glance};
 pub use install::install_jobs;
 use install::missing;
 

@@ -51,6 +51,9 @@ pub struct CatalogueRow {
     pub title: String,
     /// Published rows that it covers.
     pub rows: Vec<String>,
-    /// What is missing here, each with how to get it; empty if all of it runs.
+    /// What is missing here, each with how to get it.
     pub missing: Vec<String>,
+    /// Tools whose program is here, and whose check was not run.
+    #[serde(default)]
+    pub unchecked: Vec<String>,
 }

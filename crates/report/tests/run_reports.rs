@@ -152,6 +152,7 @@ fn a_plan_and_a_list_fit_their_schemas() {
             title: "A title".to_string(),
             rows: vec!["row".to_string()],
             missing: vec!["cc is missing".to_string()],
+            unchecked: vec!["perf".to_string()],
         }],
     };
     catalogue_json(&record, &mut list).expect("written");

@@ -18,40 +18,55 @@ const ASKS_VERSION: [&str; 5] = ["--version", "-version", "-v", "-V", "version"]
 #[derive(Debug, Default)]
 pub struct Known(BTreeMap<String, bool>);
 
-/// The tools of an experiment that are not there, each with how to get it. What checks print goes
-/// into `logs`.
+/// The tools of an experiment, as far as a list says it.
+#[derive(Debug, Default)]
+pub struct AtAGlance {
+    /// Those that are not there, each with how to get it.
+    pub missing: Vec<String>,
+    /// Those whose program is there, and of which only their check, which was not run, would tell more.
+    pub unchecked: Vec<String>,
+}
+
+/// Looks for the tools of an experiment. Their checks, which are commands of whoever wrote the file, are run only if
+/// there is a folder for what they print.
 ///
 /// # Errors
 /// When the user interrupts.
-pub fn missing_tools(
+pub fn at_a_glance(
     scope: &Scope<'_>,
-    logs: &Path,
+    logs: Option<&Path>,
     known: &mut Known,
-) -> Result<Vec<String>, Interrupted> {
-    let mut all = Vec::new();
+) -> Result<AtAGlance, Interrupted> {
+    let mut all = AtAGlance::default();
     for tool in &scope.experiment.tools {
-        if !is_there(scope, tool, logs, known)? {
-            all.push(missing(tool, false, None));
+        match is_there(scope, tool, logs, known)? {
+            Some(true) => {}
+            Some(false) => all.missing.push(missing(tool, false, None)),
+            None => all.unchecked.push(tool.name.value.clone()),
         }
     }
     Ok(all)
 }
 
+/// `None`: only its check would tell.
 fn is_there(
     scope: &Scope<'_>,
     tool: &Tool,
-    logs: &Path,
+    logs: Option<&Path>,
     known: &mut Known,
-) -> Result<bool, Interrupted> {
+) -> Result<Option<bool>, Interrupted> {
     let Ok(job) = scope.check(&tool.check) else {
-        return Ok(false);
+        return Ok(Some(false));
     };
     if matches!(&job.words[..], [_, option] if ASKS_VERSION.contains(&option.as_str())) {
-        return Ok(command::find(&job).is_ok());
+        return Ok(Some(command::find(&job).is_ok()));
     }
+    let Some(logs) = logs else {
+        return Ok(command::find(&job).is_err().then_some(false));
+    };
     let key = key(&job);
     if let Some(there) = known.0.get(&key) {
-        return Ok(*there);
+        return Ok(Some(*there));
     }
     let there = match execute(&job, &logs.join("check")) {
         Ok(ended) => ended.run.exit.is_success(),
@@ -59,7 +74,7 @@ fn is_there(
         Err(CommandError::Interrupted) => return Err(Interrupted),
     };
     known.0.insert(key, there);
-    Ok(there)
+    Ok(Some(there))
 }
 
 /// The same check says the same wherever it is run, unless its words name a place from there.

@@ -29,7 +29,8 @@ fn a_catalogue_is_listed_and_run() {
     let text = stdout(&list);
     assert!(
         text.starts_with(
-            "1 of 2 experiments have all that they need here.\n  one  one\n\nThese lack"
+            "1 of 2 experiments have their programs here.\n1 check was not run (--check): a check is a \
+             command of the file.\n  one  one\n\nThese lack"
         ),
         "{text}"
     );
@@ -41,6 +42,18 @@ fn a_catalogue_is_listed_and_run() {
     let text = stdout(&all);
     assert!(text.contains("covers row-one"), "{text}");
     assert!(text.contains("t is missing (write it)"), "{text}");
+    assert!(text.contains("not checked: t"), "{text}");
+    let checked = fathom()
+        .args(["run", "--list", "--check", &catalogue])
+        .output()
+        .expect("runs");
+    let text = stdout(&checked);
+    assert!(
+        text.starts_with(
+            "1 of 2 experiments have all that they need here.\n  one  one\n\nThese lack"
+        ),
+        "{text}"
+    );
     assert!(!folder.path().join("one/.fathom").exists());
     let list = fathom()
         .args(["run", "--list", &catalogue, "--json", "-"])
@@ -49,6 +62,7 @@ fn a_catalogue_is_listed_and_run() {
     let record: Value = serde_json::from_str(&stdout(&list)).expect("JSON and nothing else");
     assert_eq!(record["experiments"][0]["rows"][0], "row-one");
     assert_eq!(record["experiments"][0]["missing"], serde_json::json!([]));
+    assert_eq!(record["experiments"][0]["unchecked"][0], "t");
     assert_eq!(
         record["experiments"][1]["missing"][0],
         "t is missing (write it)"
@@ -63,6 +77,42 @@ fn a_catalogue_is_listed_and_run() {
         "{}",
         stdout(&all)
     );
+}
+
+/// In a folder that somebody else wrote, as in a fresh clone: a look at it runs nothing of it.
+#[test]
+fn a_list_of_a_hostile_folder_runs_nothing_of_it() {
+    let folder = TempDir::new().expect("a folder");
+    let inner = folder.path().join("experiments/one");
+    std::fs::create_dir_all(&inner).expect("made");
+    let program = inner.join("tool");
+    std::fs::write(&program, "#!/bin/sh\ntouch ../../ran\n").expect("written");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, executable).expect("a mode");
+    let text = "schema_version = 1\ntitle = \"t\"\n[tools.version]\ncheck = \"./tool --version\"\n\
+                [tools.other]\ncheck = \"./tool\"\n[tools.shell]\ncheck = \"sh -c 'touch ../../ran'\"\n\
+                [[claims]]\nid = \"x\"\ntext = \"x\"\nlayer = \"arithmetic\"\nholds = \"1 < 2\"\n";
+    std::fs::write(inner.join("experiment.toml"), text).expect("written");
+    let list = |arguments: &[&str]| {
+        let mut command = fathom();
+        command
+            .arg("run")
+            .args(arguments)
+            .current_dir(folder.path());
+        command.output().expect("runs")
+    };
+    for arguments in [
+        &["--list"][..],
+        &["--list", "-v", "experiments"],
+        &["--list", "--json", "-"],
+    ] {
+        let output = list(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(!folder.path().join("ran").exists(), "{arguments:?}");
+    }
+    let output = list(&["--list", "--check"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(folder.path().join("ran").exists());
 }
 
 #[test]

@@ -279,11 +279,21 @@ pub fn catalogue_terminal(
     let (here, lacking): (Vec<&CatalogueRow>, Vec<&CatalogueRow>) =
         rows.iter().partition(|row| row.missing.is_empty());
     let experiments = counted(rows.len() as u64, "experiment", "experiments");
+    let unchecked: usize = rows.iter().map(|row| row.unchecked.len()).sum();
+    let (what, have) = match unchecked {
+        0 => ("all that they need is here", "have all that they need here"),
+        _ => ("their programs are here", "have their programs here"),
+    };
     let answer = match here.len() {
-        all if all == rows.len() => format!("{experiments}: all that they need is here."),
-        some => format!("{some} of {experiments} have all that they need here."),
+        all if all == rows.len() => format!("{experiments}: {what}."),
+        some => format!("{some} of {experiments} {have}."),
     };
     page.prose(0, Tone::Strong, &answer);
+    if unchecked > 0 {
+        let checks = counted(unchecked as u64, "check was", "checks were");
+        let text = format!("{checks} not run (--check): a check is a command of the file.");
+        page.prose(0, Tone::Quiet, &text);
+    }
     let widest = rows.iter().map(|row| columns(&page.clean(&row.name)));
     let widest = widest.max().unwrap_or(0).min(30);
     for row in &here {
@@ -334,6 +344,14 @@ fn catalogue_row(page: &mut Page, row: &CatalogueRow, widest: usize, verbose: bo
     for missing in &row.missing {
         let missing = page.clean(missing);
         page.prose(widest + 4, Tone::Notice, &missing);
+    }
+    if !row.unchecked.is_empty() {
+        let unchecked = page.clean(&row.unchecked.join(", "));
+        page.prose(
+            widest + 4,
+            Tone::Quiet,
+            &format!("not checked: {unchecked}"),
+        );
     }
 }
 

@@ -35,6 +35,10 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["plan", "all", "resume", "install"])]
     pub list: bool,
 
+    /// With --list: also run the checks of the tools, commands that the files name
+    #[arg(long, requires = "list")]
+    pub check: bool,
+
     /// Run the whole catalogue
     #[arg(long, conflicts_with_all = ["experiments", "only"])]
     pub all: bool,

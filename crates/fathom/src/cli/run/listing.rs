@@ -1,10 +1,10 @@
-//! `fathom run --list`: the catalogue, and what can run here. Of a file no more is run than the checks
-//! of its tools.
+//! `fathom run --list`: the catalogue, and what can run here. Nothing of a file is run but, with `--check`, the checks of
+//! its tools.
 
 use std::path::PathBuf;
 
 use fathom_experiment::Experiment;
-use fathom_experiment::prepare::{Known, missing_tools};
+use fathom_experiment::prepare::{AtAGlance, Known, at_a_glance};
 use fathom_experiment::resolve::Scope;
 use fathom_experiment::session;
 use fathom_measure::{MeasureError, interrupt};
@@ -38,7 +38,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
     let mut known = Known::default();
     for file in files {
         let experiment = read(&file)?;
-        let missing = missing(arguments, &experiment, &mut known)?;
+        let tools = tools(arguments, &experiment, &mut known)?;
         rows.push(CatalogueRow {
             name: name_of(&file),
             file: file.display().to_string(),
@@ -48,7 +48,8 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
                 .clone()
                 .map(|source| source.rows)
                 .unwrap_or_default(),
-            missing,
+            missing: tools.missing,
+            unchecked: tools.unchecked,
         });
     }
     if !json_to_stdout(arguments) {
@@ -70,12 +71,12 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// The tools that are not there, each with how to get it.
-fn missing(
+/// Which tools are there.
+fn tools(
     arguments: &Arguments,
     experiment: &Experiment,
     known: &mut Known,
-) -> Result<Vec<String>, Failure> {
+) -> Result<AtAGlance, Failure> {
     let folders = session::folders(experiment, &work_of(arguments, experiment))
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let scope = Scope {
@@ -85,11 +86,13 @@ fn missing(
     };
     // A list leaves nothing behind in the catalogue: what the checks print goes elsewhere.
     let logs = std::env::temp_dir().join(format!("fathom-list-{}", std::process::id()));
-    let missing = missing_tools(&scope, &logs, known);
-    // Nothing else is in it.
-    let _ = std::fs::remove_dir_all(&logs);
+    let tools = at_a_glance(&scope, arguments.check.then_some(logs.as_path()), known);
+    if arguments.check {
+        // Nothing else is in it.
+        let _ = std::fs::remove_dir_all(&logs);
+    }
     match interrupt::received() {
         Some(_) => Err(MeasureError::Interrupted.into()),
-        None => missing.map_err(|_| MeasureError::Interrupted.into()),
+        None => tools.map_err(|_| MeasureError::Interrupted.into()),
     }
 }
