@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, malformed};
+use crate::export::cell::unmarked;
 
 /// A header with more columns is none of results.
 const MOST_COLUMNS: usize = 1000;
@@ -14,9 +15,11 @@ pub(crate) struct Row<'a> {
 
 impl Row<'_> {
     pub(crate) fn at(&self, column: usize) -> Cow<'_, str> {
-        self.cells
-            .get(column)
-            .map_or(Cow::Borrowed(""), String::from_utf8_lossy)
+        match self.cells.get(column).map(String::from_utf8_lossy) {
+            None => Cow::Borrowed(""),
+            Some(Cow::Borrowed(cell)) => Cow::Borrowed(unmarked(cell)),
+            Some(Cow::Owned(cell)) => Cow::Owned(unmarked(&cell).to_owned()),
+        }
     }
 
     /// A cell that isn't empty.
@@ -62,7 +65,7 @@ pub(crate) fn each(
     }
     let header = record
         .iter()
-        .map(|cell| String::from_utf8_lossy(cell).trim().to_owned())
+        .map(|cell| unmarked(String::from_utf8_lossy(cell).trim()).to_owned())
         .collect::<Vec<_>>();
     while reader.read_byte_record(&mut record).map_err(broken)? {
         row(&Row {

@@ -194,7 +194,7 @@ fn nothing_from_outside_acts_on_the_terminal_and_no_line_is_too_wide() {
         }
     }
     let csv = history_csv(&history);
-    assert!(csv.contains("\"a\u{1b}[31m\n\"\"b\"\", c\""), "{csv}");
+    assert!(csv.contains("\"a\\u{1b}[31m\n\"\"b\"\", c\""), "{csv}");
 }
 
 #[test]

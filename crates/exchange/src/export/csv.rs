@@ -6,7 +6,7 @@ use fathom_model::Direction;
 use fathom_model::imported::Values;
 use fathom_stats::{IntervalFrom, imported_middle};
 
-use super::{Export, Figure, Written};
+use super::{Export, Figure, Written, text_cell};
 
 const BEFORE: [&str; 1] = ["name"];
 const AFTER: [&str; 9] = [
@@ -39,8 +39,7 @@ pub(super) fn csv(exports: &[Export]) -> Written {
         _ => WHEN.len(),
     };
     let header = header.chain(WHEN.iter().take(when).map(|name| (*name).to_owned()));
-    // Into memory: nothing can fail.
-    let _ = out.write_record(header);
+    write(&mut out, header);
     for export in exports {
         for figure in &export.figures {
             rows(&mut out, (export, when), figure, &parameters, &mut written);
@@ -84,7 +83,7 @@ fn rows(
             export.revision.clone().unwrap_or_default(),
         ];
         cells.extend(of_export.into_iter().take(when));
-        let _ = out.write_record(cells);
+        write(out, cells.into_iter());
     };
     match &one.values {
         Values::Samples(samples) => {
@@ -115,6 +114,11 @@ fn rows(
             row(one.iterations.first().copied(), cells);
         }
     }
+}
+
+fn write(out: &mut csv::Writer<Vec<u8>>, cells: impl Iterator<Item = String>) {
+    // Into memory: nothing can fail.
+    let _ = out.write_record(cells.map(|cell| text_cell(&cell).into_owned()));
 }
 
 /// A parameter's column must not look like another one.

@@ -1,6 +1,7 @@
 //! Records in forms that other tools read: one pure function a format.
 
 mod bencher;
+pub(crate) mod cell;
 mod csv;
 mod github;
 mod gobench;
@@ -12,6 +13,7 @@ mod records;
 
 use std::collections::BTreeMap;
 
+pub use cell::{quoted_cell, text_cell};
 use fathom_model::imported::{Benchmark, LeftOut};
 use fathom_model::with_parameters;
 pub use hyperfine::hyperfine;

@@ -66,6 +66,24 @@ fn csv_carries_samples_parameters_iterations_and_summaries_as_they_are() {
 }
 
 #[test]
+fn csv_marks_what_a_spreadsheet_would_calculate_and_reads_it_as_it_was() {
+    let mut all = export(imported("go-test-bench.txt"));
+    all.figures.truncate(1);
+    let one = &mut all.figures[0].benchmark;
+    one.name = "=HYPERLINK(\"http://localhost\")".into();
+    one.parameters.insert("+column".into(), "-Xmx1g".into());
+    one.parameters.insert("number".into(), "-5".into());
+    let before = all.figures[0].benchmark.clone();
+    let text = written("csv", &[all]).text;
+    assert!(text.starts_with("name,'+column,"), "{text}");
+    let row = text.lines().nth(1).unwrap_or_default();
+    assert!(row.starts_with("\"'=HYPERLINK("), "{row}");
+    assert!(row.contains(",'-Xmx1g,") && row.contains(",-5,"), "{row}");
+    let back = read(text.as_bytes(), "again", Some("csv")).expect("it is read");
+    assert_eq!(back.benchmarks, [before]);
+}
+
+#[test]
 fn go_carries_its_own_text_whole() {
     let before = imported("go-test-bench.txt");
     let after = again("gobench", "gobench", "go-test-bench.txt");

@@ -6,7 +6,7 @@ use fathom_model::{BenchRecord, Metric};
 
 use crate::distribution::sorted;
 use crate::session::Subject;
-use fathom_exchange::export::{Moments, mean};
+use fathom_exchange::export::{Moments, mean, quoted_cell};
 
 const COLUMNS: [&str; 8] = [
     "command", "mean", "stddev", "median", "user", "system", "min", "max",
@@ -14,7 +14,7 @@ const COLUMNS: [&str; 8] = [
 
 /// `record` with hyperfine's columns, one line for each benchmark that has runs; times in seconds.
 /// Quoted as RFC 4180 says, with a plain line feed at the end of each line as hyperfine writes it.
-/// Nothing else is protected: a spreadsheet may take a command that begins with `=` for a formula.
+/// A command that a spreadsheet would take for a formula is marked as text.
 pub fn csv(record: &BenchRecord) -> String {
     let subjects = Subject::all(record);
     let parameters: BTreeSet<&str> = subjects
@@ -54,26 +54,6 @@ pub fn csv(record: &BenchRecord) -> String {
 }
 
 fn line(fields: &[String]) -> String {
-    let quoted: Vec<String> = fields.iter().map(|field| quote(field)).collect();
+    let quoted: Vec<String> = fields.iter().map(|field| quoted_cell(field)).collect();
     quoted.join(",") + "\n"
-}
-
-fn quote(field: &str) -> String {
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quote("seq 1000"), "seq 1000");
-        assert_eq!(quote("echo a,b"), "\"echo a,b\"");
-        assert_eq!(quote("echo \"a\"\nls"), "\"echo \"\"a\"\"\nls\"");
-    }
 }

@@ -1,5 +1,6 @@
 //! Points as CSV: a row each.
 
+use fathom_exchange::export::quoted_cell;
 use fathom_model::{HistoryRecord, listed, pairs};
 
 const HEAD: &str = "benchmark,parameters,metric,unit,time,revision,branch,dirty,labels,value,low,high,runs,environment,record\n";
@@ -11,33 +12,25 @@ pub fn history_csv(record: &HistoryRecord) -> String {
         let parameters = pairs(listed(&series.parameters), " ");
         for point in &series.points {
             let fields = [
-                quoted(&series.benchmark),
-                quoted(&parameters),
-                quoted(&series.metric),
-                quoted(&series.unit),
-                point.time.clone(),
-                point.revision.clone().unwrap_or_default(),
-                quoted(point.branch.as_deref().unwrap_or_default()),
+                quoted_cell(&series.benchmark),
+                quoted_cell(&parameters),
+                quoted_cell(&series.metric),
+                quoted_cell(&series.unit),
+                quoted_cell(&point.time),
+                quoted_cell(point.revision.as_deref().unwrap_or_default()),
+                quoted_cell(point.branch.as_deref().unwrap_or_default()),
                 point.dirty.to_string(),
-                quoted(&point.labels.join(" ")),
+                quoted_cell(&point.labels.join(" ")),
                 point.value.to_string(),
                 point.low.to_string(),
                 point.high.to_string(),
                 point.runs.to_string(),
-                point.environment.clone(),
-                point.record.clone(),
+                quoted_cell(&point.environment),
+                quoted_cell(&point.record),
             ];
             text.push_str(&fields.join(","));
             text.push('\n');
         }
     }
     text
-}
-
-/// As RFC 4180 wants it.
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
 }
