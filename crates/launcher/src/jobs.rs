@@ -72,15 +72,13 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
         let top = STACK.0.get() as usize + 16384;
         let start = system::now();
         core::ptr::write_volatile(&raw mut answer.start_ns, start);
-        system::spawn(top, child, at)
+        system::spawn(top, child, at, &mut answer.child)
     };
     if pid < 0 {
         answer.failed_step = step::CLONE;
         answer.error = -pid as i32;
         return;
     }
-    // SAFETY: an aligned word in the shared memory that Fathom reads to end the run.
-    unsafe { core::ptr::write_volatile(&raw mut answer.child, pid as i32) };
     let early = if control.early_io != 0 {
         open_of(pid, b"/io\0")
     } else {

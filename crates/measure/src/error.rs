@@ -132,6 +132,15 @@ pub enum MeasureError {
         /// The commands that never succeeded, or else all that failed, with how often they did.
         failed: Vec<String>,
     },
+    /// It stopped its parent, who measures it.
+    #[error(
+        "'{command}' stopped its parent process, as `kill -STOP $PPID` does: that is the part of Fathom that starts it \
+         and takes its time. The run was ended and has no time; what is measured has to leave its parent alone"
+    )]
+    StoppedParent {
+        /// The command's or the pipeline's name.
+        command: String,
+    },
     /// A pipeline took longer than it may.
     #[error("the pipeline took longer than --timeout allows; still running then: {}", running.join(", "))]
     PipelineTimedOut {

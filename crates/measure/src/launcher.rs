@@ -4,25 +4,28 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
 use std::time::Duration;
 
 mod descriptors;
+mod memory;
 mod pipeline;
 mod spawn;
 mod strings;
 mod terminal;
 mod wait;
+mod watchdog;
 
 use descriptors::{anonymous_file, duplicate, pipe, program_file};
+use memory::Memory;
 pub(crate) use pipeline::{PipelineAnswer, StageOrder};
 use spawn::{Spawned, spawn};
 pub(crate) use strings::Block;
 use strings::{Common, Strings};
 pub(crate) use wait::Ended;
+use watchdog::Watchdog;
 
 pub(crate) use fathom_launcher::shared::{Answer, MOST_STAGES, SLOTS, fd, step};
-use fathom_launcher::shared::{SIZE, STRINGS, Shared, command};
+use fathom_launcher::shared::{SIZE, STRINGS, command};
 
 /// What the launcher is to run. All paths absolute, but for `program`, which is taken from
 /// `directory`.
@@ -70,7 +73,8 @@ pub(crate) struct Launcher {
     process: Spawned,
     commands: OwnedFd,
     done: OwnedFd,
-    memory: NonNull<Shared>,
+    memory: Memory,
+    watchdog: Watchdog,
     early_io: bool,
     /// Whether there is a terminal that could stop a command.
     has_terminal: bool,
@@ -104,21 +108,7 @@ impl Launcher {
         let floor = program_file(c"fathom-floor", fathom_launcher::FLOOR)?;
         let memory_file = anonymous_file(c"fathom-job", 0)?;
         File::from(memory_file.try_clone()?).set_len(SIZE as u64)?;
-        // SAFETY: a new mapping of a file of that size; checked below.
-        let memory = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                SIZE,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                memory_file.as_raw_fd(),
-                0,
-            )
-        };
-        if memory == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let memory = NonNull::new(memory.cast::<Shared>()).ok_or_else(io::Error::last_os_error)?;
+        let memory = Memory::map(memory_file.as_raw_fd())?;
         // SAFETY: mapped above, writable, zeroed by the kernel.
         unsafe {
             (*memory.as_ptr()).control.parent = libc::getpid();
@@ -149,11 +139,21 @@ impl Launcher {
             copies.push(copy);
         }
         let process = spawn(program.as_raw_fd(), c"fathom-launcher", &places)?;
+        let watchdog = match Watchdog::start(process.id(), memory) {
+            Ok(watchdog) => watchdog,
+            Err(error) => {
+                // It ends when nobody can send it a command any more.
+                drop(commands);
+                process.wait();
+                return Err(error);
+            }
+        };
         let launcher = Launcher {
             process,
             commands,
             done,
             memory,
+            watchdog,
             early_io: !may_read_accounts_of_the_dead(),
             has_terminal: terminal::is_there(),
             wants_cpu: false,
@@ -221,6 +221,7 @@ impl Launcher {
     }
 
     fn send(&self, byte: u8) -> io::Result<()> {
+        self.watchdog.begin();
         // SAFETY: one byte.
         let sent = unsafe { libc::write(self.commands.as_raw_fd(), (&raw const byte).cast(), 1) };
         if sent == 1 {
@@ -275,8 +276,9 @@ impl Drop for Launcher {
         // An unknown command makes it end what is left and then itself.
         let _ = self.send(b'q');
         self.process.wait();
-        // SAFETY: mapped in `start`, used by nobody any more.
-        unsafe { libc::munmap(self.memory.as_ptr().cast(), SIZE) };
+        self.watchdog.join();
+        // SAFETY: the launcher and the thread that watched it have ended.
+        unsafe { self.memory.unmap() };
     }
 }
 

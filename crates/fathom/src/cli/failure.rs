@@ -99,6 +99,7 @@ impl Failure {
                 | MeasureError::ServerFailed { .. }
                 | MeasureError::PipelineTimedOut { .. }
                 | MeasureError::StoppedByTerminal { .. }
+                | MeasureError::StoppedParent { .. }
                 | MeasureError::WrongOutput { .. }
                 | MeasureError::HookFailed { .. } => COMMAND_FAILED,
                 MeasureError::Interrupted => 130,

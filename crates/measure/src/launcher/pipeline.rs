@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Answer, Ended, Launcher, MOST_STAGES, Order, STRINGS, Strings};
-use fathom_launcher::shared::{PIPELINE, Pipeline, command};
+use fathom_launcher::shared::command;
 
 /// One stage of a pipeline for the launcher.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl Launcher {
         };
         let mut known = Vec::new();
         self.directory = PathBuf::new();
-        let area = self.area();
+        let area = self.memory.area();
         for (index, stage) in stages.iter().enumerate() {
             // Every stage enters its directory: the one before may have had another.
             let job = strings.job(&stage.order, Path::new(""), &mut known)?;
@@ -89,21 +89,5 @@ impl Launcher {
         // SAFETY: as above. From now on no number there is a process of ours.
         unsafe { (*area).count = 0 };
         Ok((answer, ended))
-    }
-
-    /// The processes of the stages that run now; 0 for one that wasn't begun.
-    pub(super) fn stages(&self) -> impl Iterator<Item = i32> + '_ {
-        let area = self.area();
-        // SAFETY: words in shared memory, aligned, within the array.
-        let count = unsafe { (*area).count } as usize;
-        (0..count).map(move |index| {
-            // SAFETY: as above.
-            unsafe { (&raw const (*area).stages[index].answer.child).read_volatile() }
-        })
-    }
-
-    fn area(&self) -> *mut Pipeline {
-        // SAFETY: the mapping is larger than that.
-        unsafe { self.memory.as_ptr().cast::<u8>().add(PIPELINE).cast() }
     }
 }

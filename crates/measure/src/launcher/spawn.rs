@@ -11,6 +11,11 @@ use std::ptr::null_mut;
 pub(super) struct Spawned(libc::pid_t);
 
 impl Spawned {
+    /// Its number.
+    pub(super) fn id(&self) -> libc::pid_t {
+        self.0
+    }
+
     /// Waits until it has ended.
     pub(super) fn wait(&self) {
         let mut status = 0;

@@ -3,10 +3,10 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::ptr::NonNull;
 
 use super::Order;
-use fathom_launcher::shared::{BASE, Job, SIZE, Shared};
+use super::memory::Memory;
+use fathom_launcher::shared::{BASE, Job, SIZE};
 
 /// Strings, each ending with a zero byte, laid end to end: written to the shared memory in one
 /// piece.
@@ -87,7 +87,7 @@ pub(super) struct Common {
 
 /// Appends to the part of the shared memory that holds strings; yields the launcher's addresses.
 pub(super) struct Strings {
-    pub(super) memory: NonNull<Shared>,
+    pub(super) memory: Memory,
     pub(super) at: usize,
     /// The variables of the order before, and where they lie: the runs of a round share theirs.
     pub(super) own: Option<(*const Block, u64)>,

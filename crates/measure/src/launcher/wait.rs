@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use super::{Launcher, SLOTS, now_ns, terminal};
+use super::{Launcher, now_ns, terminal};
+use crate::MeasureError;
 
 /// Between two checks whether the terminal has stopped a command.
 const TERMINAL_CHECK: Duration = Duration::from_secs(1);
@@ -18,16 +19,36 @@ pub(crate) enum Ended {
     /// It wanted something of the terminal, which stops who is not in its foreground; for good, if
     /// nobody ends it.
     StoppedByTerminal,
+    /// It stopped the launcher, its parent, which was let go on at once: see [`super::watchdog`].
+    StoppedParent,
+}
+
+impl Ended {
+    /// What a run that stopped, or was stopped, for good is refused with; `command`: what ran.
+    pub(crate) fn stopped(self, command: impl FnOnce() -> String) -> Option<MeasureError> {
+        match self {
+            Ended::StoppedByTerminal => {
+                let command = command();
+                Some(MeasureError::StoppedByTerminal { command })
+            }
+            Ended::StoppedParent => {
+                let command = command();
+                Some(MeasureError::StoppedParent { command })
+            }
+            Ended::ByItself | Ended::TimedOut | Ended::Interrupted => None,
+        }
+    }
 }
 
 impl Launcher {
     /// Waits for the byte that says 'done'. Returns which job had to be ended, and why.
     pub(super) fn wait(&self, timeout: Option<Duration>) -> io::Result<Option<(usize, Ended)>> {
         let sent_ns = now_ns();
+        let stopped = || Some((self.watchdog.stopped_in()?, Ended::StoppedParent));
         let mut killed: Option<(usize, Ended)> = None;
         let mut was_stopped = false;
         loop {
-            let (current, started_ns) = self.current();
+            let (current, started_ns) = self.memory.current();
             let left = timeout.map(|timeout| {
                 let began_ns = if started_ns == 0 { sent_ns } else { started_ns };
                 (Duration::from_nanos(began_ns) + timeout)
@@ -51,18 +72,29 @@ impl Launcher {
             let mut polled = [
                 watch(self.done.as_raw_fd()),
                 watch(crate::interrupt::descriptor()),
+                watch(self.watchdog.descriptor()),
             ];
-            let watched = if killed.is_none() { 2 } else { 1 };
+            let watched = if killed.is_none() { 3 } else { 1 };
             // SAFETY: at most as many entries as there are.
             let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
             if polled[0].revents != 0 {
-                return self.read_done().map(|()| killed);
+                return match self.read_done() {
+                    Ok(()) => Ok(killed.or_else(stopped)),
+                    Err(gone) => {
+                        // Killed amid a run, which nobody else would end.
+                        self.memory.kill_tree(self.memory.current().0);
+                        Err(gone)
+                    }
+                };
             }
             if ready < 0 {
                 continue;
             }
             if killed.is_none() {
-                let (now_current, _) = self.current();
+                killed = stopped();
+            }
+            if killed.is_none() {
+                let (now_current, _) = self.memory.current();
                 let interrupted = ready > 0;
                 if !interrupted && now_current != current {
                     // Another run is on, with a time of its own.
@@ -84,39 +116,14 @@ impl Launcher {
                 });
             }
             if let Some((job, _)) = killed {
-                self.kill_tree(job);
+                self.memory.kill_tree(job);
             }
         }
     }
 
     /// Whether the terminal has stopped a process of this job, or a stage.
     fn is_stopped(&self, job: usize) -> bool {
-        self.processes(job).any(terminal::has_stopped)
-    }
-
-    /// The processes that a job runs: its own, and a pipeline's stages.
-    fn processes(&self, job: usize) -> impl Iterator<Item = i32> + '_ {
-        // SAFETY: an aligned word in shared memory that the launcher writes meanwhile, hence
-        // volatile.
-        let child = unsafe {
-            let shared = self.memory.as_ptr();
-            (&raw const (*shared).answers[job].child).read_volatile()
-        };
-        let all = std::iter::once(child).chain(self.stages());
-        all.filter(|child| *child > 0)
-    }
-
-    /// The job that is on, and when its run began; 0 if it has not.
-    fn current(&self) -> (usize, u64) {
-        // SAFETY: aligned words in shared memory that the launcher writes meanwhile, hence
-        // volatile.
-        unsafe {
-            let shared = self.memory.as_ptr();
-            let current = (&raw const (*shared).control.answers).read_volatile() as usize;
-            let current = current.min(SLOTS - 1);
-            let started = (&raw const (*shared).answers[current].start_ns).read_volatile();
-            (current, started)
-        }
+        self.memory.processes(job).any(terminal::has_stopped)
     }
 
     fn read_done(&self) -> io::Result<()> {
@@ -126,22 +133,6 @@ impl Launcher {
             1 => Ok(()),
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => Err(io::Error::last_os_error()),
-        }
-    }
-
-    fn kill_tree(&self, job: usize) {
-        // SAFETY: a word in shared memory, aligned; the launcher reads it the same way.
-        unsafe {
-            let shared = self.memory.as_ptr();
-            (&raw mut (*shared).control.kill_tree).write_volatile(job as u32 + 1);
-        }
-        for child in self.processes(job) {
-            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, a stage
-            // only after all have ended: they are still theirs.
-            unsafe {
-                libc::kill(-child, libc::SIGKILL);
-                libc::kill(child, libc::SIGKILL);
-            }
         }
     }
 }

@@ -193,10 +193,8 @@ impl Runner {
         let ran = self.launcher.run_pipeline(&orders, timeout);
         let (answer, ended) = ran.map_err(|error| too_long_or_gone(error, prepared, steps))?;
         let stderr = self.tails.finish();
-        if ended == Ended::StoppedByTerminal {
-            return Err(MeasureError::StoppedByTerminal {
-                command: "the pipeline".to_owned(),
-            });
+        if let Some(error) = ended.stopped(|| "the pipeline".to_owned()) {
+            return Err(error);
         }
         let interrupted = ended == Ended::Interrupted;
         let mut cut_short = Vec::new();

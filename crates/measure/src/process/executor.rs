@@ -49,10 +49,9 @@ impl Executor for ProcessExecutor {
             "runs are asked for in their order"
         );
         self.check_start(&finished.answer, &self.benchmarks[benchmark])?;
-        if finished.ended == Ended::StoppedByTerminal {
-            return Err(MeasureError::StoppedByTerminal {
-                command: self.benchmarks[benchmark].words(),
-            });
+        let words = || self.benchmarks[benchmark].words();
+        if let Some(error) = finished.ended.stopped(words) {
+            return Err(error);
         }
         let report = self.report(finished);
         if let Some(hook) = &self.benchmarks[benchmark].hooks.conclude {

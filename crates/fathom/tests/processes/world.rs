@@ -1,0 +1,42 @@
+//! Fathom as it is built here, its words, and which processes there are.
+
+use std::process::{Command, Output, Stdio};
+
+pub(crate) fn fathom(arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    command
+        .args(arguments)
+        .env("XDG_CACHE_HOME", "/dev/null/no-folder")
+        .stdin(Stdio::null());
+    command
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[allow(dead_code)]
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A time to sleep that no other process sleeps, and so names one.
+pub(crate) fn mark(number: u32) -> String {
+    format!("{number}{}.5", std::process::id())
+}
+
+/// Whether `sleep MARK` runs.
+pub(crate) fn sleeps(mark: &str) -> bool {
+    let line = [b"sleep\0", mark.as_bytes(), b"\0"].concat();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|it| it == line))
+}
+
+/// Waits for something that is bound to happen.
+pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        std::thread::yield_now();
+    }
+}

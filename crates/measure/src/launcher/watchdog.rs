@@ -1,0 +1,148 @@
+//! Who lets the launcher go on when a command has stopped it?
+//!
+//! To a command the launcher is its parent, which it may stop (`kill -STOP $PPID`). Then nobody
+//! would see the end of the run, or be able to end what it left. So a thread sleeps until the
+//! kernel says that the launcher has stopped: it ends the run, which is measured by nobody any
+//! more, and lets the launcher go on.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::thread::JoinHandle;
+
+use super::memory::Memory;
+
+/// No job.
+const NONE: i32 = -1;
+
+/// The thread that watches; it ends with the launcher.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    /// The job that was on when the launcher was stopped.
+    stopped_in: Arc<AtomicI32>,
+    /// Readable from then on.
+    noticed: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watchdog {
+    /// Watches this child of ours.
+    ///
+    /// # Errors
+    /// The system's, when there can be no further thread or descriptor.
+    pub(super) fn start(launcher: libc::pid_t, memory: Memory) -> io::Result<Watchdog> {
+        // SAFETY: takes numbers.
+        let process = unsafe { libc::syscall(libc::SYS_pidfd_open, launcher, 0) } as libc::c_int;
+        if process < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: takes numbers.
+        let noticed = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if noticed < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just made, owned by nobody else.
+        let noticed = Arc::new(unsafe { OwnedFd::from_raw_fd(noticed) });
+        let stopped_in = Arc::new(AtomicI32::new(NONE));
+        let watch = Watch {
+            noticed: Arc::clone(&noticed),
+            // SAFETY: just made, owned by nobody else.
+            process: unsafe { OwnedFd::from_raw_fd(process) },
+            memory,
+            stopped_in: Arc::clone(&stopped_in),
+        };
+        let thread = std::thread::Builder::new()
+            .name("watchdog".into())
+            .stack_size(128 * 1024)
+            .spawn(move || watch.until_it_ends())?;
+        Ok(Watchdog {
+            stopped_in,
+            noticed,
+            thread: Some(thread),
+        })
+    }
+
+    /// Stops that come from now on are those of the next runs.
+    pub(super) fn begin(&self) {
+        self.stopped_in.store(NONE, Ordering::Relaxed);
+        let mut count = [0u8; 8];
+        // SAFETY: eight bytes; the descriptor does not block.
+        unsafe { libc::read(self.descriptor(), count.as_mut_ptr().cast(), count.len()) };
+    }
+
+    /// Readable once a job was ended for that reason.
+    pub(super) fn descriptor(&self) -> RawFd {
+        self.noticed.as_raw_fd()
+    }
+
+    /// The job that was ended because the launcher was stopped while it was on.
+    pub(super) fn stopped_in(&self) -> Option<usize> {
+        usize::try_from(self.stopped_in.load(Ordering::Acquire)).ok()
+    }
+
+    /// Waits for the thread, once the launcher has ended.
+    pub(super) fn join(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // It does nothing that panics.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Watch {
+    process: OwnedFd,
+    memory: Memory,
+    stopped_in: Arc<AtomicI32>,
+    noticed: Arc<OwnedFd>,
+}
+
+// SAFETY: the memory stays mapped until the thread is joined, and what the thread does with it may
+// be done by any thread.
+unsafe impl Send for Watch {}
+
+impl Watch {
+    fn until_it_ends(self) {
+        while self.has_stopped() {
+            // It stands still: this is the job, and its processes have not been reaped. One that
+            // it had made and not yet named is ended by who waits.
+            let (job, _) = self.memory.current();
+            self.memory.kill_tree(job);
+            self.stopped_in.store(job as i32, Ordering::Release);
+            let (none, one) = (0usize, 1u64.to_ne_bytes());
+            // SAFETY: takes numbers and a null pointer for the optional details; eight bytes.
+            unsafe {
+                libc::write(self.noticed.as_raw_fd(), one.as_ptr().cast(), one.len());
+                libc::syscall(
+                    libc::SYS_pidfd_send_signal,
+                    self.process.as_raw_fd(),
+                    libc::SIGCONT,
+                    none,
+                    0,
+                )
+            };
+        }
+    }
+
+    /// Sleeps until it stops; false once it has ended, which is left for another to note.
+    fn has_stopped(&self) -> bool {
+        loop {
+            // SAFETY: an all-zero siginfo is valid; the call fills it.
+            let (waited, about) = unsafe {
+                let mut about: libc::siginfo_t = std::mem::zeroed();
+                let waited = libc::waitid(
+                    libc::P_PIDFD,
+                    self.process.as_raw_fd() as libc::id_t,
+                    &raw mut about,
+                    libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT,
+                );
+                (waited, about)
+            };
+            match waited {
+                0 => return about.si_code == libc::CLD_STOPPED,
+                _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+                _ => return false,
+            }
+        }
+    }
+}
