@@ -53,3 +53,7 @@ pub use rounds::{
 pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};
 #[cfg(launcher)]
 pub use traced::traced_input;
+
+/// Why a process or a thread can't be made (`EAGAIN`), and where to look.
+pub const NO_FURTHER_THREAD: &str = "the system allows no further process or thread; the limits are `ulimit -u` of this user and pids.max of its \
+     control group";

@@ -211,7 +211,7 @@ impl ProcessExecutor {
             })?;
         let unreadable = |error| MeasureError::Launcher {
             what: "could not be read from",
-            error,
+            error: open_files::with_the_limit(error),
         };
         // Who watches standard output also reads it; the drain is left with an end that is closed.
         let (watch, stdout) = match watches {

@@ -40,6 +40,7 @@ mod programs;
 mod ptrace;
 mod records;
 mod result;
+mod rights;
 mod sample;
 mod spawn;
 mod uses;
@@ -59,6 +60,7 @@ pub use result::{
     Accounts, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec, FaultOverhead,
     FileRow, GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds,
     Process, SIZE_LIMITS, Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
+    is_of_withheld_rights,
 };
 pub use sample::NO_CALLS;
 pub use uses::{Flow, Moved, UseRow};
@@ -75,11 +77,14 @@ pub fn trace(
     tier: Tier,
     options: &TraceOptions,
 ) -> Result<Trace, TraceError> {
-    match tier {
+    let mut seen = match tier {
         Tier::Kernel => kernel::observe(command, options),
         Tier::Perf | Tier::Sample => sample::observe(command, tier, options),
-        Tier::Ptrace => ptrace::observe(command, options),
-    }
+        // It asks at each stop.
+        Tier::Ptrace => return ptrace::observe(command, options),
+    }?;
+    rights::note_those_withheld(&mut seen, command.cwd.as_deref());
+    Ok(seen)
 }
 
 /// Runs the commands at once, as the stages of a pipeline, and reports what was seen of all of
@@ -96,9 +101,12 @@ pub fn trace_group(
     tier: Tier,
     options: &TraceOptions,
 ) -> Result<GroupTrace, TraceError> {
-    match tier {
+    let folder = members.first().and_then(|one| one.command.cwd.clone());
+    let mut seen = match tier {
         Tier::Kernel => kernel::observe_group(members, options),
         Tier::Perf | Tier::Sample => sample::observe_group(members, tier, options),
         Tier::Ptrace => Err(TraceError::Group),
-    }
+    }?;
+    rights::note_those_withheld(&mut seen.trace, folder.as_deref());
+    Ok(seen)
 }

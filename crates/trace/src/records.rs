@@ -53,6 +53,11 @@ pub(crate) enum Record<'a> {
         /// A loader came first.
         loaded: bool,
     },
+    /// A program gave it rights: it isn't followed from there on.
+    Rights {
+        time: u64,
+        who: Who,
+    },
     Exit {
         time: u64,
         who: Who,
@@ -137,6 +142,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             who,
             loaded: a0 != 0,
         },
+        record::RIGHTS => Record::Rights { time, who },
         record::EXIT => Record::Exit {
             time,
             who,

@@ -18,12 +18,14 @@ mod machine;
 mod machine_changed;
 mod man;
 mod mistakes;
+mod panics;
 mod parameters;
 mod path_conflicts;
 mod pipe;
 mod quantities;
 mod report;
 mod revision_progress;
+mod rights;
 mod run;
 mod run_options;
 mod saving;
@@ -164,6 +166,7 @@ fn parse() -> Result<Cli, Failure> {
 
 /// Does what the command line asks for; returns the exit code.
 pub(crate) fn run() -> i32 {
+    panics::turn_into_errors();
     let outcome = parse().and_then(|cli| match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),

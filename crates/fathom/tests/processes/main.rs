@@ -1,4 +1,6 @@
 //! What becomes of processes, rights and descriptors around the measured command.
 
+mod limits;
 mod parent;
+mod rights;
 mod world;

@@ -1,12 +1,15 @@
-//! Is the limit of open files why something could not be started?
+//! Is a limit of open files, or of processes, why something could not be started?
 
 use std::io;
 
 /// Open files that the launcher gets along with.
 const ENOUGH_OPEN_FILES: u64 = 96;
 
-/// An error of a start, with the limit of open files where that may be why.
+/// An error of a start, with the limit that may be why.
 pub(super) fn with_the_limit(error: io::Error) -> io::Error {
+    if error.raw_os_error() == Some(libc::EAGAIN) {
+        return io::Error::other(crate::NO_FURTHER_THREAD);
+    }
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,

@@ -47,6 +47,8 @@ pub(crate) struct Collector {
     goes_on: bool,
     /// Threads that have ended and whose numbers were not used again since.
     pub ended: HashSet<Who>,
+    /// Processes that were followed no further because a program gave them rights.
+    pub with_rights: Vec<u32>,
 }
 
 impl Collector {
@@ -71,6 +73,7 @@ impl Collector {
             survivors: 0,
             goes_on: false,
             ended: HashSet::new(),
+            with_rights: Vec::new(),
         };
         for root in roots {
             let who = Who {
@@ -246,6 +249,13 @@ impl Collector {
                     arguments: split(arguments),
                     arguments_cut,
                 });
+            }
+            Record::Rights { time, who } => {
+                let ended = self.since_start(time);
+                self.ended.insert(who);
+                self.thread(who, time).ended_ns = Some(ended);
+                self.process(who.pid, time).ended_ns = Some(ended);
+                self.with_rights.push(who.pid);
             }
             Record::Exit {
                 time,
@@ -454,6 +464,16 @@ impl Collector {
         ];
         if !self.goes_on {
             not_visible.extend(not_seen_to_end(self.survivors));
+        }
+        if let Some(first) = self.with_rights.first() {
+            let who = match self.with_rights.len() {
+                1 => format!("process {first}"),
+                many => format!("{many} processes, such as {first},"),
+            };
+            not_visible.push(format!(
+                "what {who} did from where a program was executed that has rights of its own, or that may not be \
+                 read: you may not trace it"
+            ));
         }
         if let Some(why) = &self.untimed_faults {
             not_visible.push(format!(

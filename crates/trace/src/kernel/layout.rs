@@ -135,6 +135,8 @@ pub(crate) mod record {
     pub(crate) const FOLLOW: i32 = 6;
     /// ARG0: address of the program's loader, 0 if it has none.
     pub(crate) const ENTERED: i32 = 7;
+    /// The program that was put in place gave rights: nothing of it is recorded.
+    pub(crate) const RIGHTS: i32 = 8;
 
     /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it
     /// doesn't.

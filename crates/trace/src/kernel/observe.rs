@@ -179,6 +179,7 @@ impl Gathering {
         losses: Losses,
         end: u64,
     ) -> Result<Trace, TraceError> {
+        let with_rights = self.collector.with_rights.clone();
         let mut trace = finish(session, self.collector, self.drained, alive, end)?;
         trace.lost = Losses {
             names: trace.lost.names,
@@ -202,6 +203,12 @@ impl Gathering {
             }
         }
         trace.profile = self.profile.map(|seen| seen.finish().into_profile());
+        // The clock samples every process.
+        let functions = trace
+            .profile
+            .iter_mut()
+            .map(|profile| &mut profile.functions);
+        functions.for_each(|rows| rows.retain(|row| !with_rights.contains(&row.pid)));
         let lost = trace.profile.as_ref().map_or(0, |profile| profile.lost);
         if lost > 0 {
             trace.not_visible.push(format!(

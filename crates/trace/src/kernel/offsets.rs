@@ -19,6 +19,14 @@ pub(crate) struct Offsets {
     pub task_runtime: i16,
     /// Time in the run queue by the scheduler's own count, ns; not every kernel keeps it.
     pub task_queued: Option<i16>,
+    pub task_cred: i16,
+    /// Real and effective user and group.
+    pub cred_uid: i16,
+    pub cred_euid: i16,
+    pub cred_gid: i16,
+    pub cred_egid: i16,
+    /// Its lowest two bits: whether the process may be dumped, and so be traced by its user.
+    pub mm_flags: i16,
     pub mm_arg_start: i16,
     pub mm_arg_end: i16,
     /// What the kernel hands to a program on its stack: pairs of a type and a value, 8 bytes each.
@@ -73,6 +81,8 @@ impl Offsets {
         let runtime = btf.member(entity, "sum_exec_runtime")?.byte_offset();
         let binprm = btf.find(Kind::Struct, "linux_binprm")?;
         let of_task = |name| btf.member(task, name).map(Member::byte_offset);
+        let cred = btf.find(Kind::Struct, "cred")?;
+        let of_cred = |name| btf.member(cred, name).map(Member::byte_offset);
         let tracepoint = |name: &str| btf.find(Kind::Typedef, &format!("btf_trace_{name}"));
         let sched_switch = tracepoint("sched_switch")?;
         if btf.tracepoint_arguments(sched_switch)? < 4 {
@@ -93,6 +103,12 @@ impl Offsets {
             task_in_iowait: btf.member(task, "in_iowait")?,
             task_runtime: of_task("se")? + runtime,
             task_queued: queued(btf, task).ok(),
+            task_cred: of_task("cred")?,
+            cred_uid: of_cred("uid")?,
+            cred_euid: of_cred("euid")?,
+            cred_gid: of_cred("gid")?,
+            cred_egid: of_cred("egid")?,
+            mm_flags: btf.member(mm, "flags")?.byte_offset(),
             mm_arg_start: btf.member(mm, "arg_start")?.byte_offset(),
             mm_arg_end: btf.member(mm, "arg_end")?.byte_offset(),
             mm_auxiliary: btf.member(mm, "saved_auxv")?.byte_offset(),

@@ -66,6 +66,7 @@ impl Session {
             interval_ns: shortest.map(|ns| ns.min(2_000_000_000) as i32),
             entries: options.entries,
             fault_times: options.fault_times,
+            ends_at_rights: !crate::rights::caller_is_root(),
             sides,
             hold,
         };

@@ -1,6 +1,6 @@
 //! What is known of a program that was just put in place?
 
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::entry::auxiliary;
 use super::requests;
-use crate::sample::parse::{status_line, status_number};
+use crate::rights::{caller_may_gain_rights, capabilities_of, gives_no_rights};
+use crate::sample::parse::status_line;
 
 /// Type of the address of the name that was given to `execve`, in `/proc/PID/auxv` (`AT_EXECFN`).
 const AT_EXECFN: u64 = 31;
@@ -39,7 +40,7 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
     let gives_user = file.mode() & libc::S_ISUID != 0;
     let run_by_group = libc::S_ISGID | libc::S_IXGRP;
     let gives_group = file.mode() & run_by_group == run_by_group;
-    let capabilities = capabilities_of(path);
+    let capabilities = capabilities_of(Path::new(path));
     if !gives_user && !gives_group && capabilities == 0 {
         return false;
     }
@@ -47,7 +48,7 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
         return false;
     };
     // Where nothing gives rights anyway the program is the same untraced.
-    if status_number(&status, "NoNewPrivs:") == Some(1) || gives_no_rights(path) {
+    if !caller_may_gain_rights() || gives_no_rights(Path::new(path)) {
         return false;
     }
     let is_not = |key, wanted| effective(&status, key).is_some_and(|id| id != wanted);
@@ -65,35 +66,6 @@ fn lacks_capabilities(status: &str, given: u64) -> bool {
     }
 }
 
-/// The capabilities that a file gives to whoever runs it, one bit for each; 0 if none.
-fn capabilities_of(path: &str) -> u64 {
-    let Ok(path) = CString::new(path) else {
-        return 0;
-    };
-    let mut flags = [0u8; 24];
-    // SAFETY: names that end with zero; at most the buffer's length is written.
-    let length = unsafe {
-        libc::getxattr(
-            path.as_ptr(),
-            c"security.capability".as_ptr(),
-            flags.as_mut_ptr().cast(),
-            flags.len(),
-        )
-    };
-    let length = usize::try_from(length).unwrap_or(0);
-    permitted(flags.get(..length).unwrap_or_default())
-}
-
-/// The permitted set of `struct vfs_cap_data`: a word of version and flags, then the permitted and
-/// the inheritable bits 0 to 31, from the second version on those from 32 on likewise.
-fn permitted(data: &[u8]) -> u64 {
-    let word = |at: usize| {
-        let bytes = data.get(at..at + 4)?;
-        Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)))
-    };
-    word(4).unwrap_or(0) | word(12).unwrap_or(0) << 32
-}
-
 /// Real, effective, saved, and that for files.
 fn effective(status: &str, key: &str) -> Option<u32> {
     status_line(status, key)?
@@ -103,21 +75,11 @@ fn effective(status: &str, key: &str) -> Option<u32> {
         .ok()
 }
 
-/// Whether the file system is mounted so that its bits give no rights.
-fn gives_no_rights(path: &str) -> bool {
-    let Ok(path) = CString::new(path) else {
-        return false;
-    };
-    // SAFETY: an all-zero statvfs is valid; the call reads the name and fills it.
-    unsafe {
-        let mut flags: libc::statvfs = std::mem::zeroed();
-        libc::statvfs(path.as_ptr(), &raw mut flags) == 0 && flags.f_flag & libc::ST_NOSUID != 0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rights::permitted;
+    use crate::sample::parse::status_number;
 
     #[test]
     fn effective_rights_are_the_second_of_four() {

@@ -62,7 +62,7 @@ impl Trace {
         let sentence = |path: &String| {
             format!(
                 "what {path} does with the rights that its set-uid or set-gid bit or its capabilities give: \
-                 traced by ptrace it runs without them, unless root traces"
+                 {WITHOUT_THEM}"
             )
         };
         self.without_rights.iter().map(sentence).collect()
@@ -73,6 +73,15 @@ impl Trace {
         let rows = self.syscalls.iter().filter(|row| row.by_32_bit_entry());
         rows.map(|row| row.calls).sum()
     }
+}
+
+/// How a sentence of [`Trace::rights_not_visible`] ends.
+const WITHOUT_THEM: &str = "observed it runs without them, unless root observes";
+
+/// Whether a sentence of [`Trace::not_visible`] says that a program ran without its rights: another
+/// run than one that nobody observes.
+pub fn is_of_withheld_rights(sentence: &str) -> bool {
+    sentence.ends_with(WITHOUT_THEM)
 }
 
 /// A sentence, as in [`Trace::not_visible`], on so many processes that outlived the command.
@@ -164,9 +173,8 @@ pub struct Trace {
     pub call_overhead: Option<CallOverhead>,
     /// What was seen and could not be kept.
     pub lost: Losses,
-    /// Set-uid and set-gid programs that ran without their rights because they were traced (ptrace
-    /// tier): what they did is not what they do when nobody traces. [`Trace::not_visible`] has a
-    /// sentence on each.
+    /// Set-uid and set-gid programs that ran without their rights because they were observed: what
+    /// they did is not what they do otherwise. [`Trace::not_visible`] has a sentence on each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_rights: Vec<String>,
     /// What this tier could not see in this run, one sentence each.

@@ -7,12 +7,13 @@ use super::stamp::Stamp;
 use crate::kernel::bpf::run_here;
 
 /// The steps that may fail, as the error names them.
-pub(super) const STAGES: [&str; 5] = [
+pub(super) const STAGES: [&str; 6] = [
     "leading its own process group",
     "redirecting its input or output",
     "entering its working directory",
     "being followed by the kernel programs",
     "executing it",
+    "giving up what set-uid bits would add to its rights",
 ];
 
 /// Sets itself up, says so, waits to be let go, and runs the program. Never returns.
@@ -41,6 +42,9 @@ pub(super) fn child(
             && libc::chdir(cwd.as_ptr()) == -1
         {
             give_up(failure, 2);
+        }
+        if prepared.no_new_rights && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 {
+            give_up(failure, 5);
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);

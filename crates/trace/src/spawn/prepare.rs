@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::command::{Io, TraceCommand};
 use crate::error::{TraceError, system};
+use crate::rights;
 
 /// Everything the child needs, made before the fork: after it nothing may be allocated.
 pub(super) struct Prepared {
@@ -20,6 +21,9 @@ pub(super) struct Prepared {
     pub stdio: [Option<RawFd>; 3],
     pub own_group: bool,
     pub follow: Option<RawFd>,
+    /// It gains no rights by set-uid bits and the like: else its user would see by us what such a
+    /// program does.
+    pub no_new_rights: bool,
     /// Descriptors of the tracer's that the held child must not keep open.
     pub unwanted: Vec<RawFd>,
     _null: Option<OwnedFd>,
@@ -85,6 +89,7 @@ pub(super) fn prepare(
         ],
         own_group: !on_terminal,
         follow: follow.map(|fd| fd.as_raw_fd()),
+        no_new_rights: !rights::caller_is_root(),
         unwanted: Vec::new(),
         _null: null,
     })

@@ -18,7 +18,7 @@ use fathom_trace::Tier;
 use progress::Progress;
 
 use crate::cli::failure::Failure;
-use crate::cli::{path_conflicts, screen, write};
+use crate::cli::{path_conflicts, rights, screen, write};
 
 /// Measures, observes, prints. Returns the exit code.
 ///
@@ -47,7 +47,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     shown?;
     Ok(match record.stop {
         StopReason::Interrupted => 130,
-        _ => 0,
+        _ => {
+            let observed = record.explaining.iter();
+            rights::withheld(observed.flat_map(|one| &one.not_visible)).unwrap_or(0)
+        }
     })
 }
 

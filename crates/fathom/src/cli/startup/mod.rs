@@ -12,7 +12,7 @@ use fathom_trace::Tier;
 
 use crate::cli::bench::ignored;
 use crate::cli::failure::{COMMAND_FAILED, Failure};
-use crate::cli::{machine_changed, path_conflicts, write};
+use crate::cli::{machine_changed, path_conflicts, rights, write};
 
 /// Exit code when a budget is exceeded.
 const OVER_BUDGET: i32 = 1;
@@ -79,6 +79,9 @@ fn exit_code(record: &StartupRecord) -> i32 {
         Some(budget) if !budget.held => OVER_BUDGET,
         // Failures were to be let pass, but nothing else came.
         Some(_) if failed => COMMAND_FAILED,
-        _ => 0,
+        _ => {
+            let traces = record.traces.iter();
+            rights::withheld(traces.flat_map(|trace| &trace.not_visible)).unwrap_or(0)
+        }
     }
 }

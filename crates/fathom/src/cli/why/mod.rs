@@ -18,7 +18,7 @@ use fathom_report as report;
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::target::{Source, target};
-use crate::cli::{machine_changed, mistakes, path_conflicts, screen, write};
+use crate::cli::{machine_changed, mistakes, path_conflicts, rights, screen, write};
 
 /// Times, observes, explains, prints. Returns the exit code.
 ///
@@ -75,9 +75,10 @@ fn finish(arguments: &Arguments, explained: &Explained) -> Result<i32, Failure> 
         keep(path, &explained.observation)?;
     }
     show(arguments, &explained.explanation)?;
+    let withheld = rights::withheld(&explained.observation.trace.not_visible);
     Ok(match interrupt::received() {
         Some(_) => 130,
-        None => 0,
+        None => withheld.unwrap_or(0),
     })
 }
 

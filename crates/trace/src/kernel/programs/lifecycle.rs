@@ -1,6 +1,6 @@
 //! Which threads are followed, and when do they begin, exec and end?
 
-use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
+use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{call, cause, lost, record, task};
 use super::zero_frame;
 use super::{
@@ -94,6 +94,9 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     find_task(c, a, R9, out);
     a.mov(R7, R0);
     a.bind(same);
+    if c.ends_at_rights {
+        end_at_rights(c, a, out);
+    }
 
     scratch(c, a, out);
     emit_record::head(a, record::EXEC);
@@ -133,6 +136,42 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     send(c, a);
     a.bind(out);
     a.exit();
+}
+
+/// Follows the thread in `R7` no further, and jumps to `out`, if the program that it has just been
+/// given is one that its user may not trace by himself: it runs as another, or the kernel has it not
+/// dumped, which it does where a program gains rights and where its file can't be read. `R8`: the
+/// task. Keeps `R6`, `R7` and `R8`.
+fn end_at_rights(c: &Context<'_>, a: &mut Asm, out: Label) {
+    /// The kernel's `SUID_DUMP_USER`, of two bits.
+    const BY_ITS_USER: i32 = 1;
+    let (gained, own) = (a.label(), a.label());
+    let o = c.offsets;
+    a.load(Width::Double, R8, R6, 0);
+    a.load(Width::Double, R1, R8, o.task_cred);
+    for (real, effective) in [(o.cred_uid, o.cred_euid), (o.cred_gid, o.cred_egid)] {
+        a.load(Width::Word, R2, R1, real);
+        a.load(Width::Word, R3, R1, effective);
+        a.jump_if(Cond::NotEqual, R2, R3, gained);
+    }
+    a.load(Width::Double, R1, R8, o.task_mm);
+    a.load(Width::Double, R1, R1, o.mm_flags);
+    a.alu_imm(Alu::And, R1, 3);
+    a.jump_if_imm(Cond::Equal, R1, BY_ITS_USER, own);
+    a.bind(gained);
+    let unsaid = a.label();
+    scratch(c, a, unsaid);
+    emit_record::head(a, record::RIGHTS);
+    for at in [record::RESULT, record::ARG0, record::ARG1, record::ARG2] {
+        a.store_imm(Width::Double, R0, at, 0);
+    }
+    a.mov(R2, R0).mov_imm(R3, record::HEAD as i32);
+    send(c, a);
+    a.bind(unsaid);
+    a.load(Width::Word, R1, R8, o.task_pid);
+    delete_task(c, a, R1);
+    a.jump(out);
+    a.bind(own);
 }
 
 /// Notes where the program that the thread in `R7` has just been given begins, and whether a loader

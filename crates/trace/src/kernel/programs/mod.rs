@@ -142,6 +142,8 @@ pub(crate) struct Context<'a> {
     pub entries: bool,
     /// Whether page faults are timed.
     pub fault_times: bool,
+    /// Whether a thread is followed no further once its program gave it rights.
+    pub ends_at_rights: bool,
     /// Which sides of a switch are traced.
     pub sides: Sides,
     /// Whether a thread that the reader can't keep up with is held back.

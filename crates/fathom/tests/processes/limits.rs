@@ -1,0 +1,106 @@
+//! What can't be had: a further thread, or room for what is printed.
+
+use std::fs::OpenOptions;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+
+use crate::world::{fathom, stderr};
+
+/// Each verb that makes threads or processes, with a short command.
+const VERBS: [&[&str]; 6] = [
+    &["bench", "-r", "2", "-w", "0", "--", "true"],
+    &["startup", "--runs", "2", "--", "true"],
+    &["why", "--runs", "2", "--", "true"],
+    &["why", "--runs", "2", "--tier", "ptrace", "--", "true"],
+    &["pipe", "-r", "2", "true", "true"],
+    &["machine", "--quick"],
+];
+
+#[test]
+fn without_further_threads_there_is_a_sentence_and_no_panic() {
+    // SAFETY: takes nothing, returns a number.
+    if unsafe { libc::getuid() } != 0 {
+        fathom_test_log::skipped("only root can take another user's number, which nobody else has");
+        return;
+    }
+    // Readable by that user, wherever the build is.
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("fathom");
+    std::fs::copy(assert_cmd::cargo::cargo_bin!("fathom"), &program).unwrap();
+    let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), all).unwrap();
+    let user = 3_000_000 + std::process::id();
+    for verb in VERBS {
+        // The probes of a machine take seconds each; the first of them make threads.
+        let limits = if verb[0] == "machine" { 2..4 } else { 1..8 };
+        for most in limits {
+            let mut command = std::process::Command::new(&program);
+            command
+                .args(verb)
+                .current_dir("/")
+                .env("XDG_CACHE_HOME", "/dev/null/no-folder")
+                .stdin(Stdio::null())
+                .gid(user)
+                .uid(user);
+            // SAFETY: between fork and exec only this call is made, with a live value.
+            unsafe {
+                command.pre_exec(move || {
+                    let limit = libc::rlimit {
+                        rlim_cur: most,
+                        rlim_max: most,
+                    };
+                    libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit);
+                    Ok(())
+                });
+            }
+            let output = command.output().unwrap();
+            let (code, said) = (output.status.code(), stderr(&output));
+            assert!(!said.contains("panicked"), "{verb:?} with {most}: {said}");
+            assert!(
+                matches!(code, Some(0..=4)),
+                "{verb:?} with {most}: {code:?} {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_standard_output_is_one_sentence() {
+    let prints: [&[&str]; 22] = [
+        &["bench", "-r", "2", "--", "true"],
+        &["bench", "-r", "2", "--json", "-", "--", "true"],
+        &["startup", "--runs", "2", "--", "true"],
+        &["startup", "--runs", "2", "--json", "-", "--", "true"],
+        &["why", "--runs", "2", "--", "true"],
+        &["why", "--runs", "2", "--json", "-", "--", "true"],
+        &["why", "--tiers"],
+        &["pipe", "-r", "2", "true", "true"],
+        &["pipe", "-r", "2", "--json", "-", "true", "true"],
+        &["machine", "--quick"],
+        &["machine", "--quick", "--json", "-"],
+        &["explain", "tiny-reads"],
+        &["explain"],
+        &["completions", "bash"],
+        &["man"],
+        &["run", "--list"],
+        &["history"],
+        &["store", "list"],
+        &["report"],
+        &["changes", "/dev/null"],
+        &["--help"],
+        &["--version"],
+    ];
+    for words in prints {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = fathom(words)
+            .current_dir(env!("CARGO_TARGET_TMPDIR"))
+            .stdout(full)
+            .output()
+            .unwrap();
+        let (code, said) = (output.status.code(), stderr(&output));
+        assert!(!said.contains("panicked"), "{words:?}: {said}");
+        assert!(matches!(code, Some(1 | 2)), "{words:?}: {code:?} {said}");
+        let errors = said.lines().filter(|line| line.starts_with("error"));
+        assert_eq!(errors.count(), 1, "{words:?}: {said}");
+    }
+}
