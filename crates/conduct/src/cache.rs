@@ -33,11 +33,10 @@ pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     let Ok(text) = serde_json::to_vec(&kept) else {
         return;
     };
-    let beside = file.with_extension(format!("new.{}", std::process::id()));
     let folder = file.parent().map(std::fs::create_dir_all);
-    if matches!(folder, Some(Ok(()))) && std::fs::write(&beside, text).is_ok() {
+    if matches!(folder, Some(Ok(()))) {
         // Without it the next run finds out again.
-        let _ = std::fs::rename(&beside, &file);
+        let _ = fathom_measure::write_whole(&file, text);
     }
 }
 

@@ -14,14 +14,7 @@ use serde::Serialize;
 pub fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
     let mut bytes = Vec::new();
     write_json(record, &mut bytes)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        // Nothing half-written stays.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
+    fathom_measure::write_whole(path, bytes)
 }
 
 /// Puts the complete record in the place of the one that grew.

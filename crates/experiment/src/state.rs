@@ -62,9 +62,7 @@ impl State {
     /// When the work folder can't be written.
     pub fn write(&self, work: &Path) -> std::io::Result<()> {
         let text = serde_json::to_vec(self).map_err(std::io::Error::other)?;
-        let beside = work.join(".state.json");
-        std::fs::write(&beside, text)?;
-        std::fs::rename(&beside, path(work))
+        fathom_measure::write_whole(&path(work), text)
     }
 }
 

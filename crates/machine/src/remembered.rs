@@ -4,8 +4,7 @@
 //! same boot, kernel, processor, microcode and settings. Whether it is still as *fast* as then
 //! only [`crate::canaries`] can show; [`changes`] holds them against what is remembered.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -202,15 +201,7 @@ pub fn save(folder: &Path, profile: &Profile) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(profile.machine.file_name());
     // Two commands may do this at once: each writes its own file, the last to rename it wins.
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    let written = File::create(&new)
-        .and_then(|mut file| file.write_all(&serde_json::to_vec_pretty(profile)?))
-        .and_then(|()| std::fs::rename(&new, &path));
-    if written.is_err() {
-        // The first error is what the caller must hear of.
-        let _ = std::fs::remove_file(&new);
-    }
-    written
+    fathom_measure::write_whole(&path, serde_json::to_vec_pretty(profile)?)
 }
 
 /// The remembered profile of this machine, else one that is measured now (about 3 s) and

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use fathom_measure::Beside;
 use serde::{Deserialize, Serialize};
 
 /// Why settings were not changed or put back.
@@ -162,12 +163,12 @@ fn save(state: &Path, settings: &[Setting]) -> Result<(), TuneError> {
         source,
     };
     let text = serde_json::to_string_pretty(settings).map_err(|error| io(error.into()))?;
-    let new = state.with_extension("new");
-    let mut file = File::create(&new).map_err(io)?;
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
+    let mut new = Beside::create(state).map_err(io)?;
+    new.file
+        .write_all(text.as_bytes())
+        .and_then(|()| new.file.sync_all())
+        .and_then(|()| new.take_place())
         .map_err(io)?;
-    std::fs::rename(&new, state).map_err(io)?;
     let parent = state
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());

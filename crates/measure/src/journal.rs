@@ -22,6 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::MeasureError;
+use crate::beside::Beside;
 use fathom_launcher::shared::OPEN_END;
 
 /// Keys that stand before the list in [`Frame::around`]: what a reader asks first, and what never
@@ -211,22 +212,17 @@ impl Journal {
         if !about.is_file() {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let beside = self.beside();
-        let made = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&beside);
-        let mut copy = made?;
-        let filled = self.take_place(&beside, || {
-            copy.set_permissions(about.permissions())?;
+        let beside = Beside::create(&self.path)?;
+        let mut copy = beside.file.try_clone()?;
+        let filled = (|| {
             (&self.file).seek(SeekFrom::Start(0))?;
             io::copy(&mut (&self.file).take(text.at), &mut copy)?;
             copy.write_all(text.added.as_bytes())?;
             let next = copy.stream_position()?;
             copy.write_all(text.end.as_bytes())?;
-            copy.seek(SeekFrom::Start(next)).map(drop)
-        });
+            copy.seek(SeekFrom::Start(next))?;
+            beside.take_place()
+        })();
         if filled.is_err() {
             self.file.seek(SeekFrom::Start(text.at))?;
             return filled;
@@ -234,24 +230,6 @@ impl Journal {
         self.file = copy;
         self.end.clone_from(&text.end);
         Ok(())
-    }
-
-    /// The name under which a file is made that will take the record's place.
-    fn beside(&self) -> PathBuf {
-        let name = self.path.file_name().unwrap_or_default();
-        let process = std::process::id();
-        self.path
-            .with_file_name(format!(".{}.{process}", name.to_string_lossy()))
-    }
-
-    /// Puts the file of that name, once it is filled, in the record's place. Nothing half-written
-    /// stays.
-    fn take_place(&self, beside: &Path, fill: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        let done = fill().and_then(|()| std::fs::rename(beside, &self.path));
-        if done.is_err() {
-            let _ = std::fs::remove_file(beside);
-        }
-        done
     }
 
     /// Puts the complete record, which `write` writes, in the file's place.
@@ -266,15 +244,14 @@ impl Journal {
         if !about.is_file() {
             return Ok(());
         }
-        let replacement = self.beside();
         // After a failure the journal itself is whole as it is.
-        let done = self.take_place(&replacement, || {
-            let file = File::create(&replacement)?;
-            file.set_permissions(about.permissions())?;
-            let mut file = BufWriter::with_capacity(1 << 16, file);
+        let done = Beside::create(&self.path).and_then(|beside| {
+            let mut file = BufWriter::with_capacity(1 << 16, &beside.file);
             write(&mut file)?;
             file.flush()?;
-            file.get_ref().sync_all()
+            drop(file);
+            beside.file.sync_all()?;
+            beside.take_place()
         });
         done.map_err(|error| self.failed(error))
     }

@@ -5,6 +5,7 @@
 //! at once. [`conduct`] makes the rounds and [`assess`](mod@assess) says what follows.
 
 pub mod assess;
+mod beside;
 pub mod cgroup;
 mod command_line;
 mod date;
@@ -40,6 +41,7 @@ mod steal;
 mod traced;
 
 pub use assess::{Against, Question, Verdicts, assess};
+pub use beside::{Beside, write_whole};
 pub use command_line::{CommandLine, Expectation, Input, Output};
 pub use date::now_rfc3339;
 pub use error::MeasureError;

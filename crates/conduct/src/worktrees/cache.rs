@@ -298,9 +298,7 @@ impl Entry {
     }
 
     fn set_state(&self, state: &State) -> io::Result<()> {
-        let beside = self.folder.join("state.new");
-        std::fs::write(&beside, serde_json::to_vec(state)?)?;
-        std::fs::rename(&beside, self.state_file())
+        fathom_measure::write_whole(&self.state_file(), serde_json::to_vec(state)?)
     }
 
     fn touch(&self) {

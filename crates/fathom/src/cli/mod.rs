@@ -41,6 +41,7 @@ mod why;
 mod write;
 
 use std::ffi::OsString;
+use std::io::Write;
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -160,7 +161,14 @@ fn parse() -> Result<Cli, Failure> {
     match (mistake, parsed) {
         (Some(text), _) => Err(Failure::Usage(text)),
         (None, Ok(cli)) => Ok(cli),
-        (None, Err(error)) => error.exit(),
+        (None, Err(error)) => {
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            match printed {
+                Err(refused) if !error.use_stderr() => write::unless_closed(refused)?,
+                _ => {}
+            }
+            std::process::exit(error.exit_code())
+        }
     }
 }
 

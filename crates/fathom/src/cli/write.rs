@@ -69,18 +69,13 @@ pub(super) fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(),
     Ok(())
 }
 
-/// The name under which a file is written before it takes its place.
-fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}", std::process::id()))
-}
-
 /// Makes a file beside `path`, as it is going to be written, and takes it away again: that a folder
 /// is there doesn't say that files can be made in it.
 fn try_beside(path: &Path) -> Result<(), Failure> {
-    let beside = beside(path);
-    let tried = std::fs::File::create(&beside).and_then(|_| std::fs::remove_file(&beside));
-    tried.map_err(|error| Failure::Usage(format!("can't write {}: {error}", path.display())))
+    let tried = fathom_measure::Beside::create(path);
+    tried
+        .map(drop)
+        .map_err(|error| Failure::Usage(format!("can't write {}: {error}", path.display())))
 }
 
 /// Writes to standard output; a reader that has had enough is no error.
@@ -89,10 +84,20 @@ fn try_beside(path: &Path) -> Result<(), Failure> {
 /// [`Failure::Write`].
 pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        // The reader has had enough: `fathom … | head`.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| Failure::Write {
+    out.write_all(bytes)
+        .and_then(|()| out.flush())
+        .or_else(unless_closed)
+}
+
+/// What came of writing to standard output; that its reader has had enough is no error.
+///
+/// # Errors
+/// [`Failure::Write`].
+pub(super) fn unless_closed(error: std::io::Error) -> Result<(), Failure> {
+    match error.kind() {
+        // `fathom … | head`.
+        std::io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(Failure::Write {
             path: "standard output".into(),
             error,
         }),
@@ -115,12 +120,5 @@ pub(super) fn export(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure>
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return std::fs::write(path, text).map_err(failed);
     }
-    let beside = beside(path);
-    std::fs::write(&beside, text)
-        .and_then(|()| std::fs::rename(&beside, path))
-        .map_err(|error| {
-            // Nothing half-written stays.
-            let _ = std::fs::remove_file(&beside);
-            failed(error)
-        })
+    fathom_measure::write_whole(path, text).map_err(failed)
 }
