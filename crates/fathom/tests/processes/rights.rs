@@ -22,7 +22,7 @@ struct Place {
 
 impl Place {
     fn new() -> Option<Place> {
-        let allowed = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+        let allowed = Command::new(env!("CARGO_BIN_EXE_fathom"))
             .args(["why", "--tiers"])
             .output()
             .unwrap();
@@ -40,11 +40,7 @@ impl Place {
         };
         mode(folder.path(), 0o755);
         let place = Place { folder };
-        std::fs::copy(
-            assert_cmd::cargo::cargo_bin!("fathom"),
-            place.path("fathom"),
-        )
-        .unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_fathom"), place.path("fathom")).unwrap();
         // cap_perfmon (38) and cap_bpf (39), permitted and effective, in the second version.
         let capabilities = [
             1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0u8,

@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 
 pub(crate) fn fathom(arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
     command
         .args(arguments)
         .env("XDG_CACHE_HOME", "/dev/null/no-folder")
