@@ -136,10 +136,11 @@ fn exchange(
     server: Option<&Server>,
     stop: &AtomicBool,
 ) -> Result<Step, String> {
+    let running = server.is_none().then(|| task.address.clone());
     let mut pair = Pair::connect(task)?;
     pair.run(warmup, client, stop)?;
     let before = server.map(Server::usage);
-    let busy = Busy::now();
+    let busy = Busy::now(running.as_ref());
     let exchange = pair.run(length, client, stop)?;
     let after = server.map(Server::usage);
     let used = before

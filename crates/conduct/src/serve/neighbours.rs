@@ -1,8 +1,11 @@
 //! How much of the CPUs did other programs take?
 
+use std::collections::HashMap;
 use std::fs;
 
+use fathom_load::Address;
 use fathom_load::clock::{now, process_cpu};
+use fathom_measure::server::{listening, owner};
 use fathom_trace::allowed_cpus;
 
 /// The CPU time of everybody up to a moment.
@@ -11,10 +14,16 @@ pub(super) struct Busy {
     busy_ns: u64,
     own_ns: u64,
     cpus: Vec<usize>,
+    /// Who is measured and isn't Fathom's: the first process of its tree, and the tree's CPU time.
+    measured: Option<(u32, u64)>,
 }
 
 impl Busy {
-    pub(super) fn now() -> Busy {
+    /// `address` is that of a server that runs already: if it is on this machine and may be seen, what
+    /// it takes is not the neighbours'.
+    pub(super) fn now(address: Option<&Address>) -> Busy {
+        let listener = address.and_then(listener);
+        let measured = listener.map(|pid| (pid, tree_ns(pid)));
         // Of the whole machine: servers may use other CPUs than this thread.
         let cpus = machine_cpus();
         Busy {
@@ -22,6 +31,7 @@ impl Busy {
             busy_ns: busy_ns(&cpus),
             own_ns: process_cpu(),
             cpus,
+            measured,
         }
     }
 
@@ -34,8 +44,52 @@ impl Busy {
     pub(super) fn others_since(&self, own_ns: u64) -> f64 {
         let busy = busy_ns(&self.cpus).saturating_sub(self.busy_ns);
         let time = now().saturating_sub(self.at) * self.cpus.len() as u64;
-        busy.saturating_sub(own_ns) as f64 / time.max(1) as f64
+        let measured = self
+            .measured
+            .map_or(0, |(pid, before)| tree_ns(pid).saturating_sub(before));
+        busy.saturating_sub(own_ns + measured) as f64 / time.max(1) as f64
     }
+}
+
+/// The process that listens there.
+fn listener(address: &Address) -> Option<u32> {
+    let Address::Tcp(address) = address else {
+        return None;
+    };
+    let listening = listening().ok()?;
+    let is_it = |at: std::net::SocketAddr| {
+        at.port() == address.port() && (at.ip() == address.ip() || at.ip().is_unspecified())
+    };
+    let socket = listening.iter().find(|socket| is_it(socket.address))?;
+    Some(owner(socket.inode)?.0)
+}
+
+/// CPU time of a process and of all that descend from it, those that have ended included, as the
+/// kernel counts it: in ticks.
+fn tree_ns(root: u32) -> u64 {
+    let listing = fs::read_dir("/proc").into_iter().flatten();
+    let pids = listing.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let all: HashMap<u32, (u32, u64)> = pids.filter_map(|pid| Some((pid, stat(pid)?))).collect();
+    let belongs = |pid: u32| {
+        let parent = |pid: &u32| all.get(pid).map(|(parent, _)| *parent);
+        std::iter::successors(Some(pid), parent)
+            .take(all.len() + 1)
+            .any(|pid| pid == root)
+    };
+    let own = all.iter().filter(|(pid, _)| belongs(**pid));
+    own.map(|(_, (_, ticks))| ticks * 10_000_000).sum()
+}
+
+/// Its parent, and its ticks with those of the children that it reaped.
+fn stat(pid: u32) -> Option<(u32, u64)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything, blanks and brackets too.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let ticks = fields
+        .get(11..15)?
+        .iter()
+        .filter_map(|one| one.parse::<u64>().ok());
+    Some((fields.get(1)?.parse().ok()?, ticks.sum()))
 }
 
 fn machine_cpus() -> Vec<usize> {
@@ -70,4 +124,25 @@ fn busy_ns(cpus: &[usize]) -> u64 {
     };
     let ticks: u64 = cpus.iter().map(of).sum();
     ticks * 10_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn who_listens_on_this_machine_is_found_and_is_no_neighbour() {
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::Tcp(socket.local_addr().unwrap());
+        assert_eq!(listener(&address), Some(std::process::id()));
+        let before = tree_ns(std::process::id());
+        let busy = Busy::now(Some(&address));
+        let (pid, at) = busy.measured.unwrap();
+        assert_eq!(pid, std::process::id());
+        assert!(at >= before);
+        drop(socket);
+        assert_eq!(Busy::now(None).measured, None);
+    }
 }

@@ -163,7 +163,8 @@ fn client(
     // Who can't go on waits for the others all the same: they do for him.
     together.wait();
     let before = server.map(Server::usage);
-    let (busy, begun) = (Busy::now(), now());
+    let running = server.is_none().then_some(&task.address);
+    let (busy, begun) = (Busy::now(running), now());
     together.wait();
     let done = ready.and_then(|(mut client, unconnected)| {
         let outcome = client.run(&part.step, stop, &mut tick)?;

@@ -42,6 +42,14 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
         let limits = counted(record.budget.len() as u64, "limit", "limits");
         sentences.push(format!("Within the budget of {limits}."));
     }
+    if let Some(doubts) = doubts(record) {
+        tone = match tone {
+            Tone::Strong | Tone::Good => Tone::Notice,
+            other => other,
+        };
+        // In the first line: the figures behind it are those of something else too.
+        sentences.insert(usize::from(!record.complete), doubts);
+    }
     if let Some(server) = record.servers.first() {
         sentences.push(of(server));
     }
@@ -49,6 +57,19 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
         sentences.extend(of_other(record, index));
     }
     (tone, sentences.join(" ").replace(JOIN, " "))
+}
+
+/// `Doubtful: generator-bound, neighbours.`: what more than the servers decided in some step.
+fn doubts(record: &ServeRecord) -> Option<String> {
+    let loads = record.servers.iter().flat_map(|server| &server.load);
+    let mut found: Vec<&str> = Vec::new();
+    for verdict in loads.flat_map(|load| &load.verdicts) {
+        if !found.contains(&verdict.as_str()) {
+            found.push(verdict);
+        }
+    }
+    let found: Vec<String> = found.iter().map(|verdict| shorten(verdict, NAME)).collect();
+    (!found.is_empty()).then(|| format!("Doubtful: {}.", found.join(", ")))
 }
 
 /// A value as its limit was written: `p99=2ms`, `errors=0`, `cpu=50us`.
