@@ -10,6 +10,7 @@ mod changes;
 mod comparison;
 mod difference;
 mod environment;
+mod escape;
 mod experiment;
 mod explanation;
 mod finding;
@@ -48,6 +49,7 @@ pub use difference::{
     OF_WALL, OnlyFinding, WallDifference,
 };
 pub use environment::{Environment, Fingerprint, MachineFigure};
+pub use escape::{escape, escape_to_ascii, guarded, one_line};
 pub use experiment::{
     AnswerResult, ClaimResult, ClaimVerdict, Combination, ExperimentRecord, Judged, Layer,
     MeasureResult, Measured, Picture, Published, ResultRow, Source, ToolResult,

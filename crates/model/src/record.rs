@@ -56,7 +56,8 @@ pub struct Benchmark {
     pub output: OutputTo,
     /// Working directory, if it was set.
     pub working_directory: Option<String>,
-    /// Variables added to the environment.
+    /// Variables added to the environment. A secret, known by its name, is `redacted-` and a hash under
+    /// the user's key.
     pub environment_variables: Vec<(String, String)>,
 }
 

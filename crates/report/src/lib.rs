@@ -67,7 +67,7 @@ pub use serve::{
 };
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{Longer, SortOrder, Style, TerminalOptions, terminal, terminal_with};
-pub use text::{columns, escape, shorten};
+pub use text::{columns, escape, guarded, shorten};
 pub use versions::{RevisionOptions, versions_json, versions_terminal};
 pub use why::{
     DifferenceOptions, WhyOptions, difference_json, difference_parts, difference_terminal,

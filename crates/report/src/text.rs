@@ -1,12 +1,11 @@
 //! Text from outside, made safe and made to fit.
 
-mod escape;
 mod fit;
 mod html;
 mod wrap;
 
-pub use escape::escape;
-pub(crate) use escape::escape_to_ascii;
+pub(crate) use fathom_model::escape_to_ascii;
+pub use fathom_model::{escape, guarded};
 pub use fit::{columns, shorten};
 pub(crate) use fit::{prefix, shorten_with};
 pub(crate) use html::{bounded, html, name, words};

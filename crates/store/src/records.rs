@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use fathom_model::escape;
+
 use crate::chunk;
 use crate::database::{Cell, Database, Row, select_numbers};
 use crate::save::label;
@@ -169,7 +171,7 @@ fn meanings(asked: &str) -> Vec<Selector> {
 fn candidates(found: &[Head], which: &Selector) -> Vec<String> {
     let name = |head: &Head| match which {
         Selector::Id(_) => Some(head.short_id().to_owned()),
-        Selector::Revision(_) => head.revision.as_ref().map(|revision| revision.id.clone()),
+        Selector::Revision(_) => head.revision.as_ref().map(|revision| escape(&revision.id)),
         _ => None,
     };
     let mut names: Vec<String> = found.iter().filter_map(name).collect();

@@ -1,6 +1,6 @@
 //! Which benchmarks a word means.
 
-use fathom_model::{listed, with_parameters};
+use fathom_model::{escape, listed, with_parameters};
 use fathom_store::{Series, SeriesFilter, Store};
 
 use crate::ConductError;
@@ -95,7 +95,7 @@ pub(super) fn no_metric(metric: &str, named: &[Series]) -> ConductError {
     ))
 }
 
-/// The names that are most like a word.
+/// The names that are most like a word, for a message: they may be anybody's.
 fn nearest(word: &str, names: &[&str]) -> Vec<String> {
     let mut by_likeness: Vec<(f64, &str)> = names
         .iter()
@@ -103,7 +103,7 @@ fn nearest(word: &str, names: &[&str]) -> Vec<String> {
         .collect();
     by_likeness.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(other.1)));
     let names = by_likeness.into_iter().take(OFFERED);
-    names.map(|(_, name)| name.to_owned()).collect()
+    names.map(|(_, name)| escape(name)).collect()
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::compare_terminal(&record, &options).as_bytes())?;
+        write::print(&report::compare_terminal(&record, &options))?;
     }
     Ok(match record.comparisons.is_empty() {
         true => UNTRUSTED,

@@ -1,5 +1,7 @@
 //! `fathom completions`: what a shell completes.
 
+use std::path::Path;
+
 use clap::{Args, Command, ValueEnum};
 
 use crate::cli::failure::Failure;
@@ -40,6 +42,6 @@ pub(super) fn run(arguments: &Arguments, mut command: Command) -> Result<i32, Fa
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "fathom", &mut script);
-    write::print(&script)?;
+    write::export(Path::new("-"), &script)?;
     Ok(0)
 }

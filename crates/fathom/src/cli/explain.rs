@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         word if word.is_empty() => fathom_report::all_words(width),
         word => fathom_report::explain_word(&word, width).ok_or_else(|| unknown(&word))?,
     };
-    write::print(text.as_bytes())?;
+    write::print(&text)?;
     Ok(0)
 }
 

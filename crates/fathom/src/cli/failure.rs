@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::out::say;
 use anstyle::{AnsiColor, Style};
 use fathom_conduct::ConductError;
 use fathom_measure::MeasureError;
@@ -118,7 +119,7 @@ impl Failure {
                 text.push_str(&format!("{advice}\n"));
             }
         }
-        anstream::eprint!("{text}");
+        say!("{text}");
         self.exit_code()
     }
 }

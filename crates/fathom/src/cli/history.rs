@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     }
     if !files().any(write::is_stdout) {
         let found = fathom_conduct::history::history(&plan(true), &here)?;
-        write::print(shown(arguments, &found).as_bytes())?;
+        write::print(&shown(arguments, &found))?;
     }
     Ok(0)
 }

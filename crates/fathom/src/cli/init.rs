@@ -5,6 +5,7 @@ use fathom_conduct::init::{Initialised, SUITE};
 use fathom_report::escape;
 
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::write;
 
 /// See the help texts.
@@ -27,9 +28,9 @@ pub(super) fn run(_: &Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir()
         .map_err(|error| Failure::Usage(format!("the current folder is gone: {error}")))?;
     let done = fathom_conduct::init::init(&here)?;
-    write::print(said(&done).as_bytes())?;
+    write::print(&said(&done))?;
     if let Some(root) = &done.repository {
-        anstream::eprintln!(
+        say!(
             "note: this folder is inside the repository {}; what is measured above it is not saved here",
             escape(&root.display().to_string())
         );

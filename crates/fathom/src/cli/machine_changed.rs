@@ -1,10 +1,11 @@
 //! A warning that the machine is not as it was when its profile was taken.
 
+use crate::cli::out::say;
 use fathom_machine::remembered::Change;
 
 /// On standard error, in one line.
 pub(super) fn warn(changes: &[Change]) {
-    anstream::eprintln!("warning: {}", sentence(changes));
+    say!("warning: {}", sentence(changes));
 }
 
 /// All that moved, in one line.

@@ -18,6 +18,7 @@ mod machine;
 mod machine_changed;
 mod man;
 mod mistakes;
+mod out;
 mod panics;
 mod parameters;
 mod path_conflicts;
@@ -41,7 +42,6 @@ mod why;
 mod write;
 
 use std::ffi::OsString;
-use std::io::Write;
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -162,11 +162,7 @@ fn parse() -> Result<Cli, Failure> {
         (Some(text), _) => Err(Failure::Usage(text)),
         (None, Ok(cli)) => Ok(cli),
         (None, Err(error)) => {
-            let printed = error.print().and_then(|()| std::io::stdout().flush());
-            match printed {
-                Err(refused) if !error.use_stderr() => write::unless_closed(refused)?,
-                _ => {}
-            }
+            out::of_clap(&error).map_err(write::to_stdout)?;
             std::process::exit(error.exit_code())
         }
     }

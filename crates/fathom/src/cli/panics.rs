@@ -3,6 +3,7 @@
 use std::panic::PanicHookInfo;
 
 use crate::cli::failure::UNTRUSTED;
+use crate::cli::out::say;
 
 /// How the standard library begins where there can be no further thread.
 const NO_THREAD: &str = "failed to spawn thread";
@@ -13,7 +14,7 @@ pub(super) fn turn_into_errors() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if message(info).is_some_and(|text| text.starts_with(NO_THREAD)) {
-            anstream::eprintln!("error: {}", fathom_measure::NO_FURTHER_THREAD);
+            say!("error: {}", fathom_measure::NO_FURTHER_THREAD);
             std::process::exit(UNTRUSTED);
         }
         usual(info);

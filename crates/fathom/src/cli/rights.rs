@@ -3,6 +3,7 @@
 use fathom_report::escape;
 
 use crate::cli::failure::UNTRUSTED;
+use crate::cli::out::say;
 
 /// Says so on standard error; the exit code then, `None` if all programs had their rights.
 /// `not_visible`: what the observed runs could not see.
@@ -14,7 +15,7 @@ pub(super) fn withheld<'a>(not_visible: impl IntoIterator<Item = &'a String>) ->
         }
     }
     for sentence in &said {
-        anstream::eprintln!(
+        say!(
             "warning: the observed run is not the timed one. Not seen is {}",
             escape(sentence)
         );

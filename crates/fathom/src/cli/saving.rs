@@ -9,6 +9,7 @@ use fathom_store::{Location, Revision};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 
 /// See the help texts.
 #[derive(Debug, Clone, Args)]
@@ -121,7 +122,7 @@ impl Saver {
             }
             Err(error) => {
                 for line in error.to_string().lines() {
-                    anstream::eprintln!("warning: {}", escape(line));
+                    say!("warning: {}", escape(line));
                 }
             }
         }
@@ -137,7 +138,7 @@ impl Saver {
 impl Drop for Saver {
     fn drop(&mut self) {
         for note in &self.notes {
-            anstream::eprintln!("note: {}", escape(note));
+            say!("note: {}", escape(note));
         }
         let Some(keeper) = self.keeper.as_ref().filter(|_| !self.quiet) else {
             return;
@@ -145,8 +146,8 @@ impl Drop for Saver {
         let store = escape(&shown(keeper.location()));
         match self.saved.as_slice() {
             [] => {}
-            [id] => anstream::eprintln!("saved as {} in {store}", &id[..12]),
-            several => anstream::eprintln!("{} records saved in {store}", several.len()),
+            [id] => say!("saved as {} in {store}", &id[..12]),
+            several => say!("{} records saved in {store}", several.len()),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What the terminal can show.
 
-use std::io::{IsTerminal, Write};
+use crate::cli::out;
+pub(super) use crate::cli::out::stdout_has_colour;
 
 /// Columns of standard output; where it isn't a terminal those of `COLUMNS`, else 80.
 pub(super) fn stdout_width() -> usize {
-    width(libc::STDOUT_FILENO, std::io::stdout().is_terminal())
+    width(libc::STDOUT_FILENO, out::stdout_is_terminal())
 }
 
 /// Columns of standard error.
@@ -12,21 +13,15 @@ pub(super) fn stderr_width() -> usize {
     width(libc::STDERR_FILENO, true)
 }
 
-/// Whether standard output may have colour: on a terminal, and not under `NO_COLOR`.
-pub(super) fn stdout_has_colour() -> bool {
-    anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
-}
-
 /// Whether standard error is a terminal on which a line can be redrawn.
 pub(super) fn can_draw() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    out::stderr_is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Draws a line on standard error that takes the place of the one before; an empty one leaves none.
 pub(super) fn redraw(draws: bool, text: &str) {
     if draws {
-        // A line that can't be drawn is no reason to stop.
-        let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+        out::redraw(text);
     }
 }
 

@@ -3,6 +3,7 @@
 //! A run never waits for who makes its input, and input that is read once serves one run: so it comes
 //! from a file. Who pipes something in gets a word, and nothing of it is consumed.
 
+use crate::cli::out::say;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// No command lacks an input.
@@ -25,9 +26,7 @@ pub(super) fn command_without_input() {
 pub(super) fn check() {
     if STATE.load(Ordering::Relaxed) == LACKING && has_something(libc::STDIN_FILENO) {
         STATE.store(SAID, Ordering::Relaxed);
-        anstream::eprintln!(
-            "warning: standard input is not used; to use it, save it and give --input FILE"
-        );
+        say!("warning: standard input is not used; to use it, save it and give --input FILE");
     }
 }
 

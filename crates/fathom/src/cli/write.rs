@@ -1,9 +1,9 @@
 //! Results into files and onto standard output, whole or not at all.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
+use crate::cli::out;
 
 /// True if the file stands for standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
@@ -82,25 +82,15 @@ fn try_beside(path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Failure::Write`].
-pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes)
-        .and_then(|()| out.flush())
-        .or_else(unless_closed)
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    out::print(text).map_err(to_stdout)
 }
 
-/// What came of writing to standard output; that its reader has had enough is no error.
-///
-/// # Errors
-/// [`Failure::Write`].
-pub(super) fn unless_closed(error: std::io::Error) -> Result<(), Failure> {
-    match error.kind() {
-        // `fathom … | head`.
-        std::io::ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(Failure::Write {
-            path: "standard output".into(),
-            error,
-        }),
+/// What it means that standard output can't be written.
+pub(super) fn to_stdout(error: std::io::Error) -> Failure {
+    Failure::Write {
+        path: "standard output".into(),
+        error,
     }
 }
 
@@ -111,7 +101,7 @@ pub(super) fn unless_closed(error: std::io::Error) -> Result<(), Failure> {
 /// [`Failure::Write`].
 pub(super) fn export(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     if is_stdout(path) {
-        return print(text.as_ref());
+        return out::print_for_programs(text.as_ref()).map_err(to_stdout);
     }
     let failed = |error| Failure::Write {
         path: path.to_path_buf(),

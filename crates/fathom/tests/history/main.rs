@@ -3,6 +3,7 @@
 
 mod browsed;
 mod compared;
+mod hostile;
 mod judged;
 mod live;
 mod opened;

@@ -39,7 +39,8 @@ pub struct ServeConditions {
     pub method: String,
     /// What is asked for, in turn.
     pub paths: Vec<String>,
-    /// Header lines that were added.
+    /// Header lines that were added. A secret, known by its name, is `redacted-` and a hash under the
+    /// user's key.
     pub headers: Vec<(String, String)>,
     /// Length of what is sent with each request.
     pub body_bytes: usize,

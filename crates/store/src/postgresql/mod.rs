@@ -7,6 +7,7 @@ mod tls;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use fathom_model::one_line;
 use postgres::config::{Host, SslMode, SslNegotiation};
 use postgres::error::SqlState;
 use postgres::types::{FromSql, ToSql, Type};
@@ -253,7 +254,7 @@ fn last_cause(error: &postgres::Error) -> String {
     while let Some(next) = cause.source() {
         cause = next;
     }
-    cause.to_string()
+    one_line(&cause.to_string())
 }
 
 /// What the server or the system says, in a sentence. None of these texts has a password in it.
@@ -265,7 +266,7 @@ fn explain(error: &postgres::Error, address: &Address, wait: Duration) -> Error 
             why: last_cause(error),
         };
     };
-    let why = said.message().to_owned();
+    let why = one_line(said.message());
     let user = address.user.clone();
     match *said.code() {
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {

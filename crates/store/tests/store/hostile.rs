@@ -230,3 +230,19 @@ fn wrong_answers_are_said() {
     });
     assert!(text.contains("it is PostgreSQL 0; 15 or newer"), "{text}");
 }
+
+#[test]
+fn what_a_server_says_is_one_escaped_line_of_bounded_length() {
+    for code in ["XX000", "28P01", "3D000", "42501", "57P01", "XX001"] {
+        let said = said("sslmode=disable", move |stream| {
+            heard(stream, false);
+            let long = "x".repeat(2_000);
+            let words = format!("a\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\u{202e}b\r\nINJECTED {long}");
+            let body = format!("SFATAL\0VFATAL\0C{code}\0M{words}\0D{words}\0H{words}\0\0");
+            stream.write_all(&message(b'E', body.as_bytes())).unwrap();
+        });
+        assert!(said.contains("INJECTED") && said.len() < 1000, "{said}");
+        let acts = |c: char| c.is_control() || c == '\u{202e}';
+        assert!(!said.contains(acts), "{said:?}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use clap::FromArgMatches;
+use fathom_conduct::redaction;
 
 use super::Arguments;
 use crate::cli::{Cli, Verb, command};
@@ -53,10 +54,25 @@ pub(super) fn words(given: impl Iterator<Item = OsString>, time: &str) -> Option
         && after.time == crate::cli::quantities::duration(time).ok()
         && (after.runs, after.min_runs, after.max_runs) == (None, None, None);
     is_same.then(|| {
-        let quoted = longer
-            .iter()
-            .map(|word| shell_words::quote(word).into_owned());
+        let before = [""].into_iter().chain(longer.iter().map(String::as_str));
+        let quoted = before.zip(&longer).map(|(before, word)| {
+            let told = match may_be_secret(before, word) {
+                true => redaction::typed_word(word),
+                false => word.clone(),
+            };
+            redaction::line([told])
+        });
         ["fathom".to_owned()].into_iter().chain(quoted).collect()
+    })
+}
+
+/// Whether it is the value of an option that takes secrets. Commands stay as they were typed.
+fn may_be_secret(before: &str, word: &str) -> bool {
+    ["--env", "--store"].iter().any(|option| {
+        before == *option
+            || word
+                .strip_prefix(option)
+                .is_some_and(|rest| rest.starts_with('='))
     })
 }
 
@@ -117,6 +133,15 @@ mod tests {
                 "{given:?}"
             );
         }
+    }
+
+    #[test]
+    fn secrets_are_variables_of_the_shell() {
+        let given = ["bench", "--env", "API_TOKEN=x MODE=y", "a ?key=1", "b"];
+        assert_eq!(
+            longer(&given).as_deref(),
+            Some("fathom bench --time 2m --env \"'API_TOKEN=${API_TOKEN}' 'MODE=y'\" 'a ?key=1' b")
+        );
     }
 
     #[test]

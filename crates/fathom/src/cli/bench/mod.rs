@@ -16,6 +16,7 @@ use fathom_model::{Outcome, StopReason};
 use progress::Line;
 
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::{path_conflicts, write};
 
 /// Measures, prints, writes. Returns the exit code.
@@ -37,10 +38,10 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if !shows.progress
         && let Some(text) = announced(&arguments, &rounds)
     {
-        anstream::eprintln!("{text}");
+        say!("{text}");
     }
     if let Some(text) = too_few(&arguments, &plan) {
-        anstream::eprintln!("{text}");
+        say!("{text}");
     }
     let mut line = Line::new(&rounds, shows.progress, shows.progress_width);
     let measured = fathom_conduct::bench(&plan, &mut line);

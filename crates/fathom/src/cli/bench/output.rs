@@ -94,7 +94,7 @@ pub(super) fn write(
     if !targets(arguments).any(write::is_stdout) && arguments.style != Style::None {
         let longer = |time: &str| longer::words(std::env::args_os().skip(1), time);
         let text = report::terminal_with(record, &shows.options, &longer);
-        write::print(text.as_bytes())?;
+        write::print(&text)?;
     }
     // A file was written run by run.
     if arguments.json.as_deref().is_some_and(write::is_stdout) {
@@ -103,7 +103,7 @@ pub(super) fn write(
             path: "standard output".into(),
             error,
         })?;
-        write::print(&bytes)?;
+        write::export(Path::new("-"), &bytes)?;
     }
     let export = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
         Some(path) => write::export(path, text()),

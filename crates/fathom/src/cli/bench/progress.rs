@@ -1,6 +1,5 @@
 //! The progress line on standard error.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use fathom_conduct::bench::SoFar;
@@ -9,6 +8,7 @@ use fathom_measure::{Plan, StopRule};
 use fathom_model::{Estimate, Run};
 use fathom_report::{Progress, progress_line};
 
+use crate::cli::out;
 use crate::cli::screen;
 
 /// The line is drawn this often at most, and only between runs.
@@ -55,7 +55,7 @@ impl<'a> Line<'a> {
     pub(super) fn clear(&mut self) {
         if self.line.take().is_some() {
             // A line that can't be drawn is no reason to stop measuring.
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+            out::redraw("");
         }
     }
 
@@ -83,7 +83,7 @@ impl<'a> Line<'a> {
             },
             self.width.saturating_sub(1),
         );
-        let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+        out::redraw(&text);
         self.line = Some(text);
         self.drawn = Some(Instant::now());
     }

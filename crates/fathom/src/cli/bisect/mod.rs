@@ -83,7 +83,7 @@ fn show(arguments: &Arguments, record: &BisectRecord) -> Result<(), Failure> {
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::bisect_terminal(record, &options).as_bytes())?;
+        write::print(&report::bisect_terminal(record, &options))?;
     }
     if let Some(path) = &arguments.json {
         let mut bytes = Vec::new();

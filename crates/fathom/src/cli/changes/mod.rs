@@ -45,7 +45,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         }
     }
     let options = ChangesOptions { all: arguments.all };
-    write::print(changes_terminal(&record, options).as_bytes())?;
+    write::print(&changes_terminal(&record, options))?;
     Ok(0)
 }
 

@@ -9,6 +9,7 @@ use fathom_conduct::ExportPlan;
 use fathom_report::escape;
 
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::write;
 
 /// Writes. Returns the exit code.
@@ -34,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
             "left out: {} x {}: {}",
             entry.count, entry.what, entry.reason
         );
-        anstream::eprintln!("{}", escape(&text));
+        say!("{}", escape(&text));
     }
     Ok(0)
 }

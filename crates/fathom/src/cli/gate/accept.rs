@@ -81,15 +81,12 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
         .open(&file)
         .map_err(failed)?;
     open.write_all(text.as_bytes()).map_err(failed)?;
-    write::print(
-        format!(
-            "{} may be worse until {}: the waiver is in {}. It applies once it is in base; commit it.\n",
-            fathom_report::escape(&accept.name),
-            accept.until,
-            file.display()
-        )
-        .as_bytes(),
-    )?;
+    write::print(&format!(
+        "{} may be worse until {}: the waiver is in {}. It applies once it is in base; commit it.\n",
+        fathom_report::escape(&accept.name),
+        accept.until,
+        file.display()
+    ))?;
     Ok(0)
 }
 

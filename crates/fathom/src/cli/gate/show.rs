@@ -48,7 +48,7 @@ pub(super) fn show(arguments: &Arguments, record: &GateRecord) -> Result<(), Fai
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::gate_terminal(record, &options).as_bytes())?;
+        write::print(&report::gate_terminal(record, &options))?;
     }
     if let Some(path) = &arguments.json {
         let mut bytes = Vec::new();

@@ -9,6 +9,7 @@ use fathom_conduct::keep::{KeepPlan, Keeper, Save};
 use fathom_report as report;
 
 use crate::cli::failure::{Failure, USAGE};
+use crate::cli::out::say;
 use crate::cli::{saving, screen, write};
 
 /// Reads, prints. Returns the exit code.
@@ -30,7 +31,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     show(arguments, &imports)?;
     for refused in &imports.refused {
         let text = format!("{}: {}", refused.file, refused.why);
-        anstream::eprintln!("not imported: {}", report::escape(&text));
+        say!("not imported: {}", report::escape(&text));
     }
     Ok(match imports.refused.is_empty() {
         true => 0,
@@ -88,13 +89,13 @@ fn save(keeper: &Keeper, imports: &Imports) -> Result<(), Failure> {
         .filter(|record| record.revision.is_some());
     if own.count() < ids.len() {
         for note in keeper.notes() {
-            anstream::eprintln!("note: {}", report::escape(note));
+            say!("note: {}", report::escape(note));
         }
     }
     let store = report::escape(&saving::shown(keeper.location()));
     match ids.as_slice() {
-        [id] => anstream::eprintln!("saved as {} in {store}", &id[..12]),
-        several => anstream::eprintln!("{} records saved in {store}", several.len()),
+        [id] => say!("saved as {} in {store}", &id[..12]),
+        several => say!("{} records saved in {store}", several.len()),
     }
     Ok(())
 }
@@ -109,7 +110,7 @@ fn show(arguments: &Arguments, imports: &Imports) -> Result<(), Failure> {
             saved: is_saved(arguments),
             of_no_format: imports.of_no_format,
         };
-        write::print(report::import_terminal(&imports.records, &options).as_bytes())?;
+        write::print(&report::import_terminal(&imports.records, &options))?;
     }
     let Some(path) = &arguments.json else {
         return Ok(());

@@ -14,6 +14,7 @@ use fathom_machine::Fitness;
 use fathom_measure::{CommandLine, Input, Output, interrupt};
 
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::saving::Saver;
 use crate::cli::{screen, write};
 
@@ -69,7 +70,7 @@ fn list() -> Result<i32, Failure> {
     for heading in fathom_machine::headings() {
         text.push_str(&format!("{:<28} {}\n", heading.id, heading.title));
     }
-    write::print(text.as_bytes())?;
+    write::print(&text)?;
     Ok(0)
 }
 
@@ -126,9 +127,7 @@ fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     let text = fathom_report::machine_terminal(&record.results, shown);
     finish(arguments, saver, &record, &text, record.complete)?;
     if !record.complete {
-        anstream::eprintln!(
-            "interrupted: what had ended is there; the rest has no figure or is missing"
-        );
+        say!("interrupted: what had ended is there; the rest has no figure or is missing");
         return Ok(INTERRUPTED);
     }
     Ok(0)
@@ -147,7 +146,7 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     let Checked { record, failure } = fathom_conduct::check(&plan);
     screen::redraw(draws, "");
     if let Some(failure) = failure {
-        anstream::eprintln!("warning: a program could not be run against itself: {failure}");
+        say!("warning: a program could not be run against itself: {failure}");
     }
     finish(
         arguments,
@@ -157,9 +156,7 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
         record.complete,
     )?;
     if !record.complete {
-        anstream::eprintln!(
-            "interrupted: no program was run against itself for as long as it takes"
-        );
+        say!("interrupted: no program was run against itself for as long as it takes");
         return Ok(INTERRUPTED);
     }
     Ok(i32::from(record.report.fitness == Fitness::Unfit))
@@ -213,5 +210,5 @@ fn show(arguments: &Arguments, value: &impl serde::Serialize, text: &str) -> Res
     if arguments.html.as_deref().is_some_and(write::is_stdout) {
         return Ok(());
     }
-    write::print(text.as_bytes())
+    write::print(text)
 }

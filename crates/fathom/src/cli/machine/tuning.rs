@@ -25,10 +25,10 @@ pub(super) fn fix() -> Result<i32, Failure> {
         let text = format!(
             "nothing to change: what this system offers to set is as it should be{earlier}\n"
         );
-        write::print(text.as_bytes())?;
+        write::print(&text)?;
         return Ok(0);
     }
-    write::print(listing("to be changed:", &planned, false).as_bytes())?;
+    write::print(&listing("to be changed:", &planned, false))?;
     needs_root("--fix")?;
     let state = Path::new(STATE);
     if let Some(folder) = state.parent() {
@@ -42,7 +42,7 @@ pub(super) fn fix() -> Result<i32, Failure> {
         "{} changed; 'fathom machine --restore' puts them back\n",
         settings(done.len())
     );
-    write::print(text.as_bytes())?;
+    write::print(&text)?;
     Ok(0)
 }
 
@@ -63,12 +63,12 @@ pub(super) fn restore() -> Result<i32, Failure> {
             "nothing to put back: --fix keeps what it changes in {STATE}, which is not there: \
              nothing was changed, or all was put back already\n"
         );
-        write::print(text.as_bytes())?;
+        write::print(&text)?;
         return Ok(0);
     }
     needs_root("--restore")?;
     let done = tune::restore(Path::new("/"), Path::new(STATE)).map_err(refused)?;
-    write::print(listing("put back:", &done, true).as_bytes())?;
+    write::print(&listing("put back:", &done, true))?;
     Ok(0)
 }
 

@@ -18,6 +18,7 @@ use fathom_trace::Tier;
 use progress::Progress;
 
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::{path_conflicts, rights, screen, write};
 
 /// Measures, observes, prints. Returns the exit code.
@@ -92,7 +93,7 @@ fn show(arguments: &Arguments, record: &PipeRecord) -> Result<(), Failure> {
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::pipe_terminal(record, &options).as_bytes())?;
+        write::print(&report::pipe_terminal(record, &options))?;
     }
     if let Some(path) = write::not_grown(arguments.json.as_deref()) {
         let mut bytes = Vec::new();
@@ -111,7 +112,7 @@ fn show(arguments: &Arguments, record: &PipeRecord) -> Result<(), Failure> {
 
 fn say_where(path: &Path) {
     if !write::is_stdout(path) {
-        anstream::eprintln!(
+        say!(
             "the chart is in {}",
             report::escape(&path.display().to_string())
         );

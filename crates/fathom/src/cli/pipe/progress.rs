@@ -1,6 +1,5 @@
 //! One line on standard error that says what is run; drawn between runs only.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use fathom_conduct::{Event, Observer};
@@ -8,6 +7,7 @@ use fathom_measure::pipeline::Kind;
 use fathom_model::PipeStage;
 use fathom_report::{escape, shorten};
 
+use crate::cli::out;
 use crate::cli::{machine_changed, screen};
 
 /// The line is drawn this often at most.
@@ -34,7 +34,7 @@ impl Progress {
     pub(super) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             // A line that can't be drawn is no reason to stop measuring.
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+            out::redraw("");
         }
     }
 
@@ -46,7 +46,7 @@ impl Progress {
         self.drawn = Some(Instant::now());
         let line = shorten(&escape(what), screen::stderr_width().saturating_sub(1));
         // As above.
-        let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+        out::redraw(&line);
     }
 
     /// Says which run starts.

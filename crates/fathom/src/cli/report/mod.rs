@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         let (files, changed) = site(folder, &pages::report_site(&report))?;
         let text = format!("{files} files in {}, {changed} changed\n", folder.display());
         if !arguments.html.as_deref().is_some_and(write::is_stdout) {
-            write::print(text.as_bytes())?;
+            write::print(&text)?;
         }
     }
     Ok(0)

@@ -60,7 +60,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
             screen::speaks_unicode(),
             arguments.verbose,
         );
-        write::print(text.as_bytes())?;
+        write::print(&text)?;
     }
     let record = CatalogueRecord {
         schema_version: SCHEMA_VERSION,

@@ -190,7 +190,7 @@ fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, 
         .collect::<Result<Vec<_>, _>>()?;
     if !json_to_stdout(arguments) {
         for plan in &plans {
-            write::print(report::plan_terminal(plan).as_bytes())?;
+            write::print(&report::plan_terminal(plan))?;
         }
     }
     write_json(arguments, |bytes| report::plan_json(&plans, bytes))?;
@@ -323,7 +323,7 @@ fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure>
         screen::stdout_has_colour(),
         screen::speaks_unicode(),
     );
-    write::print(format!("{text}\n").as_bytes())
+    write::print(&format!("{text}\n"))
 }
 
 fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Result<(), Failure> {
@@ -334,7 +334,7 @@ fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Re
             screen::stdout_has_colour(),
             screen::speaks_unicode(),
         );
-        write::print(text.as_bytes())?;
+        write::print(&text)?;
     }
     let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
     write_json(arguments, |bytes| report::experiment_json(&all, bytes))?;

@@ -1,11 +1,10 @@
 //! The line that says what is being done.
 
-use std::io::Write;
-
 use fathom_experiment::prepare::StepKind;
 use fathom_experiment::session::Event;
 use fathom_report::{escape, shorten};
 
+use crate::cli::out;
 use crate::cli::{machine_changed, screen};
 
 /// One line on standard error, redrawn; where it can't be drawn, a line for each step.
@@ -48,20 +47,16 @@ impl Line {
             }
         };
         let text = format!("{}: {text}", self.name);
-        // A line that can't be drawn is no reason to stop.
-        let _ = match self.draws {
-            true => {
-                let line = shorten(&text, screen::stderr_width() - 1);
-                write!(std::io::stderr(), "\r{line}\x1b[K")
-            }
-            false => writeln!(std::io::stderr(), "{text}"),
-        };
+        match self.draws {
+            true => out::redraw(&shorten(&text, screen::stderr_width() - 1)),
+            false => out::say_lines(&text),
+        }
     }
 
     /// Takes it away.
     pub(super) fn clear(&self) {
         if self.draws {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+            out::redraw("");
         }
     }
 }

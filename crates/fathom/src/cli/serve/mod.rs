@@ -17,6 +17,7 @@ use fathom_report as report;
 use progress::Line;
 
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
+use crate::cli::out::say;
 use crate::cli::{path_conflicts, screen, write};
 
 /// Exit code when a budget is exceeded.
@@ -138,12 +139,12 @@ fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::serve_terminal(record, &options).as_bytes())?;
+        write::print(&report::serve_terminal(record, &options))?;
     }
     if let Some(path) = &arguments.html {
         write::export(path, report::serve_html(record))?;
         if !write::is_stdout(path) {
-            anstream::eprintln!(
+            say!(
                 "the page is in {}",
                 report::escape(&path.display().to_string())
             );

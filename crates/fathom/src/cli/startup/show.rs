@@ -5,6 +5,7 @@ use fathom_report as report;
 
 use super::Arguments;
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::{screen, write};
 
 /// To standard output, and into the files that were asked for.
@@ -20,13 +21,13 @@ pub(super) fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), 
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::startup_terminal(record, &options).as_bytes())?;
+        write::print(&report::startup_terminal(record, &options))?;
     }
     write_json(arguments, record)?;
     if let Some(path) = &arguments.html {
         write::export(path, report::startup_html(record))?;
         if !write::is_stdout(path) {
-            anstream::eprintln!(
+            say!(
                 "the picture is in {}",
                 report::escape(&path.display().to_string())
             );

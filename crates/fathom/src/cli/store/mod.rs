@@ -13,6 +13,7 @@ use fathom_report as report;
 use fathom_store::{Head, Prune, Selector, date};
 
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::{screen, write};
 
 /// Records that a list shows.
@@ -93,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Verb::Load { files } => {
             let (store, loaded) = stores::load(asked, &here, files).map_err(ConductError::from)?;
             for (old, new) in &loaded.not_renamed {
-                anstream::eprintln!(
+                say!(
                     "warning: {} is not renamed to {} here: both are benchmarks of one record",
                     report::escape(old),
                     report::escape(new)
@@ -107,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
             )
         }
     };
-    write::print(format!("{said}\n").as_bytes())?;
+    write::print(&format!("{said}\n"))?;
     Ok(0)
 }
 
@@ -118,7 +119,7 @@ fn info(store: &mut fathom_store::Store, json: Option<&Path>) -> Result<i32, Fai
     }
     if !json.is_some_and(write::is_stdout) {
         let text = report::store_terminal(&record, screen::stdout_width());
-        write::print(text.as_bytes())?;
+        write::print(&text)?;
     }
     Ok(0)
 }

@@ -2,7 +2,6 @@
 
 mod arguments;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +14,7 @@ use fathom_conduct::ui::{Answer, Asked, Redirect, Ui};
 use fathom_report::{self as pages, ReportRows};
 
 use crate::cli::failure::Failure;
+use crate::cli::out::{self, say};
 use crate::cli::write;
 
 /// How long a page waits for a change before it asks again: less than browsers and proxies do.
@@ -42,9 +42,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let ui = Ui::bind(arguments.port)?;
     let address = ui.address();
     fathom_measure::interrupt::catch();
-    write::print(format!("{address}\n").as_bytes())?;
-    anstream::eprintln!("{} until Ctrl-C", pages::escape(&name));
-    let opened = match !arguments.no_open && std::io::stdout().is_terminal() {
+    write::print(&format!("{address}\n"))?;
+    say!("{} until Ctrl-C", pages::escape(&name));
+    let opened = match !arguments.no_open && out::stdout_is_terminal() {
         true => open(&address),
         false => None,
     };

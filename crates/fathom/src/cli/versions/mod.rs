@@ -184,7 +184,7 @@ fn show(arguments: &Arguments, record: &VersionsRecord) -> Result<(), Failure> {
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::versions_terminal(record, &options).as_bytes())?;
+        write::print(&report::versions_terminal(record, &options))?;
     }
     if let Some(path) = &arguments.json {
         let mut bytes = Vec::new();

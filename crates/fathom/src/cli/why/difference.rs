@@ -69,7 +69,7 @@ fn show(arguments: &Arguments, record: &DifferenceRecord) -> Result<(), Failure>
             unicode: screen::speaks_unicode(),
             verbose: arguments.verbose,
         };
-        write::print(report::difference_terminal(record, &options).as_bytes())?;
+        write::print(&report::difference_terminal(record, &options))?;
     }
     let Some(path) = &arguments.json else {
         return Ok(());

@@ -17,6 +17,7 @@ use fathom_report as report;
 
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
+use crate::cli::out::say;
 use crate::cli::target::{Source, target};
 use crate::cli::{machine_changed, mistakes, path_conflicts, rights, screen, write};
 
@@ -163,7 +164,7 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
             threads: arguments.threads,
             processes: arguments.processes,
         };
-        write::print(report::explain_terminal(explanation, &options).as_bytes())?;
+        write::print(&report::explain_terminal(explanation, &options))?;
     }
     if let Some(path) = &arguments.json {
         let mut bytes = Vec::new();
@@ -185,7 +186,7 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
 
 fn say_where(path: &Path) {
     if !write::is_stdout(path) {
-        anstream::eprintln!(
+        say!(
             "the picture is in {}",
             report::escape(&path.display().to_string())
         );

@@ -26,7 +26,7 @@ pub(super) fn print() -> Result<i32, Failure> {
             }
         }
     }
-    write::print(text.as_bytes())?;
+    write::print(&text)?;
     Ok(0)
 }
 

@@ -12,11 +12,61 @@ pub fn escape(text: &str) -> String {
     escape_where(text, must_be_visible)
 }
 
+/// What a program elsewhere said, as a part of a message: one line, escaped, not longer than a message
+/// should be.
+pub fn one_line(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let mut characters = text.trim().chars();
+    let head: String = characters.by_ref().take(LONGEST).collect();
+    let end = if characters.next().is_some() {
+        "…"
+    } else {
+        ""
+    };
+    escape(&head) + end
+}
+
 /// Like [`escape`], and also everything that isn't ASCII: for terminals that can't show it.
-pub(crate) fn escape_to_ascii(text: &str) -> String {
+pub fn escape_to_ascii(text: &str) -> String {
     escape_where(text, |character| {
         !character.is_ascii() || must_be_visible(character)
     })
+}
+
+/// The last door before a terminal: a whole text with lines, tabs and Fathom's own colours passes, and of
+/// all else what [`escape`] makes visible becomes so. What is from outside was escaped where it was put
+/// into the text, so that columns fit; here is what was forgotten.
+pub fn guarded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let colour = own_colour(rest);
+        let taken = colour.unwrap_or(character.len_utf8());
+        let (part, after) = rest.split_at(taken);
+        rest = after;
+        match character {
+            '\n' | '\t' | '\u{a0}' => out.push(character),
+            _ if colour.is_some() => out.push_str(part),
+            _ => out.push_str(&escape(part)),
+        }
+    }
+    out
+}
+
+/// The length of a sequence at the beginning that sets a colour or weight that Fathom uses. Concealed,
+/// reversed and blinking text is none of them.
+fn own_colour(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix("\u{1b}[")?;
+    let end = inside.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    let is_own = |number: &str| {
+        matches!(
+            number.parse(),
+            Ok(0_u8..=4 | 22 | 24 | 30..=37 | 39 | 90..=97)
+        )
+    };
+    let numbers = &inside[..end];
+    let is_short = numbers.is_empty() || numbers.split(';').take(5).all(is_own);
+    (inside[end..].starts_with('m') && is_short && end <= 14).then_some(end + 3)
 }
 
 fn escape_where(text: &str, hide: impl Fn(char) -> bool) -> String {
@@ -85,6 +135,34 @@ mod tests {
     }
 
     #[test]
+    fn what_a_server_says_is_one_line() {
+        assert_eq!(
+            one_line("no\nsuch \u{1b}[2Jtable\n"),
+            "no\\nsuch \\u{1b}[2Jtable"
+        );
+        let long = one_line(&"x\n".repeat(1_000_000));
+        assert!(long.len() < 1000 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn only_own_colours_pass_the_last_door() {
+        let own = "\u{1b}[1m\u{1b}[31merror\u{1b}[0m: a\tb\u{1b}[1;31m\n\u{1b}[m";
+        assert_eq!(guarded(own), own);
+        for (foreign, shown) in [
+            ("\u{1b}[8mx", "\\u{1b}[8mx"),
+            ("\u{1b}[2J", "\\u{1b}[2J"),
+            ("\u{1b}[7m", "\\u{1b}[7m"),
+            ("\u{1b}[38;5;1m", "\\u{1b}[38;5;1m"),
+            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("a\rb\0", "a\\rb\\u{0}"),
+            ("\u{202e}x\u{1b}[", "\\u{202e}x\\u{1b}["),
+        ] {
+            assert_eq!(guarded(foreign), shown);
+        }
+    }
+
+    #[test]
     fn ordinary_text_of_any_language_stays() {
         let text = "grep 'naïve|日本' \\d+ Привет 🚀";
         assert_eq!(escape(text), text);
@@ -100,6 +178,9 @@ mod tests {
         fn nothing_that_controls_a_terminal_survives(text in ".*") {
             let escaped = escape(&text);
             assert!(!escaped.chars().any(must_be_visible), "{escaped:?}");
+            let mut printed = guarded(&text);
+            printed.retain(|c| !"\n\t\u{a0}".contains(c));
+            assert!(!printed.replace("\u{1b}[", "").chars().any(must_be_visible));
             assert!(escape_to_ascii(&text).bytes().all(|b| (0x20..0x7f).contains(&b)));
         }
     }
