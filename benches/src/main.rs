@@ -9,6 +9,7 @@
 )]
 
 mod aa;
+mod aa_stored;
 mod account;
 mod changes;
 mod compile;
@@ -117,6 +118,7 @@ fn everything(options: &Options) -> Result<()> {
             "memory" => vec![memory::measure(&tools, options)?],
             "changes" => changes::measure(options)?,
             "gates" => gates::measure(options)?,
+            "aa-stored" => aa_stored::measure(&tools, options)?,
             "gate-live" => gate_live::measure(&tools, options)?,
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],

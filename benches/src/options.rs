@@ -45,7 +45,8 @@ pub(crate) const FIGURES: [Figure; 21] = [
 ];
 
 /// Measured only when they are named: they take as long as many others together.
-pub(crate) const BY_NAME: [Figure; 1] = [figure("gate-live", 780, 780)];
+pub(crate) const BY_NAME: [Figure; 2] =
+    [figure("gate-live", 780, 780), figure("aa-stored", 900, 900)];
 
 /// What all figures together may take.
 const MINUTES: u32 = 31;
@@ -58,7 +59,7 @@ Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account differences tracing startup
 pipe serve ppbert power aa machine machine-stability store changes gates import report
-Only by name: gate-live
+Only by name: gate-live aa-stored
 
 Options:
   --minutes N             at most this long (default 31), parted among the figures: fewer figures get more
@@ -67,6 +68,7 @@ Options:
   --power-repetitions N   most comparisons of each kind for power (default 20)
   --early-rounds N        most rounds of the sessions of aa that may stop early (default 85; 50 if busy)
   --blocks N              most blocks of each tool for floor (default 96)
+  --gap N                 seconds between two records of a program for aa-stored (default 30)
   --quick                 a tenth of everything: shows that it works, proves nothing
   --markdown FILE         write the tables to a file as well
 
@@ -90,6 +92,8 @@ pub(crate) struct Options {
     pub early_rounds: Option<u32>,
     /// Most blocks of each tool for `floor`.
     pub blocks: usize,
+    /// Seconds between two records of a program for `aa-stored`.
+    pub gap: u32,
     /// A tenth of everything.
     pub quick: bool,
     /// Where the tables go, besides standard output.
@@ -111,6 +115,7 @@ impl Options {
             power_repetitions: 3,
             early_rounds: None,
             blocks: 4,
+            gap: 30,
             quick: true,
             markdown: None,
         };
@@ -134,6 +139,7 @@ impl Options {
                 "--repetitions" => options.repetitions = number()? as usize,
                 "--power-repetitions" => options.power_repetitions = number()? as usize,
                 "--early-rounds" => options.early_rounds = Some(number()?),
+                "--gap" => options.gap = number()?,
                 "--blocks" => options.blocks = number()? as usize,
                 "--quick" => {
                     options.repetitions = 4;
@@ -194,7 +200,7 @@ mod tests {
             [figure("aa", 140, 350)]
         );
         assert_eq!(parse("aa --repetitions 7").unwrap().repetitions, 7);
-        assert_eq!(parse("gate-live").unwrap().figures, BY_NAME);
+        assert_eq!(parse("gate-live").unwrap().figures, BY_NAME[..1]);
     }
 
     #[test]

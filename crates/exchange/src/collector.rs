@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Error;
-use fathom_model::imported::{Benchmark, Direction, Imported, LeftOut, Source, Summary, Values};
+use fathom_model::imported::{
+    Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, direction_of_unit,
+};
 
 /// With names and parameters of usual length, so many take about 200 MB.
 const MOST_BENCHMARKS: usize = 200_000;
@@ -21,8 +23,11 @@ pub(crate) struct Measure {
     parameters: BTreeMap<String, String>,
     metric: String,
     unit: String,
-    direction: Option<u8>,
+    direction: Option<Direction>,
+    exact: bool,
     threads: Option<u64>,
+    /// What the file says of how it was measured: it is a parameter where the file says different things.
+    conditions: BTreeMap<String, String>,
 }
 
 impl Measure {
@@ -32,30 +37,36 @@ impl Measure {
         unit: impl Into<String>,
     ) -> Measure {
         let [name, metric, unit] = [name.into(), metric.into(), unit.into()].map(shortened);
-        let direction = match unit.as_str() {
-            "ns" | "us" | "µs" | "ms" | "s" | "B" | "ns/op" | "B/op" | "allocs/op" | "sec/op" => {
-                Some(0)
-            }
-            "MB/s" | "B/s" | "MiB/s" | "op/s" | "ops/s" | "1/s" => Some(1),
-            _ => None,
-        };
         Measure {
             name,
             parameters: BTreeMap::new(),
             metric,
+            direction: direction_of_unit(&unit),
             unit,
-            direction,
+            exact: false,
             threads: None,
+            conditions: BTreeMap::new(),
         }
     }
 
     pub(crate) fn lower(mut self) -> Measure {
-        self.direction = Some(0);
+        self.direction = Some(Direction::LowerIsBetter);
         self
     }
 
     pub(crate) fn higher(mut self) -> Measure {
-        self.direction = Some(1);
+        self.direction = Some(Direction::HigherIsBetter);
+        self
+    }
+
+    /// A count that is the same each time.
+    pub(crate) fn exact(mut self) -> Measure {
+        self.exact = true;
+        self
+    }
+
+    pub(crate) fn under(mut self, conditions: &BTreeMap<String, String>) -> Measure {
+        self.conditions.clone_from(conditions);
         self
     }
 
@@ -94,6 +105,9 @@ pub(crate) struct Collector {
     version: Option<String>,
     environment: BTreeMap<String, String>,
     benchmarks: Vec<Benchmark>,
+    /// Of each benchmark.
+    conditions: Vec<BTreeMap<String, String>>,
+    units: HashMap<String, (Option<Direction>, bool)>,
     index: HashMap<Measure, usize>,
     left_out: Vec<LeftOut>,
     left_out_index: HashMap<(String, String), usize>,
@@ -107,6 +121,8 @@ impl Collector {
             version: None,
             environment: BTreeMap::new(),
             benchmarks: Vec::new(),
+            conditions: Vec::new(),
+            units: HashMap::new(),
             index: HashMap::new(),
             left_out: Vec::new(),
             left_out_index: HashMap::new(),
@@ -129,6 +145,16 @@ impl Collector {
             }
             None => self.left_out("environment", "more than 100 keys"),
         }
+    }
+
+    /// What the file says of a unit, for all its figures: which way is better, and whether it is exact.
+    pub(crate) fn unit(&mut self, unit: &str, direction: Option<Direction>, exact: bool) {
+        if self.units.len() >= MOST_LEFT_OUT && !self.units.contains_key(unit) {
+            return self.left_out("units", format!("more than {MOST_LEFT_OUT} are described"));
+        }
+        let known = self.units.entry(unit.to_owned()).or_default();
+        known.0 = direction.or(known.0);
+        known.1 |= exact;
     }
 
     pub(crate) fn left_out(&mut self, what: impl Into<String>, reason: impl Into<String>) {
@@ -291,15 +317,14 @@ impl Collector {
         if matches!(values, Values::Samples(_)) {
             self.index.insert(measure.clone(), at);
         }
+        self.conditions.push(measure.conditions);
         self.benchmarks.push(Benchmark {
             name: measure.name,
             parameters: measure.parameters,
             metric: measure.metric,
             unit: measure.unit,
-            direction: measure.direction.map(|way| match way {
-                0 => Direction::LowerIsBetter,
-                _ => Direction::HigherIsBetter,
-            }),
+            direction: measure.direction,
+            exact: measure.exact,
             values,
             iterations: Vec::new(),
             threads: measure.threads,
@@ -307,7 +332,41 @@ impl Collector {
         Some(at)
     }
 
+    /// What is true of all benchmarks is the environment; else it is a parameter of each.
+    fn place_conditions(&mut self) {
+        let all = std::mem::take(&mut self.conditions);
+        let mut keys: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
+            let first = all[0].get(key);
+            if let Some(value) = first
+                && all.iter().all(|one| one.get(key) == first)
+            {
+                self.environment(key, value);
+                continue;
+            }
+            for (benchmark, own) in self.benchmarks.iter_mut().zip(&all) {
+                let Some(value) = own.get(key).filter(|value| !value.is_empty()) else {
+                    continue;
+                };
+                let name = match benchmark.parameters.contains_key(key) {
+                    true => format!("{key} of the file"),
+                    false => key.clone(),
+                };
+                benchmark.parameters.insert(name, shortened(value.clone()));
+            }
+        }
+    }
+
     pub(crate) fn finish(mut self, file: &str) -> Result<Imported, Error> {
+        self.place_conditions();
+        for benchmark in &mut self.benchmarks {
+            if let Some((direction, exact)) = self.units.get(&benchmark.unit) {
+                benchmark.direction = direction.or(benchmark.direction);
+                benchmark.exact |= exact;
+            }
+        }
         let empty = |benchmark: &Benchmark| matches!(&benchmark.values, Values::Samples(list) if list.is_empty());
         for name in self
             .benchmarks

@@ -128,6 +128,9 @@ pub struct GateBenchmark {
     pub name: String,
     /// Name of the metric.
     pub metric: String,
+    /// More is better: a rate of another tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub higher_is_better: bool,
     /// Head / base; of the confirmation alone if there was one.
     pub ratio: Option<Estimate>,
     /// The answer.

@@ -193,6 +193,11 @@ pub enum DriftSource {
     /// The noise floor that `fathom machine --check` measured, where that is larger than what would
     /// be assumed.
     NoiseFloor,
+    /// What the runs of both sides waited for a CPU, where that is larger than the other allowance and can't
+    /// be taken off.
+    Waits,
+    /// Nothing drifts: counted exactly, or both sides are the same measurement.
+    None,
 }
 
 /// How far separate measurements of the same thing lie from each other.

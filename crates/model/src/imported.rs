@@ -105,6 +105,9 @@ pub struct Benchmark {
     pub unit: String,
     /// Which way is better, where that is known.
     pub direction: Option<Direction>,
+    /// Counted, so that each run of the same code has the same value: a difference needs no test.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
     /// The values.
     #[serde(flatten)]
     pub values: Values,
@@ -190,6 +193,26 @@ pub struct LeftOut {
     pub count: u64,
 }
 
+/// Which way is better, by the unit: times, sizes and allocations less, rates more, but for rates of what
+/// nobody wants. Of other units it isn't known.
+pub fn direction_of_unit(unit: &str) -> Option<Direction> {
+    match base_unit(unit).1 {
+        "seconds" | "bytes" | "B/op" | "allocs/op" => return Some(Direction::LowerIsBetter),
+        "GHz" => return Some(Direction::HigherIsBetter),
+        _ => {}
+    }
+    let (what, each) = unit.rsplit_once('/')?;
+    let of_time = ["s", "sec", "second", "ms", "us", "µs", "ns", "min"].contains(&each);
+    let unwanted = ["err", "fail", "miss", "fault", "timeout", "drop"]
+        .iter()
+        .any(|word| what.to_lowercase().contains(word));
+    match (of_time, unwanted) {
+        (false, _) => None,
+        (true, false) => Some(Direction::HigherIsBetter),
+        (true, true) => Some(Direction::LowerIsBetter),
+    }
+}
+
 /// The factor that brings values of a unit to seconds, bytes or operations per second, and what the
 /// unit is then called; any other unit stays. Tools differ in their units for the same thing, and a
 /// series has one.
@@ -202,9 +225,10 @@ pub fn base_unit(unit: &str) -> (f64, &str) {
         "min/op" => (60.0, "seconds"),
         "B" | "bytes" => (1.0, "bytes"),
         "ops/s" | "op/s" => (1.0, "ops/s"),
-        "ops/ms" => (1e3, "ops/s"),
-        "ops/us" => (1e6, "ops/s"),
-        "ops/ns" => (1e9, "ops/s"),
+        "ops/ms" | "op/ms" => (1e3, "ops/s"),
+        "ops/us" | "ops/µs" | "op/us" => (1e6, "ops/s"),
+        "ops/ns" | "op/ns" => (1e9, "ops/s"),
+        "ops/min" => (1.0 / 60.0, "ops/s"),
         "MB/s" => (1e6, "B/s"),
         "MiB/s" => (1_048_576.0, "B/s"),
         other => (1.0, other),

@@ -17,7 +17,7 @@ pub enum Unit {
 }
 
 /// Which way is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Less is better: all metrics of a run.
@@ -121,6 +121,15 @@ impl Metric {
     /// Which way is better.
     pub fn direction(self) -> Direction {
         Direction::LowerIsBetter
+    }
+
+    /// Whether it is counted, so that runs of the same work have the same value: where they do have it, a
+    /// difference needs no test.
+    pub fn is_exact(self) -> bool {
+        matches!(
+            self,
+            Metric::ReadBytes | Metric::WrittenBytes | Metric::ReadCalls | Metric::WriteCalls
+        )
     }
 
     /// The value of this metric for one run, in [`Metric::unit`]; `None` where it was not

@@ -108,6 +108,8 @@ pub struct ReportPoint {
 pub struct ReportComparison {
     /// Index of the earlier point.
     pub base: usize,
+    /// Both are compared by the time without waits for a CPU, though the series is of wall time.
+    pub wait_free: bool,
     /// Later / earlier with its interval.
     pub ratio: Estimate,
     /// What is allowed for.

@@ -28,6 +28,7 @@ fn row(name: &str, value: f64, verdict: GateVerdict) -> GateBenchmark {
     GateBenchmark {
         name: name.to_owned(),
         metric: "wall".to_owned(),
+        higher_is_better: false,
         ratio: Some(Estimate {
             value,
             low: value - 0.012,
@@ -287,6 +288,7 @@ fn the_schema_and_the_json_say_the_same() {
         ..record()
     };
     passed.benchmarks[0].floor_source = Some(FloorSource::History { gates: 23 });
+    passed.benchmarks[0].higher_is_better = true;
     (passed.benchmarks[1].base, passed.benchmarks[1].head) = (None, None);
     let shown = gate_terminal(&passed, &OPTIONS).replace('\n', " ");
     assert!(

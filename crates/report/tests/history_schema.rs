@@ -112,6 +112,8 @@ fn compare() -> CompareRecord {
             one(Verdict::Slower, DriftSource::Successive),
             one(Verdict::Same, DriftSource::Assumed),
             one(Verdict::Undecided, DriftSource::NoiseFloor),
+            one(Verdict::Undecided, DriftSource::Waits),
+            one(Verdict::Same, DriftSource::None),
         ],
         left_out: vec![NotCompared {
             benchmark: HOSTILE.to_owned(),
@@ -202,11 +204,11 @@ fn a_metric_of_unknown_direction_is_more_or_less_and_not_slower() {
     let options = HistoryOptions::default();
     let mut record = compare();
     let known = compare_terminal(&record, &options);
-    assert!(known.contains("1 slower, 1 faster, 1 same"), "{known}");
+    assert!(known.contains("1 slower, 1 faster, 2 same"), "{known}");
     for one in &mut record.comparisons {
         one.higher_is_better = None;
     }
     let unknown = compare_terminal(&record, &options);
-    assert!(unknown.contains("1 more, 1 less, 1 same"), "{unknown}");
+    assert!(unknown.contains("1 more, 1 less, 2 same"), "{unknown}");
     assert!(!unknown.contains("slower"), "{unknown}");
 }

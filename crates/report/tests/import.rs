@@ -121,6 +121,7 @@ fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
         "mitata.json",
         "tinybench-raw.json",
         "k6-summary-export.json",
+        "iai.txt",
     ];
     records.extend(files.map(sample));
     let mut out = Vec::new();

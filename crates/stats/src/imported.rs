@@ -11,6 +11,8 @@ pub enum IntervalFrom {
     Samples,
     /// The tool gave it; what it assumed is not known.
     Tool,
+    /// The quartiles and a number of samples, taken as independent and normal between the quartiles.
+    Quartiles,
     /// A standard deviation and a number of samples, taken as independent and of a normal mean.
     Deviation,
     /// Nothing: the interval is the value alone.
@@ -20,8 +22,8 @@ pub enum IntervalFrom {
 /// The middle of what was measured, in the unit of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Middle {
-    /// Median; where the tool gives none, its one value or its mean. The mean too where only that has
-    /// an interval.
+    /// Of median, the tool's one value and mean the first of which an interval is known; else the first that
+    /// is there.
     pub value: f64,
     /// Lower end of its interval.
     pub low: f64,
@@ -48,34 +50,54 @@ pub fn imported_middle(values: &Values) -> Option<Middle> {
         }
         Values::Summary(summary) => summary,
     };
-    let median = summary.median.or(summary.quantiles.get("50").copied());
-    let value = median.or(summary.value).or(summary.mean)?;
+    let quantile = |percent| summary.quantiles.get(percent).copied();
+    let median = summary.median.or(quantile("50"));
     let runs = summary.count.unwrap_or(1);
-    let own = summary.low.zip(summary.high);
-    // Some intervals are those of another figure, such as of the mean beside a median: an interval
-    // stands around the figure that it is of.
-    let own_of = |figure: f64| own.filter(|(low, high)| (*low..=*high).contains(&figure));
-    let deviation = summary.standard_deviation.filter(|_| runs > 1);
-    let of_mean = summary.mean.and_then(|mean| {
-        if let Some(ends) = own_of(mean) {
-            return Some((mean, ends, IntervalFrom::Tool));
-        }
-        let half = 1.96 * deviation? / (runs as f64).sqrt();
-        Some((mean, (mean - half, mean + half), IntervalFrom::Deviation))
-    });
-    let (value, (low, high), from) = match (own_of(value), of_mean) {
-        (Some(ends), _) => (value, ends, IntervalFrom::Tool),
-        (None, Some(of_mean)) => of_mean,
-        (None, None) => (value, (value, value), IntervalFrom::Nothing),
-    };
-    Some(Middle {
+    let root = (runs as f64).sqrt();
+    let middle = |value: f64, low, high, from| Middle {
         value,
         low,
         high,
         runs,
         from,
-    })
+    };
+    let around = |value: f64, half: f64, from| middle(value, value - half, value + half, from);
+    // A tool's interval is that of its one value or of its mean, if it gives one of them.
+    let of_tool = summary.low.zip(summary.high).and_then(|(low, high)| {
+        let inside = |value: &f64| (low..=high).contains(value);
+        let figures = [summary.value, summary.mean, median];
+        let value = figures.into_iter().flatten().find(inside)?;
+        Some(middle(value, low, high, IntervalFrom::Tool))
+    });
+    let of_quartiles = || {
+        let spread = quantile("75")? - quantile("25")?;
+        let known = runs >= FEWEST && spread >= 0.0;
+        let half = 1.96 * 1.2533 / 1.349 * spread / root;
+        let median = median.filter(|_| known)?;
+        Some(around(median, half, IntervalFrom::Quartiles))
+    };
+    let of_deviation = || {
+        let deviation = summary.standard_deviation.filter(|_| runs > 1)?;
+        let half = 1.96 * deviation / root;
+        // Where only one figure is there, the deviation is the one around it.
+        let value = match (summary.mean, summary.value, median) {
+            (Some(mean), ..) => mean,
+            (None, Some(value), _) => value,
+            (None, None, median) => median?,
+        };
+        Some(around(value, half, IntervalFrom::Deviation))
+    };
+    of_tool
+        .or_else(of_quartiles)
+        .or_else(of_deviation)
+        .or_else(|| {
+            let value = median.or(summary.value).or(summary.mean)?;
+            Some(around(value, 0.0, IntervalFrom::Nothing))
+        })
 }
+
+/// Quartiles of fewer samples say little of the spread.
+const FEWEST: u64 = 6;
 
 #[cfg(test)]
 mod tests {
@@ -99,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_stands_around_the_figure_that_it_is_of() {
+    fn an_interval_stands_around_the_estimate_that_it_is_of() {
         let both = Summary {
             mean: Some(2.0),
             median: Some(1.0),
@@ -107,33 +129,36 @@ mod tests {
             high: Some(2.2),
             ..Summary::default()
         };
-        let found = of(both.clone()).expect("both");
-        assert_eq!((found.value, found.low, found.high), (2.0, 1.8, 2.2));
-        let skewed = of(Summary {
-            standard_deviation: Some(5.0),
-            count: Some(100),
-            low: None,
-            ..both.clone()
-        })
-        .expect("both");
-        assert_eq!((skewed.value, skewed.low), (2.0, 2.0 - 1.96 * 0.5));
+        let found = of(both.clone()).expect("a mean");
+        assert_eq!(
+            (found.value, found.low, found.high, found.from),
+            (2.0, 1.8, 2.2, IntervalFrom::Tool)
+        );
+        // No figure lies in an interval of something else.
         let alone = of(Summary {
-            mean: None,
-            standard_deviation: Some(5.0),
-            count: Some(100),
-            ..both.clone()
+            low: Some(5.0),
+            high: Some(6.0),
+            ..both
         })
         .expect("a median");
         assert_eq!((alone.value, alone.from), (1.0, IntervalFrom::Nothing));
-        let mean = of(Summary {
-            median: None,
-            ..both
+        let skewed = Summary {
+            count: Some(100),
+            mean: Some(10.0),
+            median: Some(1.0),
+            standard_deviation: Some(5.0),
+            ..Summary::default()
+        };
+        let found = of(skewed.clone()).expect("a mean");
+        assert!((found.low - 9.02).abs() < 1e-9 && (found.high - 10.98).abs() < 1e-9);
+        let quartiles = [("25".to_owned(), 0.9), ("75".to_owned(), 1.2)];
+        let found = of(Summary {
+            quantiles: quartiles.into(),
+            ..skewed
         })
-        .expect("a mean");
-        assert_eq!(
-            (mean.low, mean.high, mean.from),
-            (1.8, 2.2, IntervalFrom::Tool)
-        );
+        .expect("a median");
+        assert_eq!((found.value, found.from), (1.0, IntervalFrom::Quartiles));
+        assert!((found.high - 1.0546).abs() < 1e-3, "{}", found.high);
         assert_eq!(
             of(Summary {
                 max: Some(1.0),

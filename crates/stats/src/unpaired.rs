@@ -67,6 +67,9 @@ pub struct UnpairedRatio {
 /// variance that was measured contains the scatter of the runs already, so the larger of both
 /// counts, with Student's t for its few degrees of freedom; one that was assumed is added.
 ///
+/// `besides` is a share by which the ratio may be off for another reason that is known of these
+/// measurements, such as waits for a CPU; it is added as an assumed drift is, however many they are.
+///
 /// Measurements that are not positive are left out; `None` if a side has none.
 ///
 /// ```
@@ -77,7 +80,7 @@ pub struct UnpairedRatio {
 ///     estimate: Estimate { value, low: value, high: value, level: 0.95 },
 /// };
 /// let drift = BetweenSessions::Assumed(0.05);
-/// let found = unpaired_ratio(&[measured(1.0)], &[measured(1.2)], drift).unwrap();
+/// let found = unpaired_ratio(&[measured(1.0)], &[measured(1.2)], drift, 0.0).unwrap();
 /// assert!((found.ratio.value - 1.2).abs() < 1e-9);
 /// assert!(found.ratio.low > 1.14 && found.ratio.high < 1.27 && found.p_value < 0.01);
 /// ```
@@ -85,6 +88,7 @@ pub fn unpaired_ratio(
     base: &[Measured],
     head: &[Measured],
     drift: BetweenSessions,
+    besides: f64,
 ) -> Option<UnpairedRatio> {
     let usable = |one: &&Measured| one.estimate.value > 0.0 && one.estimate.value.is_finite();
     let base: Vec<&Measured> = base.iter().filter(usable).collect();
@@ -109,11 +113,11 @@ pub fn unpaired_ratio(
     let (whole, freedom) = match drift {
         BetweenSessions::Measured { variance, freedom } => (own.max(variance * parts), freedom),
         BetweenSessions::Assumed(share) => {
-            let deviation = share.ln_1p() / quantile_of(0.975, f64::INFINITY);
+            let deviation = deviation_of(share);
             (own + deviation * deviation / 2.0 * parts, f64::INFINITY)
         }
     };
-    let deviation = whole.sqrt();
+    let deviation = whole.sqrt().hypot(deviation_of(besides));
     let half = quantile_of(0.975, freedom) * deviation;
     Some(UnpairedRatio {
         ratio: Estimate {
@@ -148,6 +152,11 @@ pub fn judge_unpaired(ratios: &[UnpairedRatio], margin: f64) -> Vec<Verdict> {
         }
     };
     ratios.iter().zip(claimed).map(judge).collect()
+}
+
+/// Standard deviation of a logarithm that stays below this share in 95 of 100 cases.
+fn deviation_of(share: f64) -> f64 {
+    share.ln_1p() / quantile_of(0.975, f64::INFINITY)
 }
 
 /// Logarithm of the ratio of two measurements, and its standard error.

@@ -77,7 +77,7 @@ fn claims(drift: Drift, earlier: usize, coded: bool, random: &mut Random) -> boo
         .collect();
     let (between, same) = between_sessions(&known, 1).unwrap();
     assert_eq!(same, coded);
-    let found = unpaired_ratio(&before[earlier - 1..], head, between).unwrap();
+    let found = unpaired_ratio(&before[earlier - 1..], head, between, 0.0).unwrap();
     let verdict = judge_unpaired(&[found], 0.01)[0];
     matches!(verdict, Verdict::Faster | Verdict::Slower)
 }
@@ -106,7 +106,8 @@ fn without_the_drift_most_identical_code_would_be_called_different() {
             .into_iter()
             .map(|level| session(level, 12, &mut random))
             .collect();
-        let found = unpaired_ratio(&both[..1], &both[1..], BetweenSessions::Assumed(0.0)).unwrap();
+        let found =
+            unpaired_ratio(&both[..1], &both[1..], BetweenSessions::Assumed(0.0), 0.0).unwrap();
         judge_unpaired(&[found], 0.01)[0] != Verdict::Undecided
     });
     assert!(claimed > 0.5, "{claimed}");
@@ -128,7 +129,7 @@ fn a_real_step_is_found_beside_the_drift() {
                 .collect();
             let (between, _) = between_sessions(&known, 1).unwrap();
             let head = session(1.2 * levels[8], 12, &mut random);
-            let found = unpaired_ratio(&sessions[8..], &[head], between).unwrap();
+            let found = unpaired_ratio(&sessions[8..], &[head], between, 0.0).unwrap();
             judge_unpaired(&[found], 0.01)[0] == Verdict::Slower
         });
         assert!(found > 0.95, "{found}");
@@ -144,9 +145,9 @@ fn several_measurements_of_each_side_know_more() {
         freedom: 20.0,
     };
     let width = |n: usize| {
-        let found = unpaired_ratio(&sessions[..n], &sessions[4..4 + n], between).unwrap();
+        let found = unpaired_ratio(&sessions[..n], &sessions[4..4 + n], between, 0.0).unwrap();
         found.ratio.high.ln() - found.ratio.low.ln()
     };
     assert!((width(1) / width(4) - 2.0).abs() < 1e-9);
-    assert!(unpaired_ratio(&[], &sessions, between).is_none());
+    assert!(unpaired_ratio(&[], &sessions, between, 0.0).is_none());
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use fathom_model::imported::{Benchmark, base_unit};
+use fathom_model::imported::{Benchmark, base_unit, direction_of_unit};
 use fathom_model::{Direction, ImportedRecord, Metric, Unit};
 use fathom_stats::{IntervalFrom, imported_middle, median_interval};
 use serde::Deserialize;
@@ -30,14 +30,21 @@ pub fn extract(record: &Value) -> Vec<NewPoint> {
         Some("machine") => machine(record),
         Some("machine_check") => machine_check(record),
         Some("run") => experiment(record),
-        Some("imported") => imported(record),
+        Some("imported") => match ImportedRecord::deserialize(record) {
+            Ok(record) => return imported_points(&record),
+            Err(_) => Vec::new(),
+        },
         Some("gate") => gate(record),
         _ => Vec::new(),
     };
+    finish(&mut points);
+    points
+}
+
+fn finish(points: &mut Vec<NewPoint>) {
     points.retain(|p| p.value.is_finite() && p.low.is_finite() && p.high.is_finite());
     let named = points.iter_mut();
     distinguish(named.map(|one| (&*one.benchmark, &mut one.parameters, &*one.metric)));
-    points
 }
 
 /// The same command twice in one session (a comparison with itself) makes two series. Each is a name,
@@ -68,7 +75,7 @@ fn bench(record: &Value) -> Vec<NewPoint> {
                 &summary["runs"],
                 NewPoint {
                     benchmark: word(&benchmark["name"]),
-                    parameters: pairs(&benchmark["parameters"]),
+                    parameters: bench_parameters(benchmark),
                     metric: metric.name().to_owned(),
                     unit: unit(metric.unit()).to_owned(),
                     direction: Some(direction(metric.direction())),
@@ -79,6 +86,19 @@ fn bench(record: &Value) -> Vec<NewPoint> {
         }
     }
     points
+}
+
+/// The parameters of a benchmark of `bench`, the file on its standard input among them.
+pub fn bench_parameters(benchmark: &Value) -> Vec<(String, String)> {
+    let mut parameters = pairs(&benchmark["parameters"]);
+    parameters.extend(input(benchmark));
+    parameters
+}
+
+/// The file on the standard input of a benchmark, or of what its conditions say.
+fn input(of: &Value) -> Vec<(String, String)> {
+    let file = of["input"]["file"].as_str();
+    Vec::from_iter(file.map(|file| ("input".to_owned(), file.to_owned())))
 }
 
 fn startup(record: &Value) -> Vec<NewPoint> {
@@ -189,13 +209,15 @@ fn pipe(record: &Value) -> Vec<NewPoint> {
     let commands: Vec<String> = stages.iter().map(|stage| word(&stage["command"])).collect();
     let runs = Value::from(list(&record["rounds"]).len());
     let one = |estimate: &Value, stage: Option<usize>, metric: &str, meaning: &str| {
+        let mut parameters = input(&record["conditions"]);
         let stage = stage.map(|stage| ("stage".to_owned(), word(&stages[stage]["name"])));
+        parameters.extend(stage);
         point(
             estimate,
             &runs,
             NewPoint {
                 benchmark: commands.join(" | "),
-                parameters: Vec::from_iter(stage),
+                parameters,
                 metric: metric.to_owned(),
                 meaning: meaning.to_owned(),
                 ..blank()
@@ -231,7 +253,7 @@ fn machine(record: &Value) -> Vec<NewPoint> {
         Some(NewPoint {
             benchmark: "machine".to_owned(),
             metric: word(&result["id"]),
-            direction: direction_of_unit(&unit),
+            direction: direction_of_unit(&unit).map(direction),
             unit,
             meaning: word(&result["method"]),
             value,
@@ -264,6 +286,15 @@ fn machine_check(record: &Value) -> Vec<NewPoint> {
 
 fn experiment(record: &Value) -> Vec<NewPoint> {
     let title = word(&record["title"]);
+    // The quick set has smaller inputs.
+    let quick = record["quick"] == true;
+    let parameters = |row: &Value| {
+        let mut parameters = pairs(&row["parameters"]);
+        if quick {
+            parameters.push(("set".to_owned(), "quick".to_owned()));
+        }
+        parameters
+    };
     let one = |row: &Value| {
         let measure = word(&row["measure"]);
         let subject = row["subject"]
@@ -275,9 +306,9 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
             &row["runs"],
             NewPoint {
                 benchmark: format!("{title} / {measure}{}", subject.unwrap_or_default()),
-                parameters: pairs(&row["parameters"]),
+                parameters: parameters(row),
                 metric: word(&row["metric"]),
-                direction: direction_of_unit(&unit),
+                direction: direction_of_unit(&unit).map(direction),
                 unit,
                 meaning: format!("median of the measure {measure:?} of an experiment"),
                 ..blank()
@@ -336,20 +367,18 @@ fn gate(record: &Value) -> Vec<NewPoint> {
     points
 }
 
-/// Times in seconds and sizes in bytes, whatever the tool's units: a series has one unit. What an interval
-/// rests on is part of the meaning.
-fn imported(record: &Value) -> Vec<NewPoint> {
-    let Ok(record) = ImportedRecord::deserialize(record) else {
-        return Vec::new();
-    };
+/// The points of what another tool measured. Times in seconds and sizes in bytes, whatever the tool's units: a
+/// series has one unit. What an interval rests on is part of the meaning.
+pub fn imported_points(record: &ImportedRecord) -> Vec<NewPoint> {
     let one = |one: &Benchmark| {
         let middle = imported_middle(&one.values)?;
         let (factor, unit) = base_unit(&one.unit);
         let what = match middle.from {
             IntervalFrom::Samples => "median of samples",
             IntervalFrom::Tool => "summary with the tool's own interval",
+            IntervalFrom::Quartiles => "summary; the interval of its median is from the quartiles",
             IntervalFrom::Deviation => {
-                "summary; its interval is from the standard deviation, as if samples were independent"
+                "summary; the interval of its mean is from the standard deviation, as if samples were independent"
             }
             IntervalFrom::Nothing => "summary without an interval",
         };
@@ -366,7 +395,9 @@ fn imported(record: &Value) -> Vec<NewPoint> {
             runs: u32::try_from(middle.runs).unwrap_or(u32::MAX),
         })
     };
-    record.benchmarks.iter().filter_map(one).collect()
+    let mut points: Vec<NewPoint> = record.benchmarks.iter().filter_map(one).collect();
+    finish(&mut points);
+    points
 }
 
 fn blank() -> NewPoint {
@@ -436,16 +467,6 @@ fn direction(direction: Direction) -> String {
         Direction::HigherIsBetter => "higher_is_better",
     };
     word.to_owned()
-}
-
-/// Times and sizes: less is better; rates: more. Of other units it isn't known.
-fn direction_of_unit(unit: &str) -> Option<String> {
-    match unit {
-        "ns" | "us" | "ms" | "s" | "B" => Some(direction(Direction::LowerIsBetter)),
-        "GHz" => Some(direction(Direction::HigherIsBetter)),
-        rate if rate.ends_with("/s") => Some(direction(Direction::HigherIsBetter)),
-        _ => None,
-    }
 }
 
 fn meaning(metric: Metric) -> &'static str {

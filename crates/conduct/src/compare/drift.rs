@@ -18,7 +18,7 @@ const FEWEST: usize = 4;
 /// Those of the store.
 pub(super) fn of(
     store: &mut Store,
-    series: &SideSeries,
+    (series, metric): (&SideSeries, &str),
     base: &[&Session],
     head: &[&Session],
     across: bool,
@@ -29,7 +29,7 @@ pub(super) fn of(
     };
     let numbers = numbers_of(store, key)?;
     let floor = noise_floor(store, &numbers)?;
-    let Some(found) = find(store, &series.benchmark, &series.metric, &series.parameters)? else {
+    let Some(found) = find(store, &series.benchmark, metric, &series.parameters)? else {
         return Ok(assumed(floor, 0));
     };
     // What changes between machines, no history of one of them shows.

@@ -1,15 +1,20 @@
 //! `compare`: two sides that were measured at different times.
 
+pub(crate) mod body;
+pub(crate) mod clock;
 pub(crate) mod drift;
 pub(crate) mod file;
+mod pairs;
 pub(crate) mod side;
 pub(crate) mod stored;
 mod together;
 
 use std::path::{Path, PathBuf};
 
+use clock::Waits;
 use fathom_model::{
-    CompareRecord, Estimate, NotCompared, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict,
+    CompareRecord, DriftSource, Estimate, Metric, NotCompared, SCHEMA_VERSION, StoredComparison,
+    StoredValue, Verdict,
 };
 use fathom_stats::{Measured, UnpairedRatio, judge_unpaired, unpaired_ratio};
 use fathom_store::{Error, Store};
@@ -61,16 +66,19 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
     };
     let base = side(&plan.base, &files[0])?;
     let head = side(&plan.head, &files[1])?;
+    let pairs = pairs::of(&base, &head);
     let mut compared = Compared {
         plan,
         here,
         store: store.as_mut(),
+        same: base.is_same_as(&head),
         warnings: warnings(&base, &head),
-        left_out: Vec::new(),
+        left_out: pairs.left_out,
         summaries: Vec::new(),
     };
+    compared.warnings.extend(pairs.warning);
     let (mut comparisons, mut ratios) = (Vec::new(), Vec::new());
-    for (one, other) in pairs(&base, &head, &mut compared) {
+    for (one, other) in &pairs.found {
         if let Some((comparison, ratio)) = compared.one(&base, one, &head, other)? {
             comparisons.push(comparison);
             ratios.push(ratio);
@@ -127,6 +135,12 @@ pub(crate) fn file_of(asked: &str) -> Option<PathBuf> {
 
 fn warnings(base: &Side, head: &Side) -> Vec<String> {
     let mut warnings = Vec::new();
+    if base.is_same_as(head) {
+        warnings.push(format!(
+            "{} and {} are the same measurement: nothing lies between them",
+            base.about.asked, head.about.asked
+        ));
+    }
     for side in [base, head] {
         if side.dirty_left_out > 0 {
             warnings.push(format!(
@@ -142,53 +156,13 @@ fn warnings(base: &Side, head: &Side) -> Vec<String> {
     warnings
 }
 
-/// The series of both sides that belong together. Where none does and each side has one benchmark,
-/// those two do: two files of two programs.
-fn pairs<'s>(
-    base: &'s Side,
-    head: &'s Side,
-    compared: &mut Compared<'_>,
-) -> Vec<(&'s SideSeries, &'s SideSeries)> {
-    let mut found = Vec::new();
-    for one in &base.series {
-        if let Some(other) = head.series.iter().find(|other| other.is_same(one)) {
-            found.push((one, other));
-        }
-    }
-    if found.is_empty()
-        && let ([one], [other]) = (base.series.as_slice(), head.series.as_slice())
-        && one.metric == other.metric
-        && one.unit == other.unit
-    {
-        compared.warnings.push(format!(
-            "the benchmarks have different names: {:?} and {:?}",
-            one.benchmark, other.benchmark
-        ));
-        return vec![(one, other)];
-    }
-    let mut only_in = |side: &Side, other: &Side| {
-        for one in &side.series {
-            if other.series.iter().any(|other| other.is_same(one)) {
-                continue;
-            }
-            let asked = &side.about.asked;
-            let why = match other.series.iter().find(|other| other.has_name_of(one)) {
-                Some(other) => format!("{asked} has it in {:?}, not in {:?}", one.unit, other.unit),
-                None => format!("only {asked} has it"),
-            };
-            compared.left_out.push(one.left_out(why));
-        }
-    };
-    only_in(base, head);
-    only_in(head, base);
-    found
-}
-
 /// What comparing gathers.
 struct Compared<'c> {
     plan: &'c ComparePlan,
     here: &'c Path,
     store: Option<&'c mut Store>,
+    /// Both sides are one measurement.
+    same: bool,
     warnings: Vec<String>,
     left_out: Vec<NotCompared>,
     /// Benchmarks of which another tool gives figures, but not its samples.
@@ -213,33 +187,67 @@ impl Compared<'_> {
         let Some((before, after, across)) = self.sessions(base, one, head, other) else {
             return Ok(None);
         };
-        let (between, drift) = match self.store.as_deref_mut() {
-            Some(store) => drift::of(store, other, &before, &after, across, self.plan.dirty)?,
-            None => drift::assumed(None, 0),
+        // Who names a clock gets it.
+        let waits: Vec<Waits> = before.iter().chain(&after).map(|one| one.waits).collect();
+        let wait_free = self.plan.metric.is_none() && clock::is_wait_free(&waits);
+        let metric = match wait_free {
+            true => Metric::Undisturbed.name(),
+            false => other.metric.as_str(),
         };
         let measured = |sessions: &[&Session]| -> Vec<Measured> {
-            sessions.iter().map(|one| one.measured.clone()).collect()
+            let each = sessions.iter();
+            each.map(|one| match &one.wait_free {
+                Some(measured) if wait_free => measured.clone(),
+                _ => one.measured.clone(),
+            })
+            .collect()
         };
-        let Some(ratio) = unpaired_ratio(&measured(&before), &measured(&after), between) else {
+        let sides = [measured(&before), measured(&after)];
+        let found = if self.same {
+            Some((NONE, clock::NO_DRIFT))
+        } else if let Some(exact) = exactly(&before, &after) {
+            exact.map(|ratio| (ratio, clock::NO_DRIFT))
+        } else {
+            let (between, drift) = match self.store.as_deref_mut() {
+                Some(store) => drift::of(
+                    store,
+                    (other, metric),
+                    &before,
+                    &after,
+                    across,
+                    self.plan.dirty,
+                )?,
+                None => drift::assumed(None, 0),
+            };
+            let besides = clock::besides(&waits, wait_free);
+            let ratio = unpaired_ratio(&sides[0], &sides[1], between, besides);
+            ratio.map(|ratio| (ratio, clock::with(drift, besides)))
+        };
+        let Some((ratio, drift)) = found else {
             let why = "a value is 0 or less, so there is no ratio".to_owned();
             self.left_out.push(other.left_out(why));
             return Ok(None);
         };
         if before.iter().chain(&after).any(|one| one.summary)
+            && drift.source != DriftSource::None
             && !self.summaries.contains(&other.benchmark)
         {
             self.summaries.push(other.benchmark.clone());
         }
-        let together = together::command(self.here, &base.about, one, &head.about, other);
+        let together = match drift.source {
+            DriftSource::None => None,
+            _ => together::command(self.here, &base.about, one, &head.about, other),
+        };
+        let runs = |sessions: &[&Session]| sessions.iter().map(|one| one.runs).sum();
         Ok(Some((
             StoredComparison {
                 benchmark: other.benchmark.clone(),
                 parameters: other.parameters.clone(),
-                metric: other.metric.clone(),
+                metric: metric.to_owned(),
                 unit: other.unit.clone(),
                 higher_is_better: higher_is_better(other.direction.as_deref()),
-                base: value_of(&before),
-                head: value_of(&after),
+                base: value_of(&sides[0], runs(&before)),
+                head: value_of(&sides[1], runs(&after)),
                 ratio: ratio.ratio,
                 p_value: ratio.p_value,
                 drift,
@@ -285,16 +293,23 @@ impl Compared<'_> {
                 head
             };
             let asked = silent.about.asked.clone();
-            self.warn(&format!(
-                "{asked} doesn't say on which machine it was measured: if on another one, the ratio is \
-                 that of the machines, too"
-            ));
+            if !self.same {
+                self.warn(&format!(
+                    "{asked} doesn't say on which machine it was measured: if on another one, the ratio \
+                     is that of the machines, too"
+                ));
+            }
             return Some((found.0, found.1, false));
         };
-        let differ = format!(
-            "different environments ({})",
-            side::difference(base.facts(here), head.facts(there))
-        );
+        let (here, there) = (base.facts(here), head.facts(there));
+        if (before.imported || after.imported) && !side::contradict(here.clone(), there.clone()) {
+            self.warn(
+                "what both say of their machines agrees, but one of them says more than the other: if \
+                 they are different machines, the ratio is that of the machines, too",
+            );
+            return Some((found.0, found.1, false));
+        }
+        let differ = format!("different environments ({})", side::difference(here, there));
         if !self.plan.across {
             let why = format!("{differ}; --across compares them all the same");
             self.left_out.push(other.left_out(why));
@@ -307,9 +322,44 @@ impl Compared<'_> {
     }
 }
 
+/// No difference, and nothing that could scatter.
+const NONE: UnpairedRatio = UnpairedRatio {
+    ratio: Estimate {
+        value: 1.0,
+        low: 1.0,
+        high: 1.0,
+        level: 0.95,
+    },
+    p_value: 1.0,
+};
+
+/// The ratio of what is counted and the same in every run of a side: no interval, no test. `Some(None)` where it is
+/// no ratio.
+fn exactly(before: &[&Session], after: &[&Session]) -> Option<Option<UnpairedRatio>> {
+    let value = |sessions: &[&Session]| {
+        let first = sessions.first()?.exact?;
+        let same = |one: &&Session| one.exact == Some(first);
+        sessions.iter().all(same).then_some(first)
+    };
+    let (base, head) = (value(before)?, value(after)?);
+    if base == head {
+        return Some(Some(NONE));
+    }
+    let value = head / base;
+    Some((base > 0.0 && head > 0.0).then_some(UnpairedRatio {
+        ratio: Estimate {
+            value,
+            low: value,
+            high: value,
+            ..NONE.ratio
+        },
+        p_value: 0.0,
+    }))
+}
+
 /// What is shown of the measurements of a side: of several the middle one, with the ends of all.
-fn value_of(sessions: &[&Session]) -> StoredValue {
-    let mut by_value: Vec<&Estimate> = sessions.iter().map(|one| &one.measured.estimate).collect();
+fn value_of(measured: &[Measured], runs: u32) -> StoredValue {
+    let mut by_value: Vec<&Estimate> = measured.iter().map(|one| &one.estimate).collect();
     by_value.sort_by(|one, other| one.value.total_cmp(&other.value));
     let ends = by_value.iter();
     StoredValue {
@@ -321,7 +371,7 @@ fn value_of(sessions: &[&Session]) -> StoredValue {
             .map(|one| one.low)
             .fold(f64::INFINITY, f64::min),
         high: ends.map(|one| one.high).fold(f64::NEG_INFINITY, f64::max),
-        runs: sessions.iter().map(|one| one.runs).sum(),
-        measurements: sessions.len(),
+        runs,
+        measurements: measured.len(),
     }
 }

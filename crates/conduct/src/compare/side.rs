@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{CompareSide, Estimate, HistoryEnvironment, NotCompared};
+use fathom_model::{CompareSide, Estimate, HistoryEnvironment, Metric, NotCompared};
 use fathom_stats::Measured;
+
+use super::clock::Waits;
 
 /// One side: series with the measurements that belong to it.
 #[derive(Debug, Clone)]
@@ -14,6 +16,8 @@ pub(super) struct Side {
     pub(super) environments: HashMap<String, HistoryEnvironment>,
     /// Measurements that were left out because tracked files differed.
     pub(super) dirty_left_out: usize,
+    /// SHA-256 of the file that it is.
+    pub(super) content: Option<String>,
 }
 
 /// One series of a side.
@@ -39,6 +43,15 @@ pub(super) enum Again {
     Suite { subject: String },
 }
 
+/// A median with its interval, and the runs that it comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figure {
+    pub(super) value: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) runs: u32,
+}
+
 /// One separate measurement.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
@@ -52,12 +65,25 @@ pub(super) struct Session {
     pub(super) measured: Measured,
     /// Figures that another tool made of samples that it doesn't give.
     pub(super) summary: bool,
+    /// Another tool measured it.
+    pub(super) imported: bool,
+    /// Counted, and every run has this value.
+    pub(super) exact: Option<f64>,
+    /// Of wall time: how long runs waited for a CPU, and the same runs without that.
+    pub(super) waits: Waits,
+    pub(super) wait_free: Option<Measured>,
 }
 
 impl Side {
     /// Facts of an environment.
     pub(super) fn facts(&self, key: &str) -> HistoryEnvironment {
         self.environments.get(key).cloned().unwrap_or_default()
+    }
+
+    /// Whether both are one measurement: then nothing lies between them.
+    pub(super) fn is_same_as(&self, other: &Side) -> bool {
+        let same_file = self.content.is_some() && self.content == other.content;
+        same_file || (!self.about.records.is_empty() && self.about.records == other.about.records)
     }
 }
 
@@ -73,6 +99,18 @@ impl SideSeries {
             && self.metric == other.metric
     }
 
+    /// The same runs by the time without waits, where all measurements have it.
+    pub(super) fn without_waits(&self) -> Option<SideSeries> {
+        let mut other = SideSeries {
+            metric: Metric::Undisturbed.name().to_owned(),
+            ..self.clone()
+        };
+        for session in &mut other.sessions {
+            session.measured = session.wait_free.take()?;
+        }
+        Some(other)
+    }
+
     pub(super) fn left_out(&self, why: String) -> NotCompared {
         NotCompared {
             benchmark: self.benchmark.clone(),
@@ -82,6 +120,8 @@ impl SideSeries {
         }
     }
 }
+
+const UNKNOWN: &str = "unknown";
 
 /// The level of an interval of a median of so many runs: 95 % from six on (`fathom_stats`).
 pub(super) fn level_of(runs: u32) -> f64 {
@@ -106,13 +146,16 @@ pub(crate) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
     }
 }
 
-/// Which facts differ, with both values.
-pub(super) fn difference(here: HistoryEnvironment, there: HistoryEnvironment) -> String {
-    let text = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+/// The facts of two environments, by name.
+fn facts(
+    here: HistoryEnvironment,
+    there: HistoryEnvironment,
+) -> [(&'static str, String, String); 7] {
+    let text = |value: Option<String>| value.unwrap_or_else(|| UNKNOWN.to_owned());
     let number = |value: Option<u64>| text(value.map(|value| value.to_string()));
     let flag =
         |value: Option<bool>| text(value.map(|value| if value { "yes" } else { "no" }.to_owned()));
-    let facts = [
+    [
         ("kernel", text(here.kernel), text(there.kernel)),
         (
             "architecture",
@@ -132,7 +175,20 @@ pub(super) fn difference(here: HistoryEnvironment, there: HistoryEnvironment) ->
             flag(here.virtual_machine),
             flag(there.virtual_machine),
         ),
-    ];
+    ]
+}
+
+/// Whether both are known to be different machines: another tool's file doesn't say everything.
+pub(super) fn contradict(here: HistoryEnvironment, there: HistoryEnvironment) -> bool {
+    let known = |fact: &String| fact != UNKNOWN;
+    let facts = facts(here, there);
+    let mut facts = facts.iter();
+    facts.any(|(_, here, there)| here != there && known(here) && known(there))
+}
+
+/// Which facts differ, with both values.
+pub(super) fn difference(here: HistoryEnvironment, there: HistoryEnvironment) -> String {
+    let facts = facts(here, there);
     let differing = facts.iter().filter(|(_, here, there)| here != there);
     let words: Vec<String> = differing
         .map(|(name, here, there)| format!("{name} {here} and {there}"))

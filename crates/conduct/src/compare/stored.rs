@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use fathom_model::CompareSide;
-use fathom_stats::Measured;
-use fathom_store::{Error, Head, Series, SeriesFilter, Since, Store};
+use fathom_model::{CompareSide, Metric};
+use fathom_store::{Error, Head, Point, Series, SeriesFilter, Since, Store};
 
 use super::ComparePlan;
-use super::file::{Body, again};
-use super::side::{Session, Side, SideSeries, estimate};
+use super::body::{Body, again};
+use super::side::{Figure, Session, Side, SideSeries};
 use crate::history::{chosen, environments, matching};
 use crate::{ConductError, stores};
 
@@ -46,30 +45,35 @@ pub(super) fn read(
         .iter()
         .map(|head| Ok((head.number, body(store, head, &renamed)?)))
         .collect::<Result<_, Error>>()?;
-    let numbers: Vec<i64> = series.iter().map(|one| one.number).collect();
-    let mut points = store.points_of(&numbers, &Since::Start)?;
+    let beside = beside(&all, &series);
+    let numbers = series.iter().map(|one| one.number);
+    let numbers: Vec<i64> = numbers.chain(beside.values().copied()).collect();
+    let points = store.points_of(&numbers, &Since::Start)?;
     let wanted: HashSet<i64> = heads.iter().map(|head| head.number).collect();
+    let nothing = Body::default();
     let with_sessions = series.into_iter().filter_map(|one: Series| {
-        let mut points = points.remove(&one.number)?;
-        points.retain(|point| wanted.contains(&point.record));
-        let last = points.last()?.record;
-        let samples = |record: i64| {
-            let body = bodies.get(&record);
-            body.and_then(|body| body.samples(&one.benchmark, &one.parameters, &one.metric))
-        };
-        let is_import = |record| bodies.get(&record).is_some_and(Body::is_import);
-        let sessions = points.iter().map(|point| {
-            let samples = samples(point.record);
+        let own = points.get(&one.number)?.iter();
+        let own: Vec<&Point> = own.filter(|point| wanted.contains(&point.record)).collect();
+        let last = own.last()?.record;
+        let sessions = own.iter().map(|point| {
+            let beside = |metric: Metric| {
+                let number = beside.get(&(one.number, metric))?;
+                let mut points = points.get(number)?.iter();
+                points
+                    .find(|other| other.record == point.record)
+                    .map(figure)
+            };
+            let body = bodies.get(&point.record).unwrap_or(&nothing);
             Session {
                 environment: keys.get(&point.environment).map(|(key, _)| key.clone()),
                 time: point.time,
                 record: Some(point.record),
-                runs: point.runs,
-                summary: is_import(point.record) && samples.is_none(),
-                measured: Measured {
-                    samples: samples.unwrap_or_default(),
-                    estimate: estimate(point.value, point.low, point.high, point.runs),
-                },
+                ..body.session(
+                    (&one.benchmark, &one.parameters, &one.metric),
+                    figure(point),
+                    beside(Metric::Undisturbed),
+                    beside(Metric::RunQueueWait),
+                )
             }
         });
         let sessions = sessions.collect();
@@ -94,7 +98,36 @@ pub(super) fn read(
         },
         environments: keys.into_values().collect(),
         dirty_left_out: before - heads.len(),
+        content: None,
     })
+}
+
+fn figure(point: &Point) -> Figure {
+    Figure {
+        value: point.value,
+        low: point.low,
+        high: point.high,
+        runs: point.runs,
+    }
+}
+
+/// Of the series of wall time those that say what the runs waited: by the number of the first, and the metric.
+fn beside(all: &[Series], series: &[Series]) -> HashMap<(i64, Metric), i64> {
+    let mut found = HashMap::new();
+    let walls = series.iter();
+    for wall in walls.filter(|one| one.metric == Metric::Wall.name()) {
+        for metric in [Metric::Undisturbed, Metric::RunQueueWait] {
+            let same = |other: &&Series| {
+                other.metric == metric.name()
+                    && other.benchmark == wall.benchmark
+                    && other.parameters == wall.parameters
+            };
+            if let Some(other) = all.iter().find(same) {
+                found.insert((wall.number, metric), other.number);
+            }
+        }
+    }
+    found
 }
 
 fn is_dirty(head: &Head) -> bool {
@@ -119,11 +152,5 @@ pub(crate) fn body(
         Err(Error::Pruned { .. }) => return Ok(Body::default()),
         text => text?,
     };
-    let mut body = Body::of(&text);
-    for name in body.names() {
-        if let Some(today) = renamed.get(name.as_str()) {
-            name.clone_from(today);
-        }
-    }
-    Ok(body)
+    Ok(Body::of(&text).renamed(renamed))
 }

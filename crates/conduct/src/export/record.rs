@@ -89,6 +89,7 @@ pub(super) fn summary(
                 Some("higher_is_better") => Some(Direction::HigherIsBetter),
                 _ => None,
             },
+            exact: false,
             values: Values::Summary(Box::new(Summary {
                 count: Some(u64::from(runs)),
                 median: Some(value),

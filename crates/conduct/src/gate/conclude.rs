@@ -137,6 +137,7 @@ fn paired(
     GateBenchmark {
         name: target.name.clone(),
         metric: finding.metric.name().to_owned(),
+        higher_is_better: false,
         ratio: finding.ratio,
         verdict: word(finding.answer),
         rounds: finding.rounds + finding.confirmation_rounds,
@@ -221,6 +222,7 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
         record.benchmarks.push(GateBenchmark {
             name: target.name.clone(),
             metric: Metric::Wall.name().to_owned(),
+            higher_is_better: false,
             ratio: ratio.map(alone),
             verdict,
             rounds: runs[place][0].len() / 2,

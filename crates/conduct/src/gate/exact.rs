@@ -145,6 +145,7 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
     GateBenchmark {
         name: target.name.clone(),
         metric: budget.metric.clone(),
+        higher_is_better: false,
         ratio: None,
         verdict,
         rounds: runs[1].len() / 2,

@@ -15,7 +15,21 @@ use serde::Deserialize;
 use crate::{ConductError, stores};
 
 /// Metrics that stand for a benchmark where none is named, the first that it has.
-const MAIN: [&str; 3] = ["wall", "first_output", "pipeline_wall"];
+///
+/// Of a load test it is the rate of its answers or, where the tool makes requests at a pace of its own, their
+/// latency: not what happens to stand first in the file.
+const MAIN: [&str; 10] = [
+    "wall",
+    "cpu_wait_free",
+    "first_output",
+    "pipeline_wall",
+    "requests_per_second",
+    "http_req_duration",
+    "grpc_req_duration",
+    "ws_session_duration",
+    "iteration_duration",
+    "response",
+];
 
 /// Which series, and how much of them.
 #[derive(Debug, Clone, Default)]

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::stored::thinned;
 use crate::ConductError;
-use crate::compare::file::{Body, LONGEST, own_records};
+use crate::compare::body::Body;
+use crate::compare::file::{LONGEST, own_records};
 use crate::history::{fits, rank};
 
 /// Adds what a file of Fathom holds.

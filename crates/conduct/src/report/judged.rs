@@ -1,11 +1,12 @@
 //! What changed: the newest point of each benchmark against others, and where levels changed for good.
 
 use fathom_model::{
-    Estimate, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSeries, Verdict,
+    Estimate, Metric, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSeries, Verdict,
 };
 use fathom_stats::{Measured, UnpairedRatio, change_points, judge_unpaired, unpaired_ratio};
 
 use crate::ConductError;
+use crate::compare::clock;
 use crate::compare::{drift, side};
 use crate::history::higher_is_better;
 
@@ -165,26 +166,50 @@ fn one(
     let usable = |one: &&ReportPoint| {
         one.environment == last.environment && !report.measurements[one.measurement].dirty
     };
+    let beside = |metric: Metric, point: &ReportPoint| {
+        let of_wall = series.metric == Metric::Wall.name();
+        let mut all = benchmark.series.iter().filter(|_| of_wall);
+        let other = all.find(|one| one.metric == metric.name())?;
+        let same = |one: &&ReportPoint| one.measurement == point.measurement;
+        other.points.iter().find(same)
+    };
+    let both = [&points[base], last];
+    let waits = both.map(|point| {
+        let figure = |one: &ReportPoint| (one.value, one.runs);
+        let beside = |metric| beside(metric, point).map(figure);
+        let (wait_free, waited) = (beside(Metric::Undisturbed), beside(Metric::RunQueueWait));
+        clock::waits(figure(point), wait_free, waited)
+    });
+    let wait_free = clock::is_wait_free(&waits);
+    let on_clock = |point: &ReportPoint| match wait_free {
+        true => beside(Metric::Undisturbed, point).copied(),
+        false => Some(*point),
+    };
     let measured: Vec<(f64, Option<String>)> = earlier
         .iter()
         .filter(usable)
-        .map(|one| (one.value, code(one)))
+        .filter_map(|one| Some((on_clock(one)?.value, code(one))))
         .collect();
     let apart = 1 + earlier[base + 1..].iter().filter(usable).count();
     let floor = floors.get(last.environment).copied().flatten();
     let (between, drift) = drift::between(&measured, apart, floor);
+    let besides = clock::besides(&waits, wait_free);
     // The medians of the records and their intervals: every row rests on the same, whether its runs are
     // at hand or not, and a page is the same live and as a file.
-    let of = |point: &ReportPoint| Measured {
-        samples: Vec::new(),
-        estimate: side::estimate(point.value, point.low, point.high, point.runs),
+    let of = |point: &ReportPoint| {
+        let point = on_clock(point)?;
+        Some(Measured {
+            samples: Vec::new(),
+            estimate: side::estimate(point.value, point.low, point.high, point.runs),
+        })
     };
-    let ratio = unpaired_ratio(&[of(&points[base])], &[of(last)], between)?;
+    let ratio = unpaired_ratio(&[of(&points[base])?], &[of(last)?], between, besides)?;
     let comparison = ReportComparison {
         higher_is_better: higher_is_better(series.direction.as_deref()),
         base: points[base].index,
+        wait_free,
         ratio: ratio.ratio,
-        drift,
+        drift: clock::with(drift, besides),
         verdict: Verdict::Undecided,
     };
     Some((comparison, ratio))

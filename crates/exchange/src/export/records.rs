@@ -35,6 +35,7 @@ pub fn of_bench(record: &BenchRecord) -> Export {
                     metric: metric.name().to_owned(),
                     unit: unit(metric.unit()).to_owned(),
                     direction: Some(metric.direction()),
+                    exact: metric.is_exact(),
                     values: Values::Samples(values),
                     iterations: Vec::new(),
                     threads: None,

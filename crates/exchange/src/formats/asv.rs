@@ -53,14 +53,35 @@ pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Res
         .enumerate()
         .filter_map(|(at, name)| Some((name.as_str()?, at)))
         .collect::<BTreeMap<_, _>>();
+    let built_with = built_with(&document);
     for (name, row) in entries(&document, "results") {
         let cell = |column: &str| columns.get(column).map_or(&Value::Null, |at| &row[*at]);
-        benchmark(name, &cell, &benchmarks[name.as_str()], out);
+        let known = &benchmarks[name.as_str()];
+        benchmark(name, &cell, known, &built_with, out);
     }
     Ok(())
 }
 
-fn benchmark<'a>(name: &str, cell: &dyn Fn(&str) -> &'a Value, known: &Value, out: &mut Collector) {
+/// The environment that asv made for it: Python, what it installed there, variables.
+fn built_with(document: &Value) -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, String> = ["requirements", "env_vars"]
+        .iter()
+        .flat_map(|list| entries(document, list))
+        .map(|(name, value)| (name.clone(), text(value)))
+        .collect();
+    if let Some(python) = document["python"].as_str() {
+        all.insert("python".to_owned(), python.to_owned());
+    }
+    all
+}
+
+fn benchmark<'a>(
+    name: &str,
+    cell: &dyn Fn(&str) -> &'a Value,
+    known: &Value,
+    built_with: &BTreeMap<String, String>,
+    out: &mut Collector,
+) {
     let Some(results) = cell("result").as_array() else {
         out.left_out(name, "failed");
         return;
@@ -74,6 +95,14 @@ fn benchmark<'a>(name: &str, cell: &dyn Fn(&str) -> &'a Value, known: &Value, ou
     let (metric, unit) = metric(name, known);
     for (number, result) in results.iter().enumerate() {
         let mut measure = Measure::new(name, metric, unit);
+        for (key, value) in built_with {
+            let taken = list(known, "param_names").iter().any(|name| name == key);
+            let key = match taken {
+                true => format!("{key} of the environment"),
+                false => key.clone(),
+            };
+            measure = measure.parameter(&key, value);
+        }
         // Results are in the order of the product of all parameters, the last one fastest.
         let mut rest = number;
         for (at, list) in lists.iter().enumerate().rev() {

@@ -1,5 +1,7 @@
 //! BenchmarkDotNet's full JSON: nanoseconds.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
@@ -29,17 +31,17 @@ fn one(benchmark: &Value, out: &mut Collector) {
         .iter()
         .filter_map(|key| word(benchmark, key).filter(|part| !part.is_empty()));
     let name = parts.collect::<Vec<_>>().join(".");
-    let measure = |metric: &str, unit: &str| {
-        let parameters = word(benchmark, "Parameters").unwrap_or_default();
-        // `N=10, Text=a`; an old form has `&` between.
-        let pairs = parameters
-            .split([',', '&'])
-            .filter_map(|pair| pair.split_once('='));
-        pairs.fold(
-            Measure::new(name.as_str(), metric, unit),
-            |measure, (key, value)| measure.parameter(key.trim(), value.trim()),
-        )
-    };
+    let written = word(benchmark, "Parameters").unwrap_or_default();
+    let mut parameters = parameters(written);
+    if let Some(job) = job(word(benchmark, "DisplayInfo").unwrap_or_default(), written) {
+        let key = match parameters.contains_key("job") {
+            true => "job of the benchmark",
+            false => "job",
+        };
+        parameters.insert(key.to_owned(), job);
+    }
+    let measure =
+        |metric: &str, unit: &str| Measure::new(name.as_str(), metric, unit).with(&parameters);
     let (results, others): (Vec<_>, Vec<_>) = list(benchmark, "Measurements")
         .iter()
         .partition(|row| result(row));
@@ -48,6 +50,10 @@ fn one(benchmark: &Value, out: &mut Collector) {
         "warm-up, overhead, or before outliers and overhead are taken off",
         others.len() as u64,
     );
+    if results.is_empty() && number(&benchmark["Statistics"], "Mean").is_none() {
+        out.left_out(name, "it failed: no run of it has a result");
+        return;
+    }
     if results.is_empty() {
         out.summary(measure("wall", "ns"), summary(&benchmark["Statistics"]));
     } else {
@@ -91,6 +97,46 @@ fn one(benchmark: &Value, out: &mut Collector) {
         "settings of the job",
         entries(benchmark, "Properties").count() as u64,
     );
+}
+
+/// `culture=en&text=a, b`, or `N=10, Text=a` in other versions. A value may hold a comma, so what has no `=`
+/// goes on with the value before.
+fn parameters(written: &str) -> BTreeMap<String, String> {
+    let separator = if written.contains('&') { '&' } else { ',' };
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for part in written.split(separator) {
+        let pair = part
+            .split_once('=')
+            .filter(|(key, _)| key.trim().chars().all(|c| c.is_alphanumeric() || c == '_'));
+        match (pair, pairs.last_mut()) {
+            (Some((key, value)), _) => pairs.push((key.trim().to_owned(), value.to_owned())),
+            (None, Some((_, value))) => {
+                value.push(separator);
+                value.push_str(part);
+            }
+            (None, None) => {}
+        }
+    }
+    let pairs = pairs.into_iter();
+    pairs
+        .map(|(key, value)| (key, value.trim().to_owned()))
+        .collect()
+}
+
+/// `Type.Method: Job-ABCDEF(Runtime=.NET 8.0) [N=10]`: what the job sets, or its name where it sets nothing. The
+/// default one is none.
+fn job(display: &str, parameters: &str) -> Option<String> {
+    let (_, job) = display.split_once(": ")?;
+    let job = match parameters {
+        "" => job,
+        _ => job.rsplit_once(" [").map_or(job, |(job, _)| job),
+    };
+    let set = match job.split_once('(') {
+        Some((name, set)) if name.starts_with("Job-") => set.trim_end_matches(')'),
+        _ => job,
+    };
+    let set = set.trim();
+    (!set.is_empty() && set != "DefaultJob").then(|| set.to_owned())
 }
 
 /// `Workload` and `Result`, or `Result` alone as versions before 0.11 have it.

@@ -6,6 +6,10 @@ use std::io::BufRead;
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
 use crate::lines;
+use fathom_model::imported::Direction;
+
+/// More keys than a file of results has.
+const MOST_KEYS: usize = 100;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     lines::of(head).take(10_000).any(|line| {
@@ -34,6 +38,8 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
 #[derive(Default)]
 pub(crate) struct Results {
     package: String,
+    /// `goos:`, `cpu:` and whatever else was written so: each holds until it is written again.
+    configuration: BTreeMap<String, String>,
     /// Where samples of a name go: its units, in order, and their series.
     known: HashMap<Vec<u8>, Vec<(String, usize)>>,
 }
@@ -55,7 +61,11 @@ impl Results {
         } else if let Some((key, value)) = header(line) {
             match key {
                 "pkg" => self.package(value),
-                key => out.environment(key, value),
+                key => self.configure(key, value, out),
+            }
+        } else if let Some(unit) = line.strip_prefix(b"Unit ") {
+            if describe(unit, out).is_none() {
+                out.left_out("lines", "no results (PASS, ok, or printed by a test)");
             }
         } else if let Some(rest) = line
             .strip_prefix(b"--- ")
@@ -65,6 +75,18 @@ impl Results {
         } else if !line.is_empty() {
             out.left_out("lines", "no results (PASS, ok, or printed by a test)");
         }
+    }
+
+    fn configure(&mut self, key: &str, value: &str, out: &mut Collector) {
+        if self.configuration.get(key).is_some_and(|old| old == value) {
+            return;
+        }
+        if self.configuration.len() >= MOST_KEYS && !self.configuration.contains_key(key) {
+            out.left_out("environment", format!("more than {MOST_KEYS} keys"));
+            return;
+        }
+        self.configuration.insert(key.to_owned(), value.to_owned());
+        self.known.clear();
     }
 
     fn result(&mut self, line: &[u8], out: &mut Collector) -> Option<()> {
@@ -83,7 +105,7 @@ impl Results {
             {
                 Some((_, at)) => out.sample_at(*at, value, Some(iterations)),
                 None => {
-                    let measure = measure(written, unit, &self.package);
+                    let measure = measure(written, unit, &self.package).under(&self.configuration);
                     let at = out.samples(measure, std::iter::empty(), &[]);
                     if let Some(at) = at {
                         out.sample_at(at, value, Some(iterations));
@@ -98,6 +120,23 @@ impl Results {
         }
         (number > 0).then_some(())
     }
+}
+
+/// `widgets/s better=higher assume=exact`, of Go's format for results.
+fn describe(line: &[u8], out: &mut Collector) -> Option<()> {
+    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let unit = words.next()?;
+    let (mut direction, mut exact) = (None, false);
+    for word in words {
+        match word.split_once('=')? {
+            ("better", "higher") => direction = Some(Direction::HigherIsBetter),
+            ("better", "lower") => direction = Some(Direction::LowerIsBetter),
+            ("assume", assumed) => exact = assumed == "exact",
+            _ => {}
+        }
+    }
+    out.unit(unit, direction, exact);
+    Some(())
 }
 
 fn header(line: &[u8]) -> Option<(&str, &str)> {

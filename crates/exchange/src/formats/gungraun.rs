@@ -59,7 +59,7 @@ fn one(benchmark: &Value, out: &mut Collector) -> Result<(), Error> {
                     .as_f64()
                     .or_else(|| new["Float"].as_f64())
                     .or_else(|| new.as_f64());
-                let measure = Measure::new(name, metric.as_str(), "").lower();
+                let measure = Measure::new(name, metric.as_str(), "").lower().exact();
                 let measure = measure
                     .parameter("id", word(benchmark, "id").unwrap_or_default())
                     .parameter("tool", tool);

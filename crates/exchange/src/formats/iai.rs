@@ -39,7 +39,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
             Some((count, value)) => {
                 match lines::number(value.split('(').next().unwrap_or_default().trim()) {
                     Some(number) => {
-                        let measure = Measure::new(name.as_str(), count, "").lower();
+                        let measure = Measure::new(name.as_str(), count, "").lower().exact();
                         out.summary(
                             measure,
                             Summary {

@@ -51,6 +51,14 @@ impl Run {
         }
     }
 
+    fn failed(&self, kind: &str, value: Option<f64>, out: &mut Collector) {
+        let summary = Summary {
+            value,
+            ..Summary::default()
+        };
+        out.summary(self.measure(kind, "").lower(), summary);
+    }
+
     fn line(&mut self, line: &str, out: &mut Collector) -> Option<()> {
         let words = line.split_whitespace().collect::<Vec<_>>();
         match words[..] {
@@ -109,6 +117,31 @@ impl Run {
                         ..Summary::default()
                     },
                 );
+            }
+            ["Non-2xx", "or", "3xx", "responses:", count] => {
+                self.failed("failed_responses", lines::number(count), out);
+            }
+            [
+                "Socket",
+                "errors:",
+                "connect",
+                connect,
+                "read",
+                read,
+                "write",
+                write,
+                "timeout",
+                timeout,
+            ] => {
+                let kinds = [
+                    ("connect_errors", connect),
+                    ("read_errors", read),
+                    ("write_errors", write),
+                    ("timeouts", timeout),
+                ];
+                for (kind, count) in kinds {
+                    self.failed(kind, lines::number(count.trim_end_matches(',')), out);
+                }
             }
             _ => return None,
         }

@@ -2,6 +2,7 @@
 
 mod exports;
 mod hostile;
+mod identity;
 mod mutation;
 mod samples;
 

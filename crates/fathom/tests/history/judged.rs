@@ -59,18 +59,19 @@ fn a_score_that_nobody_explains_fails_nothing() {
 #[test]
 fn what_has_no_answer_is_refused() {
     let world = two(1.0);
-    let refused = |base: &str, head: &str| world.refused(2, &["gate", "--stored", base, head]);
-    let said = refused("@-1", "@-1");
-    assert!(said.contains("are the same measurements"), "{said}");
+    let refused =
+        |code: i32, base: &str, head: &str| world.refused(code, &["gate", "--stored", base, head]);
+    let said = world.done(&["gate", "--stored", "@-1", "@-1"]);
+    assert!(said.contains("are the same measurement"), "{said}");
     save(
         &world,
         record(&[("zip", 1.0), ("tar", 1.0)], 2, "Linux 1"),
         None,
         &["zip"],
     );
-    let said = refused("@-2", "@-1");
+    let said = refused(4, "@-2", "@-1");
     assert!(said.contains("nothing can be compared"), "{said}");
-    let said = refused("v9", "@-1");
+    let said = refused(2, "v9", "@-1");
     assert!(
         said.contains("no record, label or revision \"v9\""),
         "{said}"

@@ -1,6 +1,7 @@
 //! `fathom import` and `fathom export` as their users see them.
 #![cfg(target_os = "linux")]
 
+mod compared;
 mod exported;
 mod hostile;
 mod imported;

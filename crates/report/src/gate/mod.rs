@@ -184,12 +184,19 @@ fn notable(record: &GateRecord) -> Vec<&GateBenchmark> {
     rows
 }
 
-/// Benchmarks whose whole interval lies below what counts: for the better.
+/// Benchmarks whose whole interval lies beyond what counts, on the better side.
 fn better(record: &GateRecord) -> Vec<&GateBenchmark> {
     let is_better = |row: &&GateBenchmark| {
-        row.ratio
-            .as_ref()
-            .is_some_and(|ratio| ratio.level > 0.0 && ratio.high < 1.0 / (1.0 + row.margin))
+        let Some(ratio) = row.ratio.as_ref().filter(|ratio| ratio.level > 0.0) else {
+            return false;
+        };
+        let counts = 1.0 + row.margin;
+        match (row.verdict, row.higher_is_better) {
+            // Of a score that nobody explains less is not better.
+            (GateVerdict::Worse | GateVerdict::CannotTell, _) => false,
+            (_, false) => ratio.high < 1.0 / counts,
+            (_, true) => ratio.low > counts,
+        }
     };
     record.benchmarks.iter().filter(is_better).collect()
 }

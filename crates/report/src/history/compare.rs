@@ -147,6 +147,13 @@ fn drifts(page: &mut Page, record: &CompareRecord) {
                 "{by} between separate measurements is assumed: there are fewer than four earlier ones \
                  in this environment"
             ),
+            DriftSource::Waits => format!(
+                "{by} is allowed for what the runs waited for a CPU, which can't be taken off whole"
+            ),
+            DriftSource::None => {
+                "what is counted exactly, or is one measurement on both sides, has no interval"
+                    .to_owned()
+            }
             DriftSource::NoiseFloor => format!(
                 "{by} between separate measurements is assumed, the noise floor that `fathom machine \
                  --check` measured here"

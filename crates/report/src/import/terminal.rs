@@ -12,7 +12,7 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::{apart, decimals_for};
 
 /// Rows of series, and lines of records, that fit on a screen with the rest.
-const ROWS: usize = 12;
+const ROWS: usize = 11;
 /// Reasons for what was left out.
 const REASONS: usize = 4;
 
@@ -330,6 +330,10 @@ fn assumptions(records: &[ImportedRecord]) -> Vec<String> {
     say(
         from(IntervalFrom::Deviation),
         "the interval is of a mean, from the standard deviation, as if samples were independent",
+    );
+    say(
+        from(IntervalFrom::Quartiles),
+        "the interval is of the median, from the quartiles",
     );
     say(from(IntervalFrom::Tool), "the interval is the tool's own");
     say(

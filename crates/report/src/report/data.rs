@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{ChangeKind, Report, ReportBenchmark, ReportComparison, ReportSeries};
+use fathom_model::{ChangeKind, Metric, Report, ReportBenchmark, ReportComparison, ReportSeries};
 use serde_json::{Map, Value, json};
 
 use crate::history::in_words;
@@ -123,11 +123,15 @@ fn benchmark(one: &ReportBenchmark, extent: Extent, tables: &mut Tables) -> Valu
 }
 
 fn compared(one: &ReportComparison) -> Value {
-    json!({
+    let mut value = json!({
         "base": one.base, "ratio": rounded(one.ratio.value), "low": rounded(one.ratio.low),
         "high": rounded(one.ratio.high), "verdict": one.word(),
         "drift": rounded(one.drift.share), "measurements": one.drift.measurements,
-    })
+    });
+    if one.wait_free {
+        value["clock"] = json!(Metric::Undisturbed.name());
+    }
+    value
 }
 
 /// Six digits are more than a ratio deserves.

@@ -121,8 +121,12 @@ fn change(comparison: Option<&ReportComparison>) -> Cell {
     let markup = format!("<span class=\"{}\">{value}</span>", class(one));
     let mut cell = Cell::number(&value, one.ratio.value);
     cell = cell.marked(markup);
+    let clock = match one.wait_free {
+        true => " by the time without waits for a CPU",
+        false => "",
+    };
     cell.with_title(&format!(
-        "{}: {interval}, with {} between separate measurements ({})",
+        "{}{clock}: {interval}, with {} between separate measurements ({})",
         one.word(),
         format_share(one.drift.share).replace(JOIN, " "),
         counted(one.drift.measurements as u64, "earlier one", "earlier ones")

@@ -110,6 +110,7 @@ fn benchmark(number: usize, revisions: usize) -> ReportBenchmark {
         Some(ReportComparison {
             higher_is_better: Some(false),
             base,
+            wait_free: false,
             ratio: Estimate {
                 value: ratio,
                 low: ratio * 0.97,

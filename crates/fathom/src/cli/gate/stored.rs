@@ -32,16 +32,13 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
         across: false,
     };
     let compared = compare(&plan, &here()?)?;
-    if !compared.base.records.is_empty() && compared.base.records == compared.head.records {
-        return Err(Failure::Usage(format!(
-            "{base} and {head} are the same measurements: there is nothing to judge; `fathom history` lists others"
-        )));
-    }
     if compared.comparisons.is_empty() {
         let why = (compared.left_out.first()).map_or("both sides are empty".to_owned(), |one| {
             format!("{}: {}", one.benchmark, one.why)
         });
-        return Err(Failure::Usage(format!("nothing can be compared: {why}")));
+        return Err(Failure::Untrusted(format!(
+            "nothing can be compared: {why}"
+        )));
     }
     let benchmarks: Vec<GateBenchmark> = compared
         .comparisons
@@ -122,6 +119,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
             DriftSource::Assumed => format!(
                 "with so few earlier measurements of it, {share} between separate ones is no difference"
             ),
+            DriftSource::Waits => format!("its runs waited for a CPU: {share} of difference may be that"),
             _ => format!("separate measurements of it differ by up to {share} here"),
         });
         let together = one.together.iter();
@@ -130,6 +128,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
     GateBenchmark {
         name: with_parameters(&one.benchmark, listed(&one.parameters)),
         metric: one.metric.clone(),
+        higher_is_better: one.higher_is_better == Some(true),
         ratio: Some(one.ratio),
         verdict,
         rounds: 0,

@@ -1,0 +1,162 @@
+//! What tells a series from others: parameters, jobs, environments, conditions; and what a file says of its units.
+
+use fathom_exchange::{Direction, Entry, read_folder};
+
+use crate::{left_out, samples, series, summary, text};
+
+fn benchmark_dot_net(rows: &[(&str, &str, f64)]) -> String {
+    let row = |(display, parameters, ns): &(&str, &str, f64)| {
+        format!(
+            r#"{{"DisplayInfo":"{display}","Namespace":"N","Type":"T","Method":"A","Parameters":"{parameters}",
+                "Statistics":{{"Mean":{ns}}},"Measurements":[{{"IterationMode":"Workload","IterationStage":"Result",
+                "Operations":1,"Nanoseconds":{ns}}}]}}"#
+        )
+    };
+    let rows: Vec<String> = rows.iter().map(row).collect();
+    format!(
+        r#"{{"HostEnvironmentInfo":{{"BenchmarkDotNetVersion":"0.14.0"}},"Benchmarks":[{}]}}"#,
+        rows.join(",")
+    )
+}
+
+#[test]
+fn a_job_is_a_parameter_by_what_it_sets() {
+    let file = benchmark_dot_net(&[
+        ("T.A: DefaultJob [N=1]", "N=1", 1.0),
+        ("T.A: Job-ABCDEF(Runtime=.NET 8.0) [N=1]", "N=1", 2.0),
+        ("T.A: ShortRun(LaunchCount=1) [N=1]", "N=1", 3.0),
+        ("T.A: Job-QWERTZ [N=1]", "N=1", 4.0),
+    ]);
+    let found = text(&file).unwrap();
+    let jobs: Vec<Option<&str>> = found
+        .benchmarks
+        .iter()
+        .map(|one| one.parameters.get("job").map(String::as_str))
+        .collect();
+    let expected = ["Runtime=.NET 8.0", "ShortRun(LaunchCount=1)", "Job-QWERTZ"];
+    assert_eq!(jobs[0], None);
+    assert_eq!(jobs[1..], expected.map(Some));
+}
+
+#[test]
+fn a_parameters_value_may_hold_a_comma() {
+    let file = benchmark_dot_net(&[
+        ("T.A: DefaultJob", "culture=en-US&text=a, b", 1.0),
+        ("T.A: DefaultJob", "culture=en-US&text=a, c", 2.0),
+        ("T.A: DefaultJob", "Text=a, b, N=3", 3.0),
+    ]);
+    let found = text(&file).unwrap();
+    for (parameters, value) in [
+        ([("culture", "en-US"), ("text", "a, b")], 1.0),
+        ([("culture", "en-US"), ("text", "a, c")], 2.0),
+        ([("Text", "a, b"), ("N", "3")], 3.0),
+    ] {
+        assert_eq!(
+            samples(series(&found, "N.T.A", "wall", &parameters)),
+            [value]
+        );
+    }
+}
+
+#[test]
+fn what_failed_has_no_memory_either() {
+    let failed = r#"{"HostEnvironmentInfo":{},"Benchmarks":[{"DisplayInfo":"T.A: DefaultJob","Namespace":"N","Type":"T",
+        "Method":"A","Statistics":null,"Memory":{"BytesAllocatedPerOperation":0,"Gen0Collections":0},"Measurements":[]}]}"#;
+    let found = text(failed).unwrap();
+    assert!(found.benchmarks.is_empty(), "{found:#?}");
+    assert_eq!(left_out(&found, "N.T.A", "failed"), 1);
+}
+
+#[test]
+fn a_configuration_key_whose_value_changes_is_a_parameter() {
+    let file = "goos: linux\ngoarch: amd64\nBenchmarkA-8 100 100 ns/op\nBenchmarkA-8 100 101 ns/op\n\
+        goarch: arm64\nBenchmarkA-8 100 200 ns/op\n";
+    let found = text(file).unwrap();
+    let of = |value| samples(series(&found, "BenchmarkA", "wall", &[("goarch", value)]));
+    assert_eq!(
+        (of("amd64"), of("arm64")),
+        (&[100.0, 101.0][..], &[200.0][..])
+    );
+    // What is the same for all stays the environment, also when it is said again.
+    assert_eq!(found.source.environment["goos"], "linux");
+    assert!(!found.source.environment.contains_key("goarch"));
+    let same = text("cpu: X\nBenchmarkA 1 1 ns/op\ncpu: X\nBenchmarkB 1 1 ns/op\n").unwrap();
+    assert_eq!(same.source.environment["cpu"], "X");
+    assert!(same.benchmarks.iter().all(|one| one.parameters.is_empty()));
+    // A parameter of the same name is the benchmark's own.
+    let both = text("note: a\nBenchmarkA/note=1 1 1 ns/op\nnote: b\nBenchmarkA/note=1 1 2 ns/op\n")
+        .unwrap();
+    let found = series(
+        &both,
+        "BenchmarkA",
+        "wall",
+        &[("note", "1"), ("note of the file", "b")],
+    );
+    assert_eq!(samples(found), [2.0]);
+}
+
+#[test]
+fn units_have_the_direction_that_the_file_gives_them() {
+    let file = "BenchmarkA 1 100 widgets/s 3 cost 7 errors/s 50 ops/ms\nUnit widgets/s better=lower\n\
+        Unit cost better=lower assume=exact\n";
+    let found = text(file).unwrap();
+    let of = |metric| {
+        let one = series(&found, "BenchmarkA", metric, &[]);
+        (one.direction, one.exact)
+    };
+    let (lower, higher) = (
+        Some(Direction::LowerIsBetter),
+        Some(Direction::HigherIsBetter),
+    );
+    assert_eq!(of("widgets/s"), (lower, false));
+    assert_eq!(of("cost"), (lower, true));
+    assert_eq!(of("errors/s"), (lower, false));
+    assert_eq!(of("ops/ms"), (higher, false));
+}
+
+#[test]
+fn the_environments_that_asv_made_are_parameters() {
+    let result = |python: &str, numpy: &str, value: f64| {
+        format!(
+            r#"{{"commit_hash":"aaaaaaaa","env_name":"e","date":1600000000000,"params":{{"machine":"vm"}},
+            "python":"{python}","requirements":{{"numpy":"{numpy}"}},"env_vars":{{"THREADS":"2"}},
+            "result_columns":["result","params"],"results":{{"b.time_x":[[{value}],[["'{numpy}'"]]]}},"version":2}}"#
+        )
+    };
+    let known = r#"{"b.time_x":{"name":"b.time_x","param_names":["numpy"],"params":[["'1'"]],"unit":"seconds"},"version":2}"#;
+    let entry = |path: &str, text: &str| Entry {
+        path: path.to_owned(),
+        bytes: text.as_bytes().to_vec(),
+    };
+    let folder = [
+        entry("benchmarks.json", known),
+        entry("vm/a.json", &result("3.8", "1.17", 1.0)),
+        entry("vm/b.json", &result("3.11", "2.0", 0.5)),
+    ];
+    let found = read_folder(&folder, "results", None).imported;
+    for (at, python, numpy, value) in [(0, "3.8", "1.17", 1.0), (1, "3.11", "2.0", 0.5)] {
+        let parameters = [
+            ("python", python),
+            ("numpy of the environment", numpy),
+            ("THREADS", "2"),
+            ("numpy", &*format!("'{numpy}'")),
+        ];
+        let one = series(&found[at], "b.time_x", "wall", &parameters);
+        assert_eq!(summary(one).value, Some(value));
+    }
+}
+
+#[test]
+fn failures_of_a_load_test_are_counted() {
+    let file = "Running 10s test @ http://127.0.0.1/\n  2 threads and 50 connections\n  \
+        Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     5.51ms   1.48ms  22.72ms   78.43%\n  \
+        40752 requests in 10.05s, 168.89MB read\n  Socket errors: connect 0, read 1, write 0, timeout 4400\n  \
+        Non-2xx or 3xx responses: 40752\nRequests/sec:   4049.97\n";
+    let found = text(file).unwrap();
+    let of = |metric| summary(series(&found, "http://127.0.0.1/", metric, &[])).value;
+    assert_eq!(of("failed_responses"), Some(40752.0));
+    assert_eq!(
+        (of("timeouts"), of("read_errors")),
+        (Some(4400.0), Some(1.0))
+    );
+}
