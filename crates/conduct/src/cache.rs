@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use fathom_machine::remembered::{self, Identity};
+use fathom_machine::remembered::{self, identity};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ pub(crate) fn rights_stamp() -> String {
     format!(
         "{} {:?} {} {}",
         env!("CARGO_PKG_VERSION"),
-        Identity::here(),
+        identity(),
         rights.join(" "),
         numbers.display()
     )
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn a_stamp_holds_the_kernel_and_who_asks() {
         let stamp = rights_stamp();
-        let kernel = Identity::here().kernel.unwrap();
+        let kernel = identity().kernel.unwrap();
         assert!(stamp.contains(&kernel), "{stamp}");
         assert!(stamp.contains("CapEff:"), "{stamp}");
     }

@@ -1,8 +1,8 @@
 //! `fathom machine` as its users see it, and what `bench` makes of it. Counts and words, never times.
 #![cfg(target_os = "linux")]
 
-#[path = "../../report/tests/walker/mod.rs"]
-mod walker;
+#[path = "../../report/tests/schemas/mod.rs"]
+mod schemas;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -32,20 +32,6 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Checks `record` against the schema in `text`, in which every key must be described and in use.
-fn fits(text: &str, record: &Value) {
-    let schema: Value = serde_json::from_str(text).expect("the schema is JSON");
-    // Alternatives are names; keys must all be used.
-    walker::assert_covered(&schema, "machine", [record.clone()], |path| {
-        !path.contains('|')
-    });
-    assert_eq!(walker::undescribed(&schema), Vec::<String>::new());
-    let mut spoilt = record.clone();
-    spoilt["extra"] = Value::Bool(true);
-    let refused = walker::Walker::new(&schema).check(&spoilt, &schema, "machine");
-    assert!(refused.is_err(), "the schema is closed");
-}
-
 #[test]
 fn every_figure_has_a_verdict_and_the_record_says_what_it_is() {
     let output = run(&["machine", "--quick", "--json", "-"]);
@@ -55,10 +41,7 @@ fn every_figure_has_a_verdict_and_the_record_says_what_it_is() {
         (&record["kind"], &record["profile"], &record["complete"]),
         (&"machine".into(), &"quick".into(), &true.into())
     );
-    fits(
-        include_str!("../../../docs/json-schema/machine.schema.json"),
-        &record,
-    );
+    schemas::assert_fits("machine", [record.clone()]);
     let results = record["results"].as_array().unwrap();
     for id in [
         "core_clock",
@@ -100,10 +83,7 @@ fn the_check_says_what_it_found_and_what_can_be_detected_here() {
     let by = &record["noise"]["self_comparison"];
     assert!(by["rounds"].as_u64().unwrap() <= 50, "{by}");
     assert!(by["program_seconds"].as_f64().unwrap() > 0.0, "{by}");
-    fits(
-        include_str!("../../../docs/json-schema/machine-check.schema.json"),
-        &record,
-    );
+    schemas::assert_fits("machine-check", [record.clone()]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::check::System;
 use crate::check::tests::{read, system};
 use crate::mutated::mutated;
-use crate::remembered::{self, Identity, Profile};
+use crate::remembered::{self, Profile, identity_of};
 use crate::{context, environment, gate, mounts, probes, reported, tune};
 
 /// Files from which something is read, as a machine has them.
@@ -109,7 +109,7 @@ fn read_all(system: &System, root: &Path) {
     let items = read(system, root);
     assert!(items.iter().all(|item| !item.id.is_empty()));
     assert!(environment::of(root).cpus >= 1);
-    assert_eq!(Identity::of(root), Identity::of(root));
+    assert_eq!(identity_of(root), identity_of(root));
     for cache in reported::caches(root, 0) {
         reported::parse_cpu_list(&cache.shared_cpus);
     }

@@ -10,34 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use fathom_model::MachineIdentity;
+
 use crate::best::BestFigures;
 use crate::result::ProbeResult;
 use crate::suite::{self, Options, Progress};
 
 /// Changes whenever a remembered profile must not be read any more.
 const VERSION: u32 = 1;
-
-/// What the system says of the machine; a profile holds only where all of it is the same.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Identity {
-    /// Name of the machine.
-    pub host: Option<String>,
-    /// Differs after each boot (`/proc/sys/kernel/random/boot_id`).
-    pub boot_id: Option<String>,
-    /// Kernel release.
-    pub kernel: Option<String>,
-    /// Processor model name, or its numbers where it has no name (AArch64).
-    pub processor: Option<String>,
-    /// Microcode revision.
-    pub microcode: Option<String>,
-    /// CPUs that are switched on, such as `0-7`.
-    pub cpus: Option<String>,
-    /// Memory in kB.
-    pub memory_kb: Option<u64>,
-    /// Settings that move figures, by name: governor, turbo, SMT, huge pages, clock source, and
-    /// the kernel's command line, where mitigations are chosen.
-    pub settings: Vec<(String, String)>,
-}
 
 /// Files whose content moves figures, with the name under which they are kept.
 const SETTINGS: [(&str, &str); 7] = [
@@ -56,59 +36,57 @@ const SETTINGS: [(&str, &str); 7] = [
     ("command_line", "proc/cmdline"),
 ];
 
-impl Identity {
-    /// Of the system whose files lie below `root`.
-    pub fn of(root: &Path) -> Identity {
-        let read = |path: &str| {
-            std::fs::read_to_string(root.join(path))
-                .ok()
-                .map(|text| text.trim().to_owned())
-        };
-        let cpuinfo = read("proc/cpuinfo").unwrap_or_default();
-        let field = |name: &str| {
-            cpuinfo.lines().find_map(|line| {
-                let (key, value) = line.split_once(':')?;
-                (key.trim() == name).then(|| value.trim().to_owned())
-            })
-        };
-        let numbers = || {
-            let (maker, part) = (field("CPU implementer")?, field("CPU part")?);
-            Some(format!("implementer {maker}, part {part}"))
-        };
-        let memory_kb = read("proc/meminfo").and_then(|text| {
-            let first = text.lines().next()?.split_ascii_whitespace().nth(1)?;
-            first.parse().ok()
-        });
-        let settings = SETTINGS
-            .iter()
-            .filter_map(|(name, path)| Some(((*name).to_owned(), read(path)?)))
-            .collect();
-        Identity {
-            host: read("proc/sys/kernel/hostname"),
-            boot_id: read("proc/sys/kernel/random/boot_id"),
-            kernel: read("proc/sys/kernel/osrelease"),
-            processor: field("model name").or_else(numbers),
-            microcode: field("microcode"),
-            cpus: read("sys/devices/system/cpu/online"),
-            memory_kb,
-            settings,
-        }
+/// The machine whose files lie below `root`.
+pub fn identity_of(root: &Path) -> MachineIdentity {
+    let read = |path: &str| {
+        std::fs::read_to_string(root.join(path))
+            .ok()
+            .map(|text| text.trim().to_owned())
+    };
+    let cpuinfo = read("proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        cpuinfo.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name).then(|| value.trim().to_owned())
+        })
+    };
+    let numbers = || {
+        let (maker, part) = (field("CPU implementer")?, field("CPU part")?);
+        Some(format!("implementer {maker}, part {part}"))
+    };
+    let memory_kb = read("proc/meminfo").and_then(|text| {
+        let first = text.lines().next()?.split_ascii_whitespace().nth(1)?;
+        first.parse().ok()
+    });
+    let settings = SETTINGS
+        .iter()
+        .filter_map(|(name, path)| Some(((*name).to_owned(), read(path)?)))
+        .collect();
+    MachineIdentity {
+        host: read("proc/sys/kernel/hostname"),
+        boot_id: read("proc/sys/kernel/random/boot_id"),
+        kernel: read("proc/sys/kernel/osrelease"),
+        processor: field("model name").or_else(numbers),
+        microcode: field("microcode"),
+        cpus: read("sys/devices/system/cpu/online"),
+        memory_kb,
+        settings,
     }
+}
 
-    /// Of this machine.
-    pub fn here() -> Identity {
-        Identity::of(Path::new("/"))
-    }
+/// This machine.
+pub fn identity() -> MachineIdentity {
+    identity_of(Path::new("/"))
+}
 
-    /// The file's name: one for each machine that shares a home, the same after each boot.
-    fn file_name(&self) -> String {
-        let text = format!("{:?} {:?}", self.host, self.processor);
-        // FNV-1a: short, and the same in every build.
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        format!("machine-{hash:016x}.json")
-    }
+/// The file's name: one for each machine that shares a home, the same after each boot.
+fn file_name(machine: &MachineIdentity) -> String {
+    let text = format!("{:?} {:?}", machine.host, machine.processor);
+    // FNV-1a: short, and the same in every build.
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("machine-{hash:016x}.json")
 }
 
 /// A quick profile with the machine that it is of.
@@ -119,7 +97,7 @@ pub struct Profile {
     /// Seconds since 1970 at which it was measured.
     pub measured_at: u64,
     /// The machine.
-    pub machine: Identity,
+    pub machine: MachineIdentity,
     /// The results of [`crate::quick`].
     pub results: Vec<ProbeResult>,
     /// What it and the runs before it showed at best.
@@ -133,7 +111,7 @@ impl Profile {
         Profile {
             version: VERSION,
             measured_at: seconds_now(),
-            machine: Identity::here(),
+            machine: identity(),
             results,
             seen: BestFigures::default(),
         }
@@ -184,11 +162,11 @@ pub fn default_folder() -> Option<PathBuf> {
 /// The profile of this machine from `folder`; `None` if there is none, if it is damaged, or if
 /// the machine was booted or set up anew since.
 pub fn load(folder: &Path) -> Option<Profile> {
-    load_of(folder, &Identity::here())
+    load_of(folder, &identity())
 }
 
-fn load_of(folder: &Path, machine: &Identity) -> Option<Profile> {
-    let text = std::fs::read_to_string(folder.join(machine.file_name())).ok()?;
+fn load_of(folder: &Path, machine: &MachineIdentity) -> Option<Profile> {
+    let text = std::fs::read_to_string(folder.join(file_name(machine))).ok()?;
     let profile: Profile = serde_json::from_str(&text).ok()?;
     (profile.version == VERSION && profile.machine == *machine).then_some(profile)
 }
@@ -199,7 +177,7 @@ fn load_of(folder: &Path, machine: &Identity) -> Option<Profile> {
 /// When the folder or the file can't be written.
 pub fn save(folder: &Path, profile: &Profile) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let path = folder.join(profile.machine.file_name());
+    let path = folder.join(file_name(&profile.machine));
     // Two commands may do this at once: each writes its own file, the last to rename it wins.
     fathom_measure::write_whole(&path, serde_json::to_vec_pretty(profile)?)
 }
@@ -298,15 +276,15 @@ mod tests {
             .collect()
     }
 
-    fn machine(boot: &str) -> Identity {
-        Identity {
+    fn machine(boot: &str) -> MachineIdentity {
+        MachineIdentity {
             host: Some("a".into()),
             boot_id: Some(boot.into()),
-            ..Identity::default()
+            ..MachineIdentity::default()
         }
     }
 
-    fn profile_of(machine: Identity) -> Profile {
+    fn profile_of(machine: MachineIdentity) -> Profile {
         Profile {
             machine,
             ..Profile::now(all(2.0))
@@ -329,7 +307,7 @@ mod tests {
     #[test]
     fn a_damaged_or_older_file_is_no_profile() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(machine("1").file_name());
+        let path = folder.path().join(file_name(&machine("1")));
         std::fs::write(&path, "{").unwrap();
         assert_eq!(load_of(folder.path(), &machine("1")), None);
         let older = Profile {
@@ -386,7 +364,7 @@ mod tests {
                 "powersave\n",
             ),
         ]);
-        let before = Identity::of(root.path());
+        let before = identity_of(root.path());
         assert_eq!(
             before.processor.as_deref(),
             Some("implementer 0x41, part 0xd0c")
@@ -395,8 +373,8 @@ mod tests {
             .path()
             .join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
         std::fs::write(governor, "performance\n").unwrap();
-        let after = Identity::of(root.path());
+        let after = identity_of(root.path());
         assert_ne!(before, after);
-        assert_eq!(before.file_name(), after.file_name());
+        assert_eq!(file_name(&before), file_name(&after));
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a stretch of wall time was spent on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeCategory {
     /// On a CPU in the program's own code.
@@ -142,6 +143,7 @@ impl TimeCategory {
 
 /// One part of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AccountPart {
     /// On what.
     #[serde(rename = "category", alias = "spent")]
@@ -154,6 +156,7 @@ pub struct AccountPart {
 /// median wall time of the untraced runs, in [`ThreadAccount`] to the time from start to end of a
 /// thread of the observed run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeAccount {
     /// The whole in nanoseconds.
     pub wall_ns: u64,
@@ -184,6 +187,7 @@ impl TimeAccount {
 
 /// The account of one thread, for `--threads` and `--processes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ThreadAccount {
     /// Process.
     pub pid: u32,

@@ -6,6 +6,7 @@ use crate::{BenchRecord, Environment, Estimate, Metric, Verdict};
 
 /// What came of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BisectVerdict {
     /// One revision is left, and it differs from its parent.
@@ -18,6 +19,7 @@ pub enum BisectVerdict {
 
 /// Why no revision can be named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BisectReason {
     /// Whether the ends differ is not known.
@@ -36,6 +38,7 @@ pub enum BisectReason {
 
 /// What is known of a revision that was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TestedState {
     /// Nearer to GOOD.
@@ -52,6 +55,7 @@ pub enum TestedState {
 
 /// A revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Commit {
     /// Full id.
     pub revision: String,
@@ -65,6 +69,7 @@ pub struct Commit {
 
 /// A revision that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TestedRevision {
     /// Which.
     #[serde(flatten)]
@@ -81,6 +86,7 @@ pub struct TestedRevision {
 
 /// The revision that changed it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Culprit {
     /// Which.
     #[serde(flatten)]
@@ -93,6 +99,7 @@ pub struct Culprit {
 
 /// BAD against GOOD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BisectEnds {
     /// Median of GOOD, in the metric's unit.
     pub good: Option<Estimate>,
@@ -108,10 +115,13 @@ pub struct BisectEnds {
 
 /// Everything about a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BisectRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `bisect`.
+    #[cfg_attr(test, schemars(extend("const" = "bisect")))]
     pub kind: String,
     /// Version of Fathom that measured.
     pub fathom_version: String,
@@ -134,6 +144,7 @@ pub struct BisectRecord {
     /// Revisions after GOOD up to BAD.
     pub candidates: usize,
     /// How often a search may name a wrong revision.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub error_rate: f64,
     /// What came of it.
     pub verdict: BisectVerdict,

@@ -6,10 +6,13 @@ use crate::Estimate;
 
 /// What `fathom changes` found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangesRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `changes`.
+    #[cfg_attr(test, schemars(extend("const" = "changes")))]
     pub kind: String,
     /// The file or the store that the series are from.
     pub source: String,
@@ -19,6 +22,7 @@ pub struct ChangesRecord {
 
 /// What is said of one series. Positions count its points from 0, in their order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeriesChanges {
     /// Name of the series.
     pub name: String,
@@ -37,6 +41,7 @@ pub struct SeriesChanges {
 
 /// The change points of a series, and what is none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changes {
     /// For good, by position.
     pub change_points: Vec<ChangePoint>,
@@ -52,6 +57,7 @@ pub struct Changes {
 
 /// Where a series changed its level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangePoint {
     /// Stays when points are added and it moves: its position when it was first reported.
     pub id: usize,
@@ -64,6 +70,7 @@ pub struct ChangePoint {
     /// Whether the values grew.
     pub direction: ChangeDirection,
     /// 1 less the chance of such a difference somewhere in a series of this length without change.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub confidence: f64,
     /// New level / old level with its interval. None where a value of the series isn't positive.
     pub ratio: Option<Estimate>,
@@ -77,6 +84,7 @@ pub struct ChangePoint {
 
 /// How a level changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
     /// From one point to the next.
@@ -87,6 +95,7 @@ pub enum ChangeKind {
 
 /// Which way a level changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeDirection {
     /// Values grew.
@@ -97,6 +106,7 @@ pub enum ChangeDirection {
 
 /// Points between two changes of level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangeSegment {
     /// Position of the first point.
     pub start: usize,
@@ -108,6 +118,7 @@ pub struct ChangeSegment {
 
 /// The newest points seem to be on a new level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EarlyWarning {
     /// Position of the first of them.
     pub index: usize,
@@ -118,5 +129,6 @@ pub struct EarlyWarning {
     /// Whether the values grew.
     pub direction: ChangeDirection,
     /// Chance of this without a change, 0 to 1: higher than for a change point.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub p_value: f64,
 }

@@ -6,6 +6,7 @@ use crate::{Estimate, Metric};
 
 /// What a comparison says of the subject against the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The subject takes less, at the level of claims, and the interval is not wholly within the
@@ -54,6 +55,7 @@ impl Verdict {
 /// Ratios subject / reference at three quantiles: says whether the whole distribution moved or a
 /// tail.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shift {
     /// Ratio of the 10th percentiles.
     pub p10: f64,
@@ -65,10 +67,12 @@ pub struct Shift {
 
 /// How many more rounds would decide an undecided comparison, if the spread stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MoreRounds(pub u64);
 
 /// One metric of two benchmarks, compared round by round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Index of the benchmark that is compared with.
     pub reference: usize,
@@ -84,13 +88,16 @@ pub struct Comparison {
     pub shift: Shift,
     /// Two-sided p-value of 'no difference' (Wilcoxon signed-rank on the paired log ratios), before
     /// the correction for several comparisons and interim analyses.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub p_value: f64,
     /// Level (0 to 1) at which `faster` and `slower` are claimed, higher than that of the interval:
     /// the p-value must be at most 1 less this. Several comparisons and interim analyses are
     /// allowed for.
     #[serde(default)]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub claim_level: f64,
     /// The margin within which two programs count as the same, as a share (0.01 is 1 %).
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
     /// What follows.
     pub verdict: Verdict,

@@ -7,6 +7,7 @@ use crate::{Environment, Estimate, Explaining, Finding, TimeAccount, TimeCategor
 
 /// What a row of a difference divides the time by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceBy {
     /// What the time was spent on.
@@ -25,8 +26,10 @@ pub enum DifferenceBy {
 
 /// How often something happened in a run of A and of B.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceCount {
     /// `calls`, `page faults`, `processes`.
+    #[cfg_attr(test, schemars(extend("enum" = ["calls", "page faults", "processes"])))]
     pub what: String,
     /// In a run of A.
     pub a: u64,
@@ -36,6 +39,7 @@ pub struct DifferenceCount {
 
 /// A part of what B takes more than A; less than nothing where B takes less.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceRow {
     /// A [`TimeCategory`] by its name in the JSON, or the name of a program, of a call or of a
     /// function; not trustworthy: escape it.
@@ -64,6 +68,7 @@ pub const OF_WALL: &str = "wall";
 
 /// By how much the wall times differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WallDifference {
     /// B's median wall time less A's.
     pub milliseconds: f64,
@@ -72,6 +77,7 @@ pub struct WallDifference {
     /// Upper end.
     pub high: f64,
     /// Level of both intervals, 0 to 1.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub level: f64,
     /// How many times as long B takes, by rounds.
     pub ratio: Estimate,
@@ -88,6 +94,7 @@ impl WallDifference {
 
 /// Where the difference of two medians is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The difference itself.
     pub wall: WallDifference,
@@ -96,6 +103,7 @@ pub struct Difference {
     /// Milliseconds of the difference that are in no row of the wall time.
     pub not_explained: f64,
     /// The same as a share of the longer median, 0 to 1.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub not_explained_share: f64,
     /// How the rows' intervals came about, in words.
     pub intervals: String,
@@ -110,6 +118,7 @@ impl Difference {
 
 /// One of the two commands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceCommand {
     /// The command as it was given.
     pub command: String,
@@ -129,8 +138,10 @@ pub struct DifferenceCommand {
 
 /// A finding that only one of the commands has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OnlyFinding {
     /// 0 for A, 1 for B.
+    #[cfg_attr(test, schemars(range(max = 1)))]
     pub command: usize,
     /// What it has and the other has not.
     pub finding: Finding,
@@ -138,10 +149,13 @@ pub struct OnlyFinding {
 
 /// Everything that `fathom why 'A' 'B'` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `difference`.
+    #[cfg_attr(test, schemars(extend("const" = "difference")))]
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,

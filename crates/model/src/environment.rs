@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where a measurement was made. Fields that the system does not report are absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Operating system and kernel release.
     pub kernel: String,
@@ -31,6 +32,7 @@ pub struct Environment {
 /// What was measured of the machine itself: once as a profile, and in part again before this
 /// measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fingerprint {
     /// Seconds between the profile and this measurement.
     pub measured_seconds_ago: u64,
@@ -47,6 +49,7 @@ pub struct Fingerprint {
 
 /// One figure of the machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineFigure {
     /// Name of the probe, such as `memory_latency`.
     pub id: String,

@@ -6,6 +6,7 @@ use crate::{CpuWaits, Environment, Estimate, version1};
 
 /// Which kind of statement a claim is. Verdicts of different layers are not to be mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
     /// The published figures, recomputed: no measuring.
@@ -29,6 +30,7 @@ impl Layer {
 
 /// What is said of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
     /// It holds here.
@@ -75,6 +77,7 @@ impl ClaimVerdict {
 
 /// Where a result was published.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Source {
     /// Title of the page or paper.
     pub title: String,
@@ -90,6 +93,7 @@ pub struct Source {
 
 /// What was published for a claim.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Published {
     /// The number.
     pub value: Option<f64>,
@@ -106,6 +110,7 @@ pub struct Published {
 
 /// A quantity of a claim as it was found here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Measured {
     /// The part of the claim that it is the value of, as it was written.
     pub what: String,
@@ -122,6 +127,7 @@ pub type Combination = Vec<(String, String)>;
 
 /// The verdict under one combination of parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Judged {
     /// The parameters; empty if the claim depends on none.
     pub parameters: Combination,
@@ -135,6 +141,7 @@ pub struct Judged {
 
 /// A claim with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClaimResult {
     /// Name.
     pub id: String,
@@ -162,6 +169,7 @@ pub struct ClaimResult {
 
 /// An open question of the source, answered or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AnswerResult {
     /// The question.
     pub question: String,
@@ -178,6 +186,7 @@ pub struct AnswerResult {
 
 /// A drawing: one metric over several subjects in an order that means something, such as releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Picture {
     /// What it shows.
     pub title: String,
@@ -190,6 +199,7 @@ pub struct Picture {
 
 /// A program that the experiment needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolResult {
     /// Name in the file.
     pub name: String,
@@ -204,6 +214,7 @@ pub struct ToolResult {
 
 /// A measure and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MeasureResult {
     /// Name.
     pub id: String,
@@ -221,6 +232,7 @@ pub struct MeasureResult {
 
 /// One metric of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultRow {
     /// The measure.
     pub measure: String,
@@ -241,10 +253,13 @@ pub struct ResultRow {
 
 /// Everything about one run of an experiment file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExperimentRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `run`.
+    #[cfg_attr(test, schemars(extend("const" = "run")))]
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,

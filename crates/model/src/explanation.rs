@@ -6,6 +6,7 @@ use crate::{Environment, Estimate, Finding, ThreadAccount, TimeAccount, version1
 
 /// The runs that were timed and not traced: their times are the times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimedRuns {
     /// Number of runs.
     pub runs: usize,
@@ -21,6 +22,7 @@ pub struct TimedRuns {
 
 /// How the observed run was done, and what it may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Explaining {
     /// `kernel`, `perf`, `sample` or `stops`.
     #[serde(deserialize_with = "version1::text")]
@@ -29,6 +31,7 @@ pub struct Explaining {
     pub wall_ns: u64,
     /// Its wall time divided by the median wall time of the timed runs, waiting for a CPU included
     /// in both.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub slowdown: f64,
     /// False when `slowdown` is over 1.1: then its times are only quoted as modelled, and shares
     /// are those of an untraced run.
@@ -42,6 +45,7 @@ pub struct Explaining {
 
 /// A descriptor or path and what went through it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IoRow {
     /// Process.
     pub pid: u32,
@@ -70,6 +74,7 @@ pub struct IoRow {
 
 /// A system call and what it cost, over all threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CallRow {
     /// Name.
     pub name: String,
@@ -89,6 +94,7 @@ pub struct CallRow {
 /// In which functions the program's own code was, over all threads, by samples at equal distances
 /// of CPU time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OwnCode {
     /// CPU time between two samples in nanoseconds.
     pub period_ns: u64,
@@ -100,6 +106,7 @@ pub struct OwnCode {
 
 /// A function of the program's own code or of a library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionShare {
     /// Its name in the words of its language; null where its file has no symbol for it. Not
     /// trustworthy: escape it.
@@ -110,11 +117,13 @@ pub struct FunctionShare {
     /// Samples in it.
     pub samples: u64,
     /// Part of all own code, 0 to 1.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
 }
 
 /// A process of the tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProcessRow {
     /// Process.
     pub pid: u32,
@@ -134,6 +143,7 @@ pub struct ProcessRow {
 
 /// A point in the start of the command, from the start of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Phase {
     /// `exec`, `loader_done` (both with the program's name behind it where there were several),
     /// `first_output`, `exit`.
@@ -148,6 +158,7 @@ pub struct Phase {
 
 /// One stretch of a thread's life for the picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stretch {
     /// Process.
     pub pid: u32,
@@ -166,6 +177,7 @@ pub struct Stretch {
 
 /// A process that ran already: what is explained of it is the time in which it was observed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ObservedProcess {
     /// Its number.
     pub pid: u32,
@@ -179,10 +191,13 @@ pub struct ObservedProcess {
 
 /// Everything that `fathom why` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `why`.
+    #[cfg_attr(test, schemars(extend("const" = "why")))]
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,

@@ -6,6 +6,7 @@ use crate::FindingId;
 
 /// How sure a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// A likely reading of the evidence.
@@ -16,6 +17,7 @@ pub enum Confidence {
 
 /// A number that supports a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What it counts or measures, such as `write calls`.
     pub name: String,
@@ -27,6 +29,7 @@ pub struct Evidence {
 
 /// Where in the process tree a finding applies.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place {
     /// Process.
     pub pid: Option<u32>,
@@ -40,6 +43,7 @@ pub struct Place {
 
 /// A named cause with its evidence, its share of the time, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Which cause.
     pub id: FindingId,
@@ -49,6 +53,7 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Share of the median wall time of the untraced runs that goes to this cause, 0 to 1. Where
     /// they had to wait for a CPU, that wait is part of the whole.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
     /// Wall time that mending it could save, in nanoseconds of an untraced run. Modelled. 0 where
     /// the command was ended by the time limit: nobody knows how long it would have taken.

@@ -12,6 +12,7 @@ macro_rules! finding_ids {
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
         pub enum FindingId {
             $($(#[$doc])* $id,)*

@@ -6,10 +6,13 @@ use crate::{Environment, Estimate};
 
 /// What `fathom gate` found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `gate`.
+    #[cfg_attr(test, schemars(extend("const" = "gate")))]
     pub kind: String,
     /// Version of Fathom that measured.
     pub fathom_version: String,
@@ -45,6 +48,7 @@ pub struct GateRecord {
 
 /// One side of a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateSide {
     /// As it was asked for: a revision, `working tree`, or a command.
     pub name: String,
@@ -54,6 +58,7 @@ pub struct GateSide {
 
 /// The answer of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum GateVerdict {
     /// Worse by more than margin and noise floor, in screening and in confirmation; or over a budget.
     #[serde(rename = "worse")]
@@ -79,6 +84,7 @@ impl GateVerdict {
 
 /// How a gate judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum GateRule {
     /// Paired rounds, sequential, with a confirmation.
@@ -114,6 +120,7 @@ pub enum GateRule {
 
 /// How often a rule failed identical code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FalseFailureShare {
     /// Suites that were drawn.
     pub suites: usize,
@@ -123,6 +130,7 @@ pub struct FalseFailureShare {
 
 /// One benchmark's metric at base and head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateBenchmark {
     /// Name.
     pub name: String,
@@ -140,6 +148,7 @@ pub struct GateBenchmark {
     /// Those of them that confirmed.
     pub confirmation_rounds: usize,
     /// Smallest change that counts, as a share.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
     /// What a change had to exceed besides: the noise floor, as a share.
     pub floor: f64,
@@ -163,6 +172,7 @@ pub struct GateBenchmark {
 
 /// Where a noise floor is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum FloorSource {
     /// Base against base and head against head in the rounds that were judged.
@@ -176,6 +186,7 @@ pub enum FloorSource {
 
 /// A known change that is let pass until a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Waiver {
     /// Name of the benchmark.
     pub benchmark: String,
@@ -189,6 +200,7 @@ pub struct Waiver {
 
 /// A quantity that no noise touches, at base and at head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExactChange {
     /// Name of the benchmark.
     pub benchmark: String,
@@ -204,6 +216,7 @@ pub struct ExactChange {
 
 /// What a program against itself showed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NullArm {
     /// A program differed from itself by more than the margin: no verdict is given.
     pub failed: bool,
@@ -213,6 +226,7 @@ pub struct NullArm {
 
 /// One benchmark against itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NullArmRatio {
     /// Name of the benchmark.
     pub name: String,
@@ -222,6 +236,7 @@ pub struct NullArmRatio {
 
 /// A benchmark that was not judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// Name of the benchmark.
     pub name: String,

@@ -6,10 +6,13 @@ use crate::{Estimate, Verdict};
 
 /// Series with their points: what `fathom history --json` writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `history`.
+    #[cfg_attr(test, schemars(extend("const" = "history")))]
     pub kind: String,
     /// Version of Fathom that read the store.
     pub fathom_version: String,
@@ -23,6 +26,7 @@ pub struct HistoryRecord {
 
 /// What decides whether points may be compared. Fields that the system did not report are absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryEnvironment {
     /// Short and stable: equal facts have an equal key on every machine.
     #[serde(default)]
@@ -45,6 +49,7 @@ pub struct HistoryEnvironment {
 
 /// One metric of one benchmark over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistorySeries {
     /// Name of the benchmark; not trustworthy: escape it.
     pub benchmark: String,
@@ -55,6 +60,7 @@ pub struct HistorySeries {
     /// Unit of the values.
     pub unit: String,
     /// `lower_is_better` or `higher_is_better`, where that is known.
+    #[cfg_attr(test, schemars(with = "Option<crate::Direction>"))]
     pub direction: Option<String>,
     /// What the metric is, in words.
     pub meaning: String,
@@ -64,6 +70,7 @@ pub struct HistorySeries {
 
 /// One measurement of a series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryPoint {
     /// Commit that was measured; absent outside of a repository.
     pub revision: Option<String>,
@@ -91,10 +98,13 @@ pub struct HistoryPoint {
 
 /// Two sides compared that were measured at different times: what `fathom compare --json` writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompareRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `compare`.
+    #[cfg_attr(test, schemars(extend("const" = "compare")))]
     pub kind: String,
     /// Version of Fathom that compared.
     pub fathom_version: String,
@@ -112,6 +122,7 @@ pub struct CompareRecord {
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompareSide {
     /// As it was asked for.
     pub asked: String,
@@ -125,6 +136,7 @@ pub struct CompareSide {
 
 /// One metric of one benchmark on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoredComparison {
     /// Name of the benchmark.
     pub benchmark: String,
@@ -143,10 +155,12 @@ pub struct StoredComparison {
     /// Head / base with its interval, the drift between measurements included.
     pub ratio: Estimate,
     /// Two-sided p-value of 'no difference', the drift included.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub p_value: f64,
     /// The drift that is allowed for.
     pub drift: Drift,
     /// Differences up to this share count as none.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
     /// What follows; where the direction isn't known, [`Verdict::Faster`] is less and
     /// [`Verdict::Slower`] more.
@@ -167,6 +181,7 @@ impl StoredComparison {
 
 /// What is known of one side of a stored comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoredValue {
     /// Median with its interval, without the drift.
     pub value: f64,
@@ -182,6 +197,7 @@ pub struct StoredValue {
 
 /// Where the drift comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DriftSource {
     /// Measurements of the same revision at different times.
@@ -202,6 +218,7 @@ pub enum DriftSource {
 
 /// How far separate measurements of the same thing lie from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Drift {
     /// By so much two measurements of the same may differ, in 95 of 100 cases (0.05 is 5 %).
     pub share: f64,
@@ -213,6 +230,7 @@ pub struct Drift {
 
 /// A series that was not compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NotCompared {
     /// Name of the benchmark.
     pub benchmark: String,
@@ -226,10 +244,13 @@ pub struct NotCompared {
 
 /// What is in a store: what `fathom store info --json` writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `store`.
+    #[cfg_attr(test, schemars(extend("const" = "store")))]
     pub kind: String,
     /// Version of Fathom that read it.
     pub fathom_version: String,

@@ -8,10 +8,13 @@ pub use crate::Direction;
 
 /// One import of one file, or of a folder that a tool writes: what `fathom import --json` writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `imported`.
+    #[cfg_attr(test, schemars(extend("const" = "imported")))]
     pub kind: String,
     /// Version of Fathom that imported.
     pub fathom_version: String,
@@ -34,6 +37,7 @@ pub struct ImportedRecord {
 
 /// The state of the source that a file names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedRevision {
     /// Id of the commit.
     pub id: String,
@@ -46,6 +50,7 @@ pub struct ImportedRevision {
 
 /// What a file says of the machine, by the names of [`crate::Environment`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedEnvironment {
     /// Operating system, with its release where it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,6 +85,7 @@ pub struct Imported {
 
 /// The tool that measured, and its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Source {
     /// Name of the tool.
     pub tool: String,
@@ -94,6 +100,7 @@ pub struct Source {
 
 /// One metric of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Benchmark {
     /// Name, as the tool has it.
     pub name: String,
@@ -132,6 +139,7 @@ impl Benchmark {
 
 /// Samples, or what somebody else made of them. A summary is never taken for a sample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Values {
     /// What was measured, in the order of the file.
@@ -142,6 +150,7 @@ pub enum Values {
 
 /// Figures of samples that the file doesn't hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Summary {
     /// Number of samples.
@@ -173,6 +182,7 @@ pub struct Summary {
     pub high: Option<f64>,
     /// Confidence level of the interval, where the tool says it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub level: Option<f64>,
     /// Quantiles by percent: `"99.9"`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -184,6 +194,7 @@ pub struct Summary {
 
 /// What the record doesn't hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// What the file calls it.
     pub what: String,

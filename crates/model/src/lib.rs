@@ -28,6 +28,8 @@ mod record;
 mod report;
 mod run;
 mod sample;
+#[cfg(test)]
+mod schemas;
 pub mod secret;
 mod serve;
 mod startup;
@@ -70,8 +72,8 @@ pub use history::{
 };
 pub use imported::{ImportedEnvironment, ImportedRecord, ImportedRevision};
 pub use machine::{
-    CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
-    ProbeVerdict, SelfComparison,
+    CheckItem, CheckRecord, CheckReport, CheckState, Estimator, Fitness, Gaps, MachineHead,
+    MachineIdentity, MachineRecord, NoiseFloor, ProbeResult, ProbeVerdict, SelfComparison,
 };
 pub use metric::{Direction, Metric, Unit};
 pub use parameters::{listed, pairs, with_parameters};

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::version1;
-
 use crate::quantity::{Nanoseconds, Ratio};
+use crate::{Environment, version1};
 
 /// How one figure is taken from many chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Estimator {
     /// The smallest value: for what nobody else touches (core, L1, L2, system calls), where
@@ -29,6 +29,7 @@ pub enum Estimator {
 
 /// Whether a figure may be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeVerdict {
     /// At least two passes agree within the probe's tolerance, with the CPU held.
@@ -45,6 +46,7 @@ pub enum ProbeVerdict {
 ///
 /// Invariant: `value` is present exactly if `verdict` is [`ProbeVerdict::Ok`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProbeResult {
     /// Stable name, such as `core_clock`; the key in JSON.
     pub id: String,
@@ -129,6 +131,7 @@ impl ProbeResult {
 
 /// Gaps of a core that spun for a while.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gaps {
     /// How long it spun, in s.
     pub seconds: f64,
@@ -159,6 +162,7 @@ impl Gaps {
 
 /// What one check found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
     /// As it should be.
@@ -173,6 +177,7 @@ pub enum CheckState {
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckItem {
     /// Stable name, such as `governor`.
     pub id: String,
@@ -213,6 +218,7 @@ impl CheckItem {
 
 /// What the machine is fit for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fitness {
     /// Less than 1 % of a core is lost and nothing is bad.
@@ -225,6 +231,7 @@ pub enum Fitness {
 
 /// The smallest difference that can be detected here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NoiseFloor {
     /// Gaps of a core that only spins.
     pub gaps: Gaps,
@@ -238,6 +245,7 @@ pub struct NoiseFloor {
 
 /// The runs of one program against itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SelfComparison {
     /// Rounds of two runs.
     pub rounds: usize,
@@ -251,6 +259,7 @@ pub struct SelfComparison {
 
 /// All checks with the noise floor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckReport {
     /// The checks, in a fixed order.
     pub items: Vec<CheckItem>,
@@ -300,4 +309,79 @@ mod tests {
         before.withdraw(ProbeVerdict::Disturbed, "three");
         assert_eq!((before.value, before.cycles), (None, None));
     }
+}
+
+/// What the system says of the machine; a remembered profile holds only where all of it is the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineIdentity {
+    /// Name of the machine.
+    pub host: Option<String>,
+    /// Differs after each boot (`/proc/sys/kernel/random/boot_id`).
+    pub boot_id: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Processor model name, or its numbers where it has no name (AArch64).
+    pub processor: Option<String>,
+    /// Microcode revision.
+    pub microcode: Option<String>,
+    /// CPUs that are switched on, such as `0-7`.
+    pub cpus: Option<String>,
+    /// Memory in kB.
+    pub memory_kb: Option<u64>,
+    /// Settings that move figures, by name: governor, turbo, SMT, huge pages, clock source, and
+    /// the kernel's command line, where mitigations are chosen.
+    pub settings: Vec<(String, String)>,
+}
+
+/// What stands at the head of each record of `machine`.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineHead {
+    /// Version of this form. It rises when a key changes its meaning or goes away.
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
+    pub schema_version: u32,
+    /// Version of Fathom that measured.
+    pub fathom_version: String,
+    /// When it was written, RFC 3339, UTC.
+    pub written_at: String,
+    /// Machine and system.
+    pub environment: Environment,
+    /// What tells this machine from others, and from itself before a boot or an update.
+    pub machine: MachineIdentity,
+}
+
+/// The figures of the machine: what `machine --json` writes.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineRecord {
+    /// Head of the record.
+    #[serde(flatten)]
+    pub head: MachineHead,
+    /// Kind of the record.
+    #[cfg_attr(test, schemars(extend("const" = "machine")))]
+    pub kind: String,
+    /// `quick`, `default`, `full` or `only`.
+    pub profile: String,
+    /// False if it was interrupted.
+    pub complete: bool,
+    /// The measurements.
+    pub results: Vec<ProbeResult>,
+}
+
+/// A check of the machine: what `machine --check --json` writes.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CheckRecord {
+    /// Head of the record.
+    #[serde(flatten)]
+    pub head: MachineHead,
+    /// Kind of the record.
+    #[cfg_attr(test, schemars(extend("const" = "machine_check")))]
+    pub kind: String,
+    /// False if it was interrupted.
+    pub complete: bool,
+    /// The result of the check.
+    #[serde(flatten)]
+    pub report: CheckReport,
 }

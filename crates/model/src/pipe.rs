@@ -6,6 +6,7 @@ use crate::{Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo, StopReas
 
 /// One stage as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeStage {
     /// Short name: the program's file name, with a number where two stages would share it.
     pub name: String,
@@ -19,6 +20,7 @@ pub struct PipeStage {
 
 /// What holds for the whole session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeConditions {
     /// Seed of the order of runs.
     pub seed: u64,
@@ -27,6 +29,7 @@ pub struct PipeConditions {
     /// CPUs that the stages were pinned to, if any.
     pub pinned_cpus: Option<Vec<usize>>,
     /// Longest time a run of the pipeline or of a stage may take, in seconds.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub timeout_seconds: Option<f64>,
     /// The shell that interprets each stage, if any.
     pub shell: Option<String>,
@@ -40,6 +43,7 @@ pub struct PipeConditions {
 
 /// What a stage was doing during a stretch of wall time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PipeState {
     /// At least one thread was on a CPU.
@@ -59,6 +63,7 @@ pub enum PipeState {
 
 /// A stretch of a stage's life; nanoseconds from the pipeline's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeStretch {
     /// Begin.
     pub from_ns: u64,
@@ -71,6 +76,7 @@ pub struct PipeStretch {
 /// A stage in one round. Points in time are nanoseconds from the pipeline's start; what the round's
 /// means could not see is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageRun {
     /// Just before its process was created; in an observed round, just before it executed its
     /// program.
@@ -146,6 +152,7 @@ impl StageRun {
 
 /// The pipeline, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeRound {
     /// From just before the first stage's process is created to the last exit; in an observed
     /// round, from when the stages, which are started beforehand, are let go.
@@ -158,10 +165,12 @@ pub struct PipeRound {
 
 /// How the observed rounds were done, and what they may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeExplaining {
     /// `kernel`, `perf`, `sample` or `accounts`.
     pub tier: String,
     /// Median wall time of the observed rounds divided by that of the timed rounds.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub slowdown: f64,
     /// False when `slowdown` is over 1.1: then shares and counts hold, times do not.
     #[serde(rename = "times_are_measured", alias = "times_are_quoted")]
@@ -174,6 +183,7 @@ pub struct PipeExplaining {
 
 /// What the predecessor of a stage wrote, kept as the stage's input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StagedInput {
     /// Index of the stage that reads it, from 1.
     pub stage: usize,
@@ -189,6 +199,7 @@ pub struct StagedInput {
 
 /// A stage on its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AloneRuns {
     /// Index of the stage.
     pub stage: usize,
@@ -205,6 +216,7 @@ pub struct AloneRuns {
 
 /// Where the counts of bytes between the stages come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PipeBytesFrom {
     /// The observed round, counted in the kernel.
@@ -215,6 +227,7 @@ pub enum PipeBytesFrom {
 
 /// A stage over all rounds. Times are medians in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageSummary {
     /// Start, from the pipeline's start, in the timed rounds.
     pub start: Estimate,
@@ -242,6 +255,7 @@ pub struct StageSummary {
 
 /// The rounds in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeSummary {
     /// Median wall time of the timed rounds in seconds.
     pub wall: Estimate,
@@ -251,6 +265,7 @@ pub struct PipeSummary {
 
 /// The pipeline if one stage took no time of its own. A model, not a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WhatIf {
     /// The stage that is free.
     pub stage: usize,
@@ -260,6 +275,7 @@ pub struct WhatIf {
 
 /// What the pipeline would cost, modelled from the own times of its stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeModel {
     /// `phases` (from an observed round in which first and last bytes are known) or `alone` (from the
     /// stages on their own).
@@ -305,6 +321,7 @@ impl PipeModel {
 
 /// A sentence that must be read with the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeNote {
     /// Stable identifier, such as `misleading_wall_time`.
     #[serde(deserialize_with = "version1::text")]
@@ -317,6 +334,7 @@ pub struct PipeNote {
 
 /// The pipeline with a stage that starts late.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DelayedRounds {
     /// Delay of each stage in nanoseconds; 0 for none.
     pub delay_ns: Vec<u64>,
@@ -331,10 +349,13 @@ pub struct DelayedRounds {
 
 /// Everything about a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `pipe`.
+    #[cfg_attr(test, schemars(extend("const" = "pipe")))]
     pub kind: String,
     /// Version of Fathom that measured.
     pub fathom_version: String,

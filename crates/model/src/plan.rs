@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 
 /// Every command of an experiment, in order; none was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `plan`.
+    #[cfg_attr(test, schemars(extend("const" = "plan")))]
     pub kind: String,
     /// The experiment file as it was given.
     pub file: String,
@@ -22,6 +25,7 @@ pub struct PlanRecord {
 
 /// A part of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanStep {
     /// What it is for.
     pub title: String,
@@ -31,10 +35,13 @@ pub struct PlanStep {
 
 /// The experiments of a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CatalogueRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `catalogue`.
+    #[cfg_attr(test, schemars(extend("const" = "catalogue")))]
     pub kind: String,
     /// One row for each, by name.
     pub experiments: Vec<CatalogueRow>,
@@ -42,6 +49,7 @@ pub struct CatalogueRecord {
 
 /// One experiment of a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CatalogueRow {
     /// Name of the folder.
     pub name: String,

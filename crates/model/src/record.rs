@@ -11,6 +11,7 @@ pub const SCHEMA_VERSION: u32 = 2;
 
 /// Where a benchmark's standard input comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputFrom {
     /// `/dev/null`.
@@ -22,6 +23,7 @@ pub enum InputFrom {
 /// Where a benchmark's standard output goes. It is a condition of the result: programs buffer
 /// differently for a pipe, a file and a terminal, and some do nothing at all for `/dev/null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutputTo {
     /// `/dev/null`.
@@ -36,6 +38,7 @@ pub enum OutputTo {
 
 /// One named command with its input and conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Benchmark {
     /// Name under which it is shown: `-n`, else the command as it was given.
     pub name: String,
@@ -63,6 +66,7 @@ pub struct Benchmark {
 
 /// What holds for all benchmarks of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Conditions {
     /// Seed of the order of runs.
     pub seed: u64,
@@ -71,8 +75,10 @@ pub struct Conditions {
     /// CPUs that the commands were pinned to, if any.
     pub pinned_cpus: Option<Vec<usize>>,
     /// Longest time a run may take, in seconds.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub timeout_seconds: Option<f64>,
     /// Margin of the verdicts as a share.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
     /// Whether the size of the environment was varied from run to run.
     pub environment_size_randomised: bool,
@@ -80,6 +86,7 @@ pub struct Conditions {
 
 /// The cost of running nothing: an empty static program, run the same way in the same rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Floor {
     /// Number of runs of the empty program.
     pub runs: usize,
@@ -89,6 +96,7 @@ pub struct Floor {
 
 /// Why measuring ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The number of runs that was asked for.
@@ -109,6 +117,7 @@ pub enum StopReason {
 
 /// Something that the reader must know to trust the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
     /// Stable identifier, such as `two_modes`.
     #[serde(deserialize_with = "version1::text")]
@@ -121,6 +130,7 @@ pub struct Warning {
 
 /// What is said of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchmarkResult {
     /// Index of the benchmark.
     pub benchmark: usize,
@@ -132,6 +142,7 @@ pub struct BenchmarkResult {
 
 /// What follows from the runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// Why measuring ended.
     pub stop: StopReason,
@@ -157,10 +168,13 @@ pub struct Outcome {
 /// Everything about a session. In the JSON file the runs come before the outcome, so that the file
 /// is whole after every run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchRecord {
     /// [`SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `bench`.
+    #[cfg_attr(test, schemars(extend("const" = "bench")))]
     pub kind: String,
     /// Version of Fathom that measured.
     pub fathom_version: String,

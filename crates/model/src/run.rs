@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
     /// The program returned this status (0 to 255).
-    Code(i32),
+    Code(#[cfg_attr(test, schemars(range(min = 0, max = 255)))] i32),
     /// The program was ended by this signal.
-    Signal(i32),
+    Signal(#[cfg_attr(test, schemars(range(min = 1)))] i32),
     /// The program ran longer than `--timeout` allows and was ended.
     TimedOut,
 }
@@ -26,6 +27,7 @@ impl Exit {
 /// Source: `/proc/PID/io`. Counts `read`, `pread`, `readv`, `write` and their kin, also on
 /// sockets; not `send`/`recv`, `splice`, `mmap` access or io_uring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IoCounts {
     /// Bytes that read calls returned (`rchar`).
     pub read_bytes: u64,
@@ -43,6 +45,7 @@ pub struct IoCounts {
 
 /// One execution, complete. Times are nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Run {
     /// Index of the benchmark that was run, from 0.
     pub benchmark: usize,
@@ -116,6 +119,7 @@ impl Run {
 
 /// What a number of runs waited for a CPU: how busy the machine was with other work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CpuWaits {
     /// Number of runs.
     pub runs: u64,

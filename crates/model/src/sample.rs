@@ -6,6 +6,7 @@ use crate::Metric;
 
 /// A value with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The point estimate.
     pub value: f64,
@@ -15,6 +16,7 @@ pub struct Estimate {
     pub high: f64,
     /// Confidence that the interval has, 0 to 1. What a sample can't support is not claimed: five
     /// runs can't give 95 %, so the level that they do give stands here.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub level: f64,
 }
 
@@ -30,6 +32,7 @@ impl Estimate {
 
 /// What is reported of one metric of one benchmark, in the metric's unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Which metric.
     pub metric: Metric,

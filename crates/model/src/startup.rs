@@ -6,6 +6,7 @@ use crate::{Environment, Estimate, Exit, MoreRounds, StopReason, Verdict, Warnin
 
 /// Whether a program's files were left in memory or taken out before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
     /// Left as the run before had left them: in memory.
@@ -16,6 +17,7 @@ pub enum Cache {
 
 /// How runs became cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ColdBy {
     /// The program's own files were evicted (`posix_fadvise`); no privilege needed.
@@ -26,6 +28,7 @@ pub enum ColdBy {
 
 /// Which stretch of a run a duration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StartupMetric {
     /// From the call of `execve` to the first byte on standard output.
@@ -36,6 +39,7 @@ pub enum StartupMetric {
 
 /// Who saw the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StampedBy {
     /// A thread that polls the pipe every few microseconds.
@@ -48,6 +52,7 @@ pub enum StampedBy {
 
 /// What holds for all runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartupConditions {
     /// Seed of the order of runs.
     pub seed: u64,
@@ -58,8 +63,10 @@ pub struct StartupConditions {
     /// CPUs that the programs were pinned to, if any.
     pub pinned_cpus: Option<Vec<usize>>,
     /// Longest time a run may take, in seconds.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub timeout_seconds: Option<f64>,
     /// Margin of the verdicts as a share.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
     /// How runs became cold; absent without cold runs.
     pub cold_by: Option<ColdBy>,
@@ -69,6 +76,7 @@ pub struct StartupConditions {
 
 /// A program that was started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartupProgram {
     /// The command as it was given; not trustworthy: escape it.
     pub name: String,
@@ -83,6 +91,7 @@ pub struct StartupProgram {
 
 /// One run. Times are nanoseconds from the call of `execve`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartupRun {
     /// Index of the program, from 0.
     pub program: usize,
@@ -130,6 +139,7 @@ pub struct StartupRun {
     /// something else was at work on the core's other hardware thread. Absent where that isn't
     /// known.
     #[serde(default)]
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub cycles_per_addition: Option<f64>,
     /// Bytes fetched from the storage device; absent where the kernel refuses to tell.
     pub read_bytes: Option<u64>,
@@ -153,6 +163,7 @@ impl StartupRun {
 
 /// The distribution of one stretch over the runs of one program that are not void. Seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartupSummary {
     /// Index of the program.
     pub program: usize,
@@ -184,6 +195,7 @@ pub struct StartupSummary {
 /// A median over the runs that had a core for themselves, and over those that something on its
 /// other hardware thread took a part from: another program, or another virtual machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ByCore {
     /// Number of runs that had it for themselves.
     pub alone_runs: usize,
@@ -197,6 +209,7 @@ pub struct ByCore {
 
 /// Two programs compared round by round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartupComparison {
     /// Index of the program that is compared with.
     pub reference: usize,
@@ -211,6 +224,7 @@ pub struct StartupComparison {
     /// Ratio subject / reference with its interval.
     pub ratio: Estimate,
     /// Two-sided p-value of 'no difference'.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub p_value: f64,
     /// What follows.
     pub verdict: Verdict,
@@ -220,6 +234,7 @@ pub struct StartupComparison {
 
 /// A stretch of the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StartupPhase {
     /// Programs that ran before the one that wrote: shims, wrappers, shells.
@@ -248,6 +263,7 @@ pub enum StartupPhase {
 
 /// How long a phase took: the median over the traced runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseTime {
     /// Which.
     pub phase: StartupPhase,
@@ -257,6 +273,7 @@ pub struct PhaseTime {
 
 /// A path that was looked for and not found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FailedLookup {
     /// The path; not trustworthy: escape it.
     pub path: String,
@@ -268,6 +285,7 @@ pub struct FailedLookup {
 
 /// What the traced runs of one program showed. Counts are of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartupTrace {
     /// Index of the program.
     pub program: usize,
@@ -294,6 +312,7 @@ pub struct StartupTrace {
     /// Page faults that had to read from the storage device.
     pub major_faults: u64,
     /// Median time of the traced runs, divided by that of the timed ones.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub slowdown: Option<f64>,
     /// Which stretch `slowdown` compares: the exit where a run wrote nothing.
     #[serde(default)]
@@ -306,6 +325,7 @@ pub struct StartupTrace {
 
 /// The same stretch of the same traced runs, as the parent saw it and as the kernel did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Agreement {
     /// One for each traced run, in nanoseconds: (parent side, kernel side).
     pub pairs: Vec<(u64, u64)>,
@@ -317,6 +337,7 @@ pub struct Agreement {
 
 /// One file of a program and what eviction left of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EvictedFile {
     /// The file; not trustworthy: escape it.
     pub path: String,
@@ -333,6 +354,7 @@ pub struct EvictedFile {
 
 /// What was done to make one program cold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColdEvidence {
     /// Index of the program.
     pub program: usize,
@@ -348,6 +370,7 @@ pub struct ColdEvidence {
 
 /// What `--budget` asked and whether it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Budget {
     /// Seconds allowed.
     pub seconds: f64,
@@ -362,6 +385,7 @@ pub struct Budget {
 
 /// The budget against one program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BudgetResult {
     /// Index of the program.
     pub program: usize,
@@ -378,10 +402,13 @@ pub struct BudgetResult {
 
 /// Everything that `fathom startup` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartupRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `startup`.
+    #[cfg_attr(test, schemars(extend("const" = "startup")))]
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,

@@ -6,6 +6,7 @@ use crate::{BenchRecord, Environment, Estimate, Metric, Verdict};
 
 /// How the versions were chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenBy {
     /// Tags between both ends.
@@ -18,6 +19,7 @@ pub enum ChosenBy {
 
 /// What became of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum VersionState {
     /// It has an estimate.
@@ -30,6 +32,7 @@ pub enum VersionState {
 
 /// One version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Version {
     /// Tag, the beginning of the revision, or the name that was given.
     pub version: String,
@@ -53,6 +56,7 @@ pub struct Version {
 
 /// From one version that was measured to the next one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionStep {
     /// The earlier version.
     pub from: String,
@@ -68,10 +72,13 @@ pub struct VersionStep {
 
 /// Everything about a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionsRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `versions`.
+    #[cfg_attr(test, schemars(extend("const" = "versions")))]
     pub kind: String,
     /// Version of Fathom that measured.
     pub fathom_version: String,

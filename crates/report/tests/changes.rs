@@ -1,13 +1,13 @@
 //! Change points as text and as JSON.
 
-mod walker;
+mod schemas;
 
 use fathom_model::{
     ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
     Estimate, SCHEMA_VERSION, SeriesChanges,
 };
 use fathom_report::{ChangesOptions, changes_json, changes_terminal, columns};
-use walker::{assert_covered, undescribed};
+use schemas::assert_fits;
 
 /// A text from outside that tries everything.
 const HOSTILE: &str = "a\u{1b}[31m\n\"b\", c";
@@ -159,16 +159,13 @@ fn many_series_with_long_labels_fit_a_screen() {
 }
 
 #[test]
-fn the_schema_and_the_json_say_the_same() {
-    let schema: serde_json::Value = serde_json::from_str(include_str!(
-        "../../../docs/json-schema/changes.schema.json"
-    ))
-    .expect("the schema is JSON");
+fn the_json_fits_its_schema_and_is_read_back() {
     let mut json = Vec::new();
     changes_json(&record(), &mut json).expect("a vector can be written");
-    let value = serde_json::from_slice(&json).expect("it is JSON");
-    assert_covered(&schema, "record", [value], |_| true);
-    assert_eq!(undescribed(&schema), Vec::<String>::new());
+    assert_fits(
+        "changes",
+        [serde_json::from_slice(&json).expect("it is JSON")],
+    );
     let again: ChangesRecord = serde_json::from_slice(&json).expect("it is read back");
     assert_eq!(again, record());
 }

@@ -1,18 +1,14 @@
-//! The schemas of `history`, `compare` and `store info`, and the JSON that is written, say the same.
+//! Records of `history`, `compare` and `store info` fit their schemas.
 
-mod walker;
+mod schemas;
 
 use fathom_model::{
     CompareRecord, CompareSide, Drift, DriftSource, Estimate, HistoryEnvironment, HistoryPoint,
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue, Verdict,
 };
 use fathom_report::{HistoryOptions, compare_terminal, history_csv, history_list, history_series};
+use schemas::assert_fits;
 use serde_json::Value;
-use walker::{assert_covered, undescribed};
-
-fn schema(text: &str) -> Value {
-    serde_json::from_str(text).expect("the schema is JSON")
-}
 
 /// A text from outside that tries everything.
 const HOSTILE: &str = "a\u{1b}[31m\n\"b\", c";
@@ -126,7 +122,7 @@ fn compare() -> CompareRecord {
 }
 
 #[test]
-fn every_record_fits_its_schema_and_nothing_in_the_schema_is_idle() {
+fn every_record_fits_its_schema() {
     let store = StoreRecord {
         schema_version: 2,
         kind: "store".to_owned(),
@@ -147,23 +143,12 @@ fn every_record_fits_its_schema_and_nothing_in_the_schema_is_idle() {
         point_bytes: 1,
     };
     let json = |record: Result<Value, serde_json::Error>| record.expect("a record is JSON");
-    for (text, value) in [
-        (
-            include_str!("../../../docs/json-schema/history.schema.json"),
-            json(serde_json::to_value(history())),
-        ),
-        (
-            include_str!("../../../docs/json-schema/compare.schema.json"),
-            json(serde_json::to_value(compare())),
-        ),
-        (
-            include_str!("../../../docs/json-schema/store.schema.json"),
-            json(serde_json::to_value(store)),
-        ),
+    for (name, value) in [
+        ("history", json(serde_json::to_value(history()))),
+        ("compare", json(serde_json::to_value(compare()))),
+        ("store", json(serde_json::to_value(store))),
     ] {
-        let schema = schema(text);
-        assert_covered(&schema, "record", [value], |_| true);
-        assert_eq!(undescribed(&schema), Vec::<String>::new());
+        assert_fits(name, [value]);
     }
 }
 

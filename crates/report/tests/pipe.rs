@@ -2,7 +2,7 @@
 
 mod fingerprinted;
 mod piped;
-mod walker;
+mod schemas;
 
 use fathom_model::{
     Exit, InputFrom, OutputTo, PipeBytesFrom, PipeModel, PipeNote, PipeRecord, PipeState,
@@ -10,13 +10,8 @@ use fathom_model::{
 };
 use fathom_report::{PipeOptions, columns, pipe_html, pipe_json, pipe_terminal};
 use piped::{EVIL, delayed, record, spoil};
+use schemas::assert_fits;
 use serde_json::Value;
-use walker::{assert_covered, undescribed};
-
-fn schema() -> Value {
-    let text = include_str!("../../../docs/json-schema/pipe.schema.json");
-    serde_json::from_str(text).expect("the schema is JSON")
-}
 
 fn written(record: &PipeRecord) -> Value {
     let mut out = Vec::new();
@@ -85,11 +80,9 @@ fn records() -> Vec<PipeRecord> {
 }
 
 #[test]
-fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
-    let schema = schema();
+fn every_record_fits_the_schema() {
     let values = records().into_iter().map(|record| written(&record));
-    assert_covered(&schema, "pipe", values, |_| true);
-    assert_eq!(undescribed(&schema), Vec::<String>::new());
+    assert_fits("pipe", values);
 }
 
 #[test]

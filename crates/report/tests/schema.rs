@@ -1,22 +1,17 @@
-//! `docs/json-schema/bench.schema.json` and the JSON that is written say the same.
+//! Records of `bench` fit their schema.
 
 mod fingerprinted;
+mod schemas;
 mod support;
-mod walker;
 
 use fathom_model::{
     BenchRecord, Exit, InputFrom, Metric, MoreRounds, OutputTo, StopReason, Verdict,
 };
 use fingerprinted::fingerprint;
+use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
 use support::program::Program;
 use support::{outcome_of, session, warning};
-use walker::{Walker, assert_covered, undescribed};
-
-fn schema() -> Value {
-    let text = include_str!("../../../docs/json-schema/bench.schema.json");
-    serde_json::from_str(text).expect("the schema is JSON")
-}
 
 /// Records that use every key and every alternative between them.
 fn records() -> Vec<BenchRecord> {
@@ -85,30 +80,15 @@ fn records() -> Vec<BenchRecord> {
 }
 
 #[test]
-fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
-    let schema = schema();
+fn every_record_fits_the_schema() {
     let values = records()
         .into_iter()
         .map(|record| serde_json::to_value(&record).expect("a record is JSON"));
-    assert_covered(&schema, "record", values, |_| true);
-}
-
-#[test]
-fn the_metrics_of_the_schema_are_those_of_the_program() {
-    let schema = schema();
-    let named: Vec<&str> = schema["$defs"]["metric"]["oneOf"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|alternative| alternative["const"].as_str())
-        .collect();
-    let metrics: Vec<&str> = Metric::ALL.into_iter().map(Metric::name).collect();
-    assert_eq!(named, metrics);
+    assert_fits("bench", values);
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let schema = schema();
     let value = serde_json::to_value(&records()[0]).expect("a record is JSON");
     let spoil: [&dyn Fn(&mut Value); 4] = [
         &|value| value["extra"] = Value::Bool(true),
@@ -122,15 +102,5 @@ fn what_does_not_fit_is_refused() {
             );
         },
     ];
-    for spoil in spoil {
-        let mut value = value.clone();
-        spoil(&mut value);
-        let mut walker = Walker::new(&schema);
-        assert!(walker.check(&value, &schema, "record").is_err());
-    }
-}
-
-#[test]
-fn everything_is_described() {
-    assert_eq!(undescribed(&schema()), Vec::<String>::new());
+    assert_refused("bench", &value, &spoil);
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use fathom_machine::remembered::{self, Profile};
 use fathom_machine::{Options, ProbeResult};
 use fathom_measure::{CommandLine, interrupt};
-pub use record::{CheckRecord, MachineRecord};
+use fathom_model::{CheckRecord, MachineRecord};
 
 use crate::{ConductError, Event, Observer};
 
@@ -87,7 +87,7 @@ pub fn machine(plan: &MachinePlan, observer: &mut dyn Observer) -> MachineRecord
     if complete {
         remember(plan.probes.name(), &mut results);
     }
-    MachineRecord::new(plan.probes.name(), complete, results)
+    record::figures(plan.probes.name(), complete, results)
 }
 
 /// Holds the figures against what earlier runs showed, and keeps the fingerprint. A cache that
@@ -153,7 +153,7 @@ pub fn check(plan: &CheckPlan) -> Checked {
     report.items.push(figures);
     let complete = !interrupt::stopped();
     Checked {
-        record: CheckRecord::new(complete, report),
+        record: record::check(complete, report),
         failure: failure.filter(|_| complete),
     }
 }

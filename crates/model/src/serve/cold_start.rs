@@ -6,6 +6,7 @@ use crate::Estimate;
 
 /// The distribution of one quantity over launches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The smallest.
     pub min: f64,
@@ -21,6 +22,7 @@ pub struct Spread {
 
 /// Why a launch took longer than the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SlowLaunch {
     /// It waited for a CPU.
@@ -35,6 +37,7 @@ pub enum SlowLaunch {
 
 /// How it was seen that a server listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ListeningBy {
     /// The kernel held the call of `listen` for Fathom.
@@ -45,6 +48,7 @@ pub enum ListeningBy {
 
 /// One launch. Milliseconds from the call of `execve`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Launch {
     /// Place in the order of all launches, from 0.
     pub position: u32,
@@ -87,6 +91,7 @@ pub struct Launch {
 
 /// How long a server takes from its launch to its first answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColdStart {
     /// Launches.
     pub launches: usize,

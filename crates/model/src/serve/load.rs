@@ -8,6 +8,7 @@ use crate::Estimate;
 
 /// The distribution of a latency. Absent where there are too few values.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Percentiles {
     /// Arithmetic mean.
     pub mean: Option<f64>,
@@ -25,6 +26,7 @@ pub struct Percentiles {
 
 /// One step of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadRound {
     /// Number of the round, from 0.
     pub round: u32,
@@ -52,6 +54,7 @@ pub struct LoadRound {
 
 /// One second of a step, by the moment at which requests should have been sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadSecond {
     /// Number of the round, from 0.
     pub round: u32,
@@ -65,6 +68,7 @@ pub struct LoadSecond {
 
 /// A server under one load, over all rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadResult {
     /// Connections; in an open loop at most.
     pub connections: u32,
@@ -87,6 +91,7 @@ pub struct LoadResult {
     /// Completed with a failure.
     pub errors: u64,
     /// The same by kind.
+    #[cfg_attr(test, schemars(extend("propertyNames" = {"enum": ["connect", "handshake", "no_port", "reset", "closed", "timed_out", "malformed", "status", "body"]})))]
     pub errors_by_kind: BTreeMap<String, u64>,
     /// From the moment at which a request should have been sent to its whole good answer.
     pub response_ms: Percentiles,
@@ -140,6 +145,7 @@ pub struct LoadResult {
 
 /// System calls of a server, counted in a round of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServerCalls {
     /// Connections of that round; in an open loop at most.
     pub connections: u32,
@@ -157,6 +163,7 @@ pub struct ServerCalls {
 
 /// The largest rate that keeps a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HighestRate {
     /// The limit as it was given.
     pub limit: String,
@@ -168,6 +175,7 @@ pub struct HighestRate {
 
 /// A rate that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TriedRate {
     /// Requests per second.
     pub rate_per_second: f64,

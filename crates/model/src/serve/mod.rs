@@ -22,6 +22,7 @@ fn one() -> u32 {
 
 /// What holds for all servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeConditions {
     /// Seed of the order of launches and steps.
     pub seed: u64,
@@ -64,11 +65,13 @@ pub struct ServeConditions {
     #[serde(default = "one")]
     pub generator_threads: u32,
     /// Margin of the verdicts as a share.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
 }
 
 /// A server that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServedServer {
     /// The command or address as it was given; not trustworthy: escape it.
     pub name: String,
@@ -103,6 +106,7 @@ pub struct ServedServer {
 
 /// Where the time of a server under load goes, from a step of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServerWhy {
     /// Connections; in an open loop at most.
     pub connections: u32,
@@ -127,6 +131,7 @@ pub struct ServerWhy {
 
 /// What two servers are compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ServeMetric {
     /// Time from launch to first answer.
@@ -141,6 +146,7 @@ pub enum ServeMetric {
 
 /// Two servers compared, round by round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeComparison {
     /// Index of the server that is compared with.
     pub reference: usize,
@@ -164,6 +170,7 @@ pub struct ServeComparison {
 
 /// What `--budget` asked of one server, and whether it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeBudget {
     /// Index of the server.
     pub server: usize,
@@ -177,10 +184,13 @@ pub struct ServeBudget {
 
 /// Everything that `fathom serve` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeRecord {
     /// [`crate::SCHEMA_VERSION`].
+    #[cfg_attr(test, schemars(extend("const" = crate::SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Always `serve`.
+    #[cfg_attr(test, schemars(extend("const" = "serve")))]
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,

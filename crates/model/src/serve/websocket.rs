@@ -6,6 +6,7 @@ use super::Percentiles;
 
 /// How a WebSocket client waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WebSocketClient {
     /// It sleeps until something comes: its wake-ups are in the times.
@@ -16,6 +17,7 @@ pub enum WebSocketClient {
 
 /// What a server does with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WebSocketLink {
     /// It sends it to the other client.
@@ -26,6 +28,7 @@ pub enum WebSocketLink {
 
 /// One step of a round by WebSocket.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WebSocketRound {
     /// Number of the round, from 0.
     pub round: u32,
@@ -41,6 +44,7 @@ pub struct WebSocketRound {
 
 /// Messages through a server and back, one after the other, over all rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WebSocketResult {
     /// How the clients waited.
     pub client: WebSocketClient,

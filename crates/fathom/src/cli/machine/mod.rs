@@ -113,9 +113,9 @@ fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     screen::redraw(draws, "");
     if let Some(path) = &arguments.html {
         let origin = fathom_report::Origin {
-            environment: record.environment(),
-            started_at: record.written_at(),
-            fathom_version: record.fathom_version(),
+            environment: &record.head.environment,
+            started_at: &record.head.written_at,
+            fathom_version: &record.head.fathom_version,
         };
         let page = fathom_report::machine_html(&record.results, record.complete, origin);
         write::export(path, page)?;
