@@ -4,9 +4,7 @@ mod fingerprinted;
 mod schemas;
 mod support;
 
-use fathom_model::{
-    BenchRecord, Exit, InputFrom, Metric, MoreRounds, OutputTo, StopReason, Verdict,
-};
+use fathom_model::{BenchRecord, Exit, InputFrom, MoreRounds, OutputTo, StopReason, Verdict};
 use fingerprinted::fingerprint;
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
