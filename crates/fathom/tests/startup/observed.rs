@@ -162,7 +162,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
     let command = format!("{} -u", rights.display());
     let all = ["startup", "-r", "3", "--traced", "1", "--json", "-"];
     let output = as_nobody(&program, &[&all[..], &[&command]].concat()).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let trace = &record["traces"][0];
     assert_eq!(trace["tier"], "ptrace");
