@@ -6,6 +6,7 @@ mod cli;
 #[cfg(target_os = "linux")]
 fn main() {
     keep_memory();
+    fathom_measure::remember_what_the_loader_took();
     // SAFETY: no other thread is there yet.
     unsafe { fathom_store::variables::withhold() };
     std::process::exit(cli::run());

@@ -66,6 +66,8 @@ pub(crate) struct Terms {
     pub left_before: u32,
     /// Moment that the record counts from, by [`now_ns`].
     pub began_ns: u64,
+    /// There was a reason to stop before, which is no reason to end this; another signal is.
+    pub follows_a_stop: bool,
 }
 
 /// The running launcher.
@@ -180,7 +182,7 @@ impl Launcher {
     ) -> io::Result<Vec<(Answer, Ended)>> {
         let written = self.write(orders, terms)?;
         self.send(command::RUN)?;
-        let killed = self.wait(terms.timeout)?;
+        let killed = self.wait(terms.timeout, terms.follows_a_stop)?;
         // SAFETY: the launcher has said that it is done and waits for the next command.
         let (made, answers) = unsafe {
             let shared = self.memory.as_ptr();
@@ -215,7 +217,7 @@ impl Launcher {
     /// Ends every process that runs have left behind; returns how many could not be ended.
     pub(crate) fn sweep(&mut self) -> io::Result<u32> {
         self.send(command::SWEEP)?;
-        self.wait(None)?;
+        self.wait(None, false)?;
         // SAFETY: as in `run`.
         Ok(unsafe { (*self.memory.as_ptr()).control.immortal })
     }

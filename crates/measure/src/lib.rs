@@ -9,6 +9,7 @@ mod beside;
 pub mod cgroup;
 mod command_line;
 mod date;
+mod environment;
 mod error;
 mod executor;
 mod journal;
@@ -44,8 +45,10 @@ pub use assess::{Against, Question, Verdicts, assess};
 pub use beside::{Beside, write_whole};
 pub use command_line::{CommandLine, Expectation, Input, Output};
 pub use date::now_rfc3339;
+pub use environment::remember_what_the_loader_took;
 pub use error::MeasureError;
 pub use executor::{Attempt, Executor, Iteration, RunReport};
+pub use hooks::end as end_what_hooks_left;
 pub use journal::{Frame, Journal, write_bench};
 pub use rounds::{
     IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, WarmUp, conduct,

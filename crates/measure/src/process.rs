@@ -27,7 +27,8 @@ use benchmark::{Benchmark, NOTHING, prepare};
 pub(crate) use refused::{Wanted, check_start};
 pub(crate) use report::{exit, io_counts};
 pub(crate) use variables::environment_of;
-use variables::{name_run, padding};
+pub(crate) use variables::name_run;
+use variables::padding;
 
 /// Commands around the runs of one benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -332,6 +333,7 @@ impl ProcessExecutor {
             longest: LONGEST_HAND_OVER,
             left_before: self.left_behind,
             began_ns: self.began_ns,
+            follows_a_stop: false,
         };
         if let Some(watch) = &self.watch {
             watch.begin();

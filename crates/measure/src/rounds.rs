@@ -183,6 +183,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         }
     }
     executor.sweep();
+    crate::hooks::end();
     let alpha = plan.question.alpha;
     let allowance = match stop {
         StopReason::Decided | StopReason::Precise => sequential::after_all_looks(alpha),

@@ -3,6 +3,9 @@
 //! A process that does nothing but read a pipe whose other end only the tracer holds. At the end of
 //! the pipe it kills the process group whose number it has. It costs one fork before the run and
 //! sleeps during it.
+//!
+//! The tracer is the command's parent, which the command may stop (`kill -STOP $PPID`): then no time
+//! limit and no Ctrl-C would end the run. So it is looked after twice a second, and let go on.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,11 +24,12 @@ impl Guardian {
     /// Starts one that guards nothing yet.
     pub(crate) fn start() -> io::Result<Self> {
         let (read, write) = pipe()?;
+        let tracer = std::process::id() as i32;
         // SAFETY: the child calls only async-signal-safe functions.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             // SAFETY: in the forked child.
-            0 => unsafe { wait_for_the_end(read.as_raw_fd()) },
+            0 => unsafe { wait_for_the_end(read.as_raw_fd(), tracer) },
             pid => Ok(Self {
                 pid,
                 orders: write.into(),
@@ -50,7 +54,7 @@ impl Drop for Guardian {
 
 /// # Safety
 /// Only in a forked child.
-unsafe fn wait_for_the_end(pipe: i32) -> ! {
+unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
     // SAFETY: async-signal-safe calls on the frame's own memory.
     unsafe {
         // Out of the terminal's group: Ctrl-C must not end the guardian before the tracer.
@@ -59,7 +63,22 @@ unsafe fn wait_for_the_end(pipe: i32) -> ! {
         // Nothing of the tracer's may be kept open, pipes to other programs least of all.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut group = 0i32;
+        let mut was_held = false;
         loop {
+            let mut polled = libc::pollfd {
+                fd: 0,
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            if libc::poll(&raw mut polled, 1, LOOK_AGAIN_MS) == 0 {
+                let is_held = is_held(tracer);
+                // The shell that takes the terminal after a Ctrl-Z has had the time to.
+                if is_held && was_held {
+                    libc::kill(tracer, libc::SIGCONT);
+                }
+                was_held = is_held;
+                continue;
+            }
             let mut reported = 0i32;
             match libc::read(0, (&raw mut reported).cast(), 4) {
                 4 if reported == 0 => libc::_exit(0),
@@ -72,5 +91,66 @@ unsafe fn wait_for_the_end(pipe: i32) -> ! {
             libc::kill(-group, libc::SIGKILL);
         }
         libc::_exit(0)
+    }
+}
+
+/// Between two looks at the tracer.
+const LOOK_AGAIN_MS: i32 = 500;
+
+/// Whether the process is stopped, and by no terminal: it has none, or is still in its foreground. A
+/// shell takes that back from who was stopped by Ctrl-Z.
+///
+/// # Safety
+/// Allocates nothing, so that it may be called in a forked child.
+unsafe fn is_held(process: i32) -> bool {
+    let mut path = *b"/proc/0000000000/stat\0";
+    // Zeros in front of a number are no name in `/proc`: slashes are.
+    let mut rest = process.unsigned_abs();
+    for digit in path[6..16].iter_mut().rev() {
+        *digit = match rest {
+            0 => b'/',
+            _ => b'0' + (rest % 10) as u8,
+        };
+        rest /= 10;
+    }
+    let mut stat = [0u8; 512];
+    // SAFETY: async-signal-safe calls on the frame's own memory.
+    let read = unsafe {
+        let file = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let read = libc::read(file, stat.as_mut_ptr().cast(), stat.len());
+        libc::close(file);
+        read
+    };
+    let read = usize::try_from(read).unwrap_or(0);
+    stops_nobody_ends(stat.get(..read).unwrap_or_default())
+}
+
+/// The same of the text of `stat`.
+fn stops_nobody_ends(stat: &[u8]) -> bool {
+    let behind_name = stat.iter().rposition(|byte| *byte == b')');
+    let fields = stat.get(behind_name.map_or(stat.len(), |at| at + 2)..);
+    let mut fields = fields.unwrap_or_default().split(|byte| *byte == b' ');
+    let (state, _parent, group) = (fields.next(), fields.next(), fields.next());
+    let (_session, terminal, foreground) = (fields.next(), fields.next(), fields.next());
+    state == Some(b"T") && (terminal == Some(b"0") || foreground == group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_was_stopped_by_no_terminal_is_held() {
+        let stat = |state: &str, terminal: i32, foreground: i32| {
+            format!("77 (a) b) {state} 1 77 20 {terminal} {foreground} 4194304 0 0")
+        };
+        assert!(stops_nobody_ends(stat("T", 0, -1).as_bytes()));
+        assert!(stops_nobody_ends(stat("T", 34816, 77).as_bytes()));
+        assert!(!stops_nobody_ends(stat("T", 34816, 20).as_bytes()));
+        assert!(!stops_nobody_ends(stat("S", 0, -1).as_bytes()));
+        assert!(!stops_nobody_ends(b"77"));
+        assert!(!stops_nobody_ends(b""));
+        // SAFETY: it allocates nothing, and we may anyway.
+        assert!(!unsafe { is_held(std::process::id() as i32) });
     }
 }

@@ -21,13 +21,13 @@ static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
 /// Orphans come to this process for as long as this lives; those that are left then are ended.
 #[derive(Debug)]
-pub(crate) struct Orphans {
+pub struct Orphans {
     before: HashSet<u32>,
 }
 
 impl Orphans {
     /// The commands are held already and have made nothing.
-    pub(crate) fn adopt() -> Self {
+    pub fn adopt() -> Self {
         if WATCHING.fetch_add(1, Ordering::SeqCst) == 0 {
             adopting(true);
         }

@@ -192,10 +192,7 @@ impl Subject<'_> {
             hook.run(Some(Iteration::Run(0)))?;
         }
         let mut command = TraceCommand::new(target.words_as_found());
-        let added = &target.command.variables;
-        let own =
-            std::env::vars_os().filter(|(name, _)| added.iter().all(|(added, _)| added != name));
-        command.env = Some(own.chain(added.iter().cloned()).collect());
+        command.env = Some(target.command.environment());
         command.cwd = target.command.directory.clone();
         command.timeout = limit;
         command.stdin = traced_input(&target.command.input)?;

@@ -61,6 +61,8 @@ pub(super) fn build(command: &str, place: Place<'_>, lock: &File) -> io::Result<
         shell.env_remove(name);
     }
     ends_with_fathom(&mut shell);
+    // Ends what it leaves running, in whatever session, when this returns.
+    let _orphans = fathom_trace::Orphans::adopt();
     let mut child = shell.spawn()?;
     let Some(status) = wait(&mut child)? else {
         return Ok(Built::Stopped);

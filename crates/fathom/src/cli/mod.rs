@@ -195,6 +195,7 @@ pub(crate) fn run() -> i32 {
         Verb::Completions(arguments) => completions::run(&arguments, command()),
         Verb::Man(arguments) => man::run(&arguments, command()),
     });
+    fathom_measure::end_what_hooks_left();
     unused_input::check();
     outcome.unwrap_or_else(|failure: Failure| failure.print())
 }

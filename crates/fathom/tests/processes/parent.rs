@@ -49,3 +49,13 @@ fn a_command_that_kills_its_parent_is_ended_too() {
         wait_until(|| !sleeps(&mark));
     }
 }
+
+#[test]
+fn an_observed_command_that_stops_its_parent_holds_nobody_up() {
+    // Its number of the round says that it is timed: observed runs have none.
+    let script = "[ -n \"$FATHOM_ITERATION\" ] || kill -STOP $PPID";
+    let output = fathom(&["why", "--runs", "2", "--", "sh", "-c", script])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}

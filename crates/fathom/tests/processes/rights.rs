@@ -169,3 +169,40 @@ fn a_process_that_runs_is_followed_no_further_than_to_rights() {
         .unwrap();
     assert!(stdout(&by_root).contains(HIDDEN), "{}", stderr(&by_root));
 }
+
+#[test]
+fn variables_that_the_loader_takes_from_fathom_reach_the_command() {
+    let Some(place) = Place::new() else { return };
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(place.folder.path(), open).unwrap();
+    let note =
+        |name: &str| format!("echo \"$TMPDIR $LD_LIBRARY_PATH $MALLOC_ARENA_MAX\" >> {name}");
+    let (timed, prepared) = (note("timed"), note("prepared"));
+    let words = [
+        "why",
+        "--runs",
+        "3",
+        "--prepare",
+        &prepared,
+        "--",
+        "sh",
+        "-c",
+        &timed,
+    ];
+    let mut command = place.as_nobody(&place.path("fathom"), &words);
+    command
+        .env("TMPDIR", "/a folder")
+        .env("LD_LIBRARY_PATH", "/nowhere")
+        .env("MALLOC_ARENA_MAX", "3");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for name in ["timed", "prepared"] {
+        let noted = std::fs::read_to_string(place.path(name)).unwrap();
+        // Timed runs, and those that are observed.
+        assert!(noted.lines().count() > 3, "{name}: {noted}");
+        assert!(
+            noted.lines().all(|line| line == "/a folder /nowhere 3"),
+            "{name}: {noted}"
+        );
+    }
+}

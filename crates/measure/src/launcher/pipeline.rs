@@ -74,7 +74,7 @@ impl Launcher {
         }
         self.send(command::PIPELINE)?;
         let ended = self
-            .wait(timeout)?
+            .wait(timeout, false)?
             .map_or(Ended::ByItself, |(_, ended)| ended);
         // SAFETY: the launcher has said that it is done and waits for the next command.
         let answer = unsafe {

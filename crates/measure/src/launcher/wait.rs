@@ -42,7 +42,12 @@ impl Ended {
 
 impl Launcher {
     /// Waits for the byte that says 'done'. Returns which job had to be ended, and why.
-    pub(super) fn wait(&self, timeout: Option<Duration>) -> io::Result<Option<(usize, Ended)>> {
+    /// `follows_a_stop`: as in [`super::Terms`].
+    pub(super) fn wait(
+        &self,
+        timeout: Option<Duration>,
+        follows_a_stop: bool,
+    ) -> io::Result<Option<(usize, Ended)>> {
         let sent_ns = now_ns();
         let stopped = || Some((self.watchdog.stopped_in()?, Ended::StoppedParent));
         let mut killed: Option<(usize, Ended)> = None;
@@ -71,7 +76,10 @@ impl Launcher {
             };
             let mut polled = [
                 watch(self.done.as_raw_fd()),
-                watch(crate::interrupt::descriptor()),
+                watch(match follows_a_stop {
+                    true => -1,
+                    false => crate::interrupt::descriptor(),
+                }),
                 watch(self.watchdog.descriptor()),
             ];
             let watched = if killed.is_none() { 3 } else { 1 };
@@ -87,7 +95,7 @@ impl Launcher {
                     }
                 };
             }
-            if ready < 0 {
+            if ready < 0 && !follows_a_stop {
                 continue;
             }
             if killed.is_none() {
@@ -95,7 +103,7 @@ impl Launcher {
             }
             if killed.is_none() {
                 let (now_current, _) = self.memory.current();
-                let interrupted = ready > 0;
+                let interrupted = ready != 0;
                 if !interrupted && now_current != current {
                     // Another run is on, with a time of its own.
                     continue;

@@ -100,10 +100,8 @@ fn command(plan: &PipePlan, stage: &CommandLine) -> Result<TraceCommand, Measure
     let mut argv: Vec<OsString> = stage.arguments.clone();
     // The file that was found, so that the same one is run as was timed.
     argv[0] = stage.program.clone().into_os_string();
-    let own = std::env::vars_os()
-        .filter(|(name, _)| stage.variables.iter().all(|(added, _)| added != name));
     Ok(TraceCommand {
-        env: Some(own.chain(stage.variables.iter().cloned()).collect()),
+        env: Some(stage.environment()),
         cwd: stage.directory.clone(),
         timeout: plan.timeout,
         stderr: if plan.show_output {

@@ -88,6 +88,7 @@ impl Executor for ProcessExecutor {
             longest: Duration::MAX,
             left_before: self.left_behind,
             began_ns: self.began_ns,
+            follows_a_stop: false,
         };
         let answers =
             self.launcher

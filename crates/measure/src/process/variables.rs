@@ -1,6 +1,5 @@
 //! The environment of a run: Fathom's own, the command's, and the number of the round.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
@@ -18,7 +17,7 @@ pub(super) fn padding(seed: u64, round: u32) -> usize {
 }
 
 /// The variables that give a run its number, and those that only take room.
-pub(super) fn name_run(
+pub(crate) fn name_run(
     block: &mut Block,
     iteration: Iteration,
     padding: Option<usize>,
@@ -36,10 +35,7 @@ pub(super) fn name_run(
 
 /// Fathom's own environment with the command's variables in it, as `NAME=value`.
 pub(crate) fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
-    let mut all: Vec<(OsString, OsString)> = std::env::vars_os()
-        .filter(|(name, _)| command.variables.iter().all(|(added, _)| added != name))
-        .collect();
-    all.extend(command.variables.iter().cloned());
+    let all = command.environment();
     all.iter()
         .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
         .collect()

@@ -128,9 +128,7 @@ fn command(
     // The same file as was timed.
     words[0] = line.program.clone().into_os_string();
     let mut command = TraceCommand::new(words);
-    let own = std::env::vars_os()
-        .filter(|(name, _)| line.variables.iter().all(|(added, _)| added != name));
-    command.env = Some(own.chain(line.variables.iter().cloned()).collect());
+    command.env = Some(line.environment());
     command.cwd = line.directory.clone();
     command.timeout = timeout;
     command.stdin = traced_input(&line.input)?;

@@ -1,0 +1,52 @@
+//! No time that is measured hangs on the clock that people and NTP set, back and forth: that one
+//! only dates records, and says how old a file is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What reads or names that clock.
+const OF_THE_CLOCK: [&str; 4] = [
+    "SystemTime",
+    "CLOCK_REALTIME",
+    "gettimeofday",
+    "libc::time(",
+];
+
+/// Files that may: dates, seeds, and ages of files.
+const MAY: [&str; 4] = [
+    "measure/src/date.rs",
+    "conduct/src/seed.rs",
+    "conduct/src/worktrees/cache.rs",
+    "machine/src/remembered.rs",
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => sources(&path, found),
+            false if path.extension().is_some_and(|it| it == "rs") => found.push(path),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn only_dates_come_from_the_clock_that_can_be_set() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for room in ["launcher", "measure", "load", "stats", "machine", "conduct"] {
+        let mut files = Vec::new();
+        sources(&crates.join(room).join("src"), &mut files);
+        assert!(files.len() > 5, "{room}");
+        for file in files {
+            let name = file.strip_prefix(crates).unwrap();
+            let text = fs::read_to_string(&file).unwrap();
+            let named = OF_THE_CLOCK.iter().find(|clock| text.contains(*clock));
+            assert!(
+                named.is_none() || MAY.iter().any(|one| name == Path::new(one)),
+                "{}: {named:?}",
+                name.display()
+            );
+        }
+    }
+}
