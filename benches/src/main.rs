@@ -132,7 +132,7 @@ fn everything(options: &Options) -> Result<()> {
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
             "import" => vec![import::measure(&tools, options)?],
             "report" => vec![report::measure(&tools, options)?],
-            "store" => store::measure(options.quick)?,
+            "store" => store::measure(&tools, options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],
         };

@@ -2,6 +2,8 @@
 //! `$POSTGRES=postgres://...`, 100 of them in PostgreSQL, in a schema `fathom_scale` that is removed
 //! before and after.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fathom_store::{Draft, Location, SeriesFilter, Since, Store, date};
@@ -9,6 +11,7 @@ use serde_json::json;
 
 use crate::Result;
 use crate::table::Table;
+use crate::tools::Tools;
 
 const HOUR: i64 = 3_600_000;
 const START: i64 = 1_700_000_000_000;
@@ -43,13 +46,18 @@ const METRICS: [&str; 15] = [
 ///
 /// # Errors
 /// What a store says.
-pub(crate) fn measure(quick: bool) -> Result<Vec<Table>> {
+pub(crate) fn measure(tools: &Tools, quick: bool) -> Result<Vec<Table>> {
     let series = |whole: u64| if quick { whole / 10 } else { whole };
     let folder = new_folder().map_err(said)?;
     let location = Location::File(folder.join("scale.sqlite"));
     let measured = one("SQLite", &location, series(1_000));
     let removed = std::fs::remove_dir_all(&folder);
     let mut tables = vec![measured?];
+    removed.map_err(said)?;
+    let folder = new_folder().map_err(said)?;
+    let measured = wide(tools, &folder, series(20_000), series(200_000));
+    let removed = std::fs::remove_dir_all(&folder);
+    tables.push(measured?);
     removed.map_err(said)?;
     if let Ok(address) = std::env::var("POSTGRES") {
         let mut client = postgres::Client::connect(&address, postgres::NoTls).map_err(said)?;
@@ -90,6 +98,63 @@ fn one(name: &str, location: &Location, series: u64) -> Result<Table> {
     saves(&mut store, &mut table).map_err(said)?;
     writers(location, &mut table);
     Ok(table)
+}
+
+/// Many series of few points: `fathom history` of all, and an import with one point for each of them.
+fn wide(tools: &Tools, folder: &Path, listed: u64, imported: u64) -> Result<Table> {
+    let name = format!("SQLite: {listed} and {imported} series");
+    let mut table = Table::new(&name, &["what", "median", "p99", "most", "times", "asked"]);
+    let path = folder.join("listed.sqlite");
+    let mut store = Store::open(&Location::File(path.clone())).map_err(said)?;
+    for n in 0..10 {
+        let draft = Draft::of(import(listed, n)).map_err(said)?;
+        store.save(&draft).map_err(said)?;
+    }
+    drop(store);
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let begun = Instant::now();
+        let done = Command::new(&tools.fathom)
+            .args(["history", "--store"])
+            .arg(&path)
+            .output()
+            .map_err(said)?;
+        times.push(begun.elapsed());
+        if !done.status.success() {
+            return Err(String::from_utf8_lossy(&done.stderr).into_owned());
+        }
+    }
+    row(&mut table, "fathom history of all", "300 ms", &mut times);
+    let other = Location::File(folder.join("imported.sqlite"));
+    let mut store = Store::open(&other).map_err(said)?;
+    let text = import(imported, 0);
+    table.note(format!(
+        "the record of the import has {} MB",
+        text.len() / 1_000_000
+    ));
+    let begun = Instant::now();
+    let draft = Draft::measured(text).map_err(said)?;
+    store.save(&draft).map_err(said)?;
+    row(
+        &mut table,
+        "saving the import",
+        "5 s",
+        &mut [begun.elapsed()],
+    );
+    Ok(table)
+}
+
+/// A record of another tool's results, one sample each.
+fn import(benchmarks: u64, hours: i64) -> String {
+    let one = |n: u64| {
+        json!({"name": format!("benchmark {n}"), "parameters": {}, "metric": "wall", "unit": "s",
+            "direction": "lower_is_better", "samples": [1.0 + n as f64 * 1e-6 + hours as f64 * 1e-3]})
+    };
+    let all: Vec<_> = (0..benchmarks).map(one).collect();
+    json!({"schema_version": 2, "kind": "imported", "fathom_version": "0.1.0", "environment": {},
+        "started_at": date::text(START + hours * HOUR), "time_from_file": true, "revision": null,
+        "left_out": [], "source": {"tool": "csv", "version": null, "file": "-"}, "benchmarks": all})
+    .to_string()
 }
 
 /// Records of one run each whose bodies are as small as they can be: they are weighed apart.

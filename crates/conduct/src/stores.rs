@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use fathom_model::{SCHEMA_VERSION, StoreRecord};
 use fathom_store::git::{self, GitError};
 use fathom_store::location::{self, Location};
-use fathom_store::{Error, Head, Loaded, Options, Prune, Selector, Store, date, variables};
+use fathom_store::{
+    Error, Head, Loaded, Options, Prune, Selector, Store, date, regular, variables,
+};
 
 use crate::ConductError;
 
@@ -198,7 +200,7 @@ pub fn load(
             path: path.clone(),
             source,
         };
-        let file = File::open(path).map_err(failed)?;
+        let file = regular::open(path).map_err(failed)?;
         let loaded = store.load(&path.display().to_string(), BufReader::new(file))?;
         all.new += loaded.new;
         all.known += loaded.known;

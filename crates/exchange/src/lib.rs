@@ -14,6 +14,7 @@ mod lines;
 mod read;
 mod rows;
 mod table;
+mod xml;
 
 pub use error::Error;
 pub use fathom_model::imported::{

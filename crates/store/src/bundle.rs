@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::chunk;
 use crate::database::Database;
 use crate::draft::Pruned;
 use crate::read::{Since, points};
@@ -18,8 +19,8 @@ use crate::rename::{alias, aliases, rename};
 use crate::{Draft, Error, Input, NewPoint, Revision, SeriesFilter, Store};
 
 const FORM: u32 = 1;
-/// No record is longer; a file that pretends is refused before it fills the memory.
-const LONGEST_LINE: u64 = 1 << 30;
+/// Values of a line beside the texts in it: 200,000 points of a pruned record have some 3 million.
+const MOST_VALUES: usize = 5_000_000;
 /// Records that are saved in one transaction.
 const TOGETHER: usize = 32;
 
@@ -210,7 +211,11 @@ impl Store {
             file: file.to_owned(),
             why,
         };
-        let mut lines = Lines(BufReader::new(MultiGzDecoder::new(bundle)));
+        let counted = Counted {
+            input: bundle,
+            bytes: 0,
+        };
+        let mut lines = Lines(BufReader::new(MultiGzDecoder::new(counted)));
         match lines.next().map_err(|error| wrong(error.to_string()))? {
             Line::FathomBundle(FORM) => {}
             Line::FathomBundle(newer) => {
@@ -243,8 +248,8 @@ impl Store {
             }
         }
         // The checksum comes last.
-        let more =
-            io::copy(&mut lines.0, &mut io::sink()).map_err(|error| wrong(error.to_string()))?;
+        let more = io::copy(&mut lines.0.take(1), &mut io::sink())
+            .map_err(|error| wrong(error.to_string()))?;
         if more > 0 {
             return Err(wrong("something follows its end".to_owned()));
         }
@@ -281,19 +286,65 @@ impl Store {
     }
 }
 
-struct Lines<R>(BufReader<R>);
+/// Counts what is read of a file, which is packed.
+struct Counted<R> {
+    input: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+struct Lines<R>(BufReader<MultiGzDecoder<Counted<R>>>);
 
 impl<R: Read> Lines<R> {
     fn next(&mut self) -> io::Result<Line> {
         let mut line = Vec::new();
-        (&mut self.0)
-            .take(LONGEST_LINE)
-            .read_until(b'\n', &mut line)?;
+        loop {
+            let some = self.0.fill_buf()?;
+            let end = some.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(some.len(), |end| end + 1);
+            line.extend_from_slice(&some[..taken]);
+            self.0.consume(taken);
+            if end.is_some() || taken == 0 {
+                break;
+            }
+            let most = chunk::largest(self.0.get_ref().get_ref().bytes);
+            if line.len() as u64 > most {
+                let most = most >> 20;
+                return Err(io::Error::other(format!(
+                    "a record of more than {most} MB is in so small a file"
+                )));
+            }
+        }
+        if values(&line) > MOST_VALUES {
+            return Err(io::Error::other("a record of it has too many values"));
+        }
         match line.is_empty() {
             true => Err(io::Error::other("it ends too early")),
             false => Ok(serde_json::from_slice(&line)?),
         }
     }
+}
+
+/// Values of a JSON text that are parts of a list or an object.
+fn values(text: &[u8]) -> usize {
+    let (mut inside, mut escaped, mut values) = (false, false, 0);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            b',' | b'[' | b'{' if !inside => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 /// The points of those of the records that are pruned, by record.
@@ -341,6 +392,9 @@ fn draft(entry: Entry) -> Result<Draft, String> {
         text,
         left,
     } = entry;
+    if id.len() != 64 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(format!("{id:?} is not the id of a record"));
+    }
     let draft = match (text, left) {
         (Some(text), None) => Draft::of(text).map_err(|error| error.to_string())?,
         (None, Some(left)) => Draft {

@@ -15,11 +15,27 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("a vector takes all")
 }
 
-/// The bytes again; `None` if they are damaged.
-pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+/// Bytes that so many packed ones may hold. Records shrink to a tenth; zeros, of which a small file makes
+/// all the memory there is, to a thousandth.
+pub(crate) fn largest(packed: u64) -> u64 {
+    (64 << 20) + 50 * packed
+}
+
+/// Points of one chunk, some 60 bytes each.
+const LARGEST_CHUNK: u64 = 1 << 20;
+
+/// The bytes again, at most so many; `None` if they are damaged.
+fn unpack_some(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = ZlibDecoder::new(packed).read_to_end(&mut bytes);
-    read.is_ok().then_some(bytes)
+    let read = ZlibDecoder::new(packed)
+        .take(most + 1)
+        .read_to_end(&mut bytes);
+    (read.is_ok() && bytes.len() as u64 <= most).then_some(bytes)
+}
+
+/// The bytes of a record.
+pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+    unpack_some(packed, largest(packed.len() as u64))
 }
 
 /// Before the number of points where each has a place of its own: a number of points is never negative.
@@ -54,7 +70,7 @@ pub(crate) fn seal(points: &[Point]) -> Vec<u8> {
 
 /// The points again, of one segment; `None` if the bytes are damaged.
 pub(crate) fn open(packed: &[u8], environment: i64) -> Option<Vec<Point>> {
-    let bytes = unpack(packed)?;
+    let bytes = unpack_some(packed, LARGEST_CHUNK)?;
     let mut rest = bytes.as_slice();
     let first = take_number(&mut rest)?;
     let with_places = first == WITH_PLACES;
@@ -159,6 +175,27 @@ mod tests {
         }
         placed[7].place = i64::MAX;
         assert_eq!(open(&seal(&placed), 3).unwrap(), placed);
+    }
+
+    #[test]
+    fn what_grows_without_measure_is_refused() {
+        let zeros = pack(&vec![0; LARGEST_CHUNK as usize + 1]);
+        assert!(zeros.len() < 2000 && open(&zeros, 3).is_none());
+        assert_eq!(
+            unpack_some(&zeros, LARGEST_CHUNK + 1).map(|all| all.len()),
+            Some((1 << 20) + 1)
+        );
+        let record = pack(&vec![0; 70 << 20]);
+        assert!(unpack(&record).is_none());
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_point() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut odd = points();
+            odd[3].high = value;
+            assert!(open(&seal(&odd), 3).is_none());
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is saved: a record's JSON, with what must be known of it later.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::segment::hex;
-use crate::{Error, Segment, date, extract};
+use crate::{Error, Segment, date, extract, imported_points, light};
 
 /// The state of the source that was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,8 +131,20 @@ impl Draft {
     /// # Errors
     /// [`Error::NotARecord`] when the text is none.
     pub fn of(text: String) -> Result<Draft, Error> {
-        let record: Value =
-            serde_json::from_str(&text).map_err(|error| Error::NotARecord(error.to_string()))?;
+        let no_record = |error: serde_json::Error| Error::NotARecord(error.to_string());
+        #[derive(Deserialize)]
+        struct Kind {
+            #[serde(default)]
+            kind: String,
+        }
+        // Of an import, the benchmarks are read as what they are: as values of JSON they take ten times that.
+        let kind = serde_json::from_str::<Kind>(&text);
+        let is_import = kind.is_ok_and(|of| of.kind == "imported");
+        let apart = match is_import {
+            true => &["benchmarks", "left_out"][..],
+            false => &["runs"],
+        };
+        let record = light::parse(&text, apart).map_err(no_record)?;
         let word = |key: &str| {
             let missing = || Error::NotARecord(format!("it has no {key:?}"));
             record[key].as_str().map(str::to_owned).ok_or_else(missing)
@@ -140,13 +153,10 @@ impl Draft {
             word("started_at").or_else(|missing| word("written_at").map_err(|_| missing))?;
         let time = date::parse(&started)
             .ok_or_else(|| Error::NotARecord(format!("{started:?} is no point in time")))?;
-        let points = extract(&record);
-        let mut names: Vec<&str> = Vec::new();
-        for point in &points {
-            if !names.contains(&point.benchmark.as_str()) {
-                names.push(&point.benchmark);
-            }
-        }
+        let points = match is_import {
+            true => imported_points(&serde_json::from_str(&text).map_err(no_record)?),
+            false => extract(&record),
+        };
         Ok(Draft {
             kind: word("kind")?,
             time,
@@ -159,7 +169,7 @@ impl Draft {
             is_new: false,
             turn: None,
             labels: Vec::new(),
-            command: names.join("; "),
+            command: command(&points),
             inputs: Vec::new(),
             pruned: None,
             points,
@@ -216,6 +226,30 @@ impl Draft {
             None => id_of(&self.text),
         }
     }
+}
+
+/// Bytes of the names of all benchmarks that are kept as the command line.
+const LONGEST_COMMAND: usize = 4096;
+
+/// The names of the benchmarks, each once. Of very many the first, and a mark of all: records of the same
+/// benchmarks have the same command line.
+fn command(points: &[NewPoint]) -> String {
+    let mut seen = HashSet::new();
+    let names = points.iter().map(|point| point.benchmark.as_str());
+    let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
+    let all = names.join("; ");
+    if all.len() <= LONGEST_COMMAND {
+        return all;
+    }
+    let end = (0..LONGEST_COMMAND)
+        .rev()
+        .find(|at| all.is_char_boundary(*at));
+    let mark = hex(&Sha256::digest(&all)[..4]);
+    format!(
+        "{}... ({} benchmarks, {mark})",
+        &all[..end.unwrap_or(0)],
+        names.len()
+    )
 }
 
 pub(crate) fn id_of(text: &str) -> String {

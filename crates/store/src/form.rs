@@ -55,16 +55,21 @@ fn second(_: &Words) -> String {
         .to_owned()
 }
 
-/// Brings the tables to the newest form; several processes may try at once.
-pub(crate) fn bring_up_to_date(database: &mut dyn Database, create: bool) -> Result<(), Error> {
-    let found = database.form()?;
-    if found > KNOWN {
-        return Err(Error::Newer {
+/// The form of the tables, if this Fathom knows it.
+pub(crate) fn still_known(database: &mut dyn Database) -> Result<i64, Error> {
+    match database.form()? {
+        found if found > KNOWN => Err(Error::Newer {
             store: database.name().to_owned(),
             found,
             known: KNOWN,
-        });
+        }),
+        found => Ok(found),
     }
+}
+
+/// Brings the tables to the newest form; several processes may try at once.
+pub(crate) fn bring_up_to_date(database: &mut dyn Database, create: bool) -> Result<(), Error> {
+    let found = still_known(database)?;
     if found == KNOWN {
         return Ok(());
     }
@@ -73,7 +78,7 @@ pub(crate) fn bring_up_to_date(database: &mut dyn Database, create: bool) -> Res
         return Err(Error::Missing { store });
     }
     in_transaction(database, Access::Write, |database| {
-        let found = database.form()?; // another process may have done it meanwhile
+        let found = still_known(database)?; // another process may have done it meanwhile
         for step in STEPS.iter().skip(found as usize) {
             let statements = step(database.words());
             database.batch(&statements)?;

@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
 use crate::Error;
 use crate::database::{Access, Cell, Database, Row, Words};
+use crate::regular;
 
 /// Marks the file as a store, and not as a database of another program.
 const APPLICATION: i64 = 0x4654_484d; // FTHM
@@ -77,8 +78,13 @@ fn refuse_other_files(path: &Path, name: &str) -> Result<(), Error> {
         store: name.to_owned(),
         why: why.to_owned(),
     };
-    if path.is_dir() {
-        return Err(other("it is a folder"));
+    // Before it is opened, which may wait for ever.
+    if let Some(what) = path
+        .metadata()
+        .ok()
+        .and_then(|file| regular::what(file.file_type()))
+    {
+        return Err(other(what));
     }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));

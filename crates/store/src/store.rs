@@ -172,6 +172,9 @@ impl Store {
         &mut self,
         body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        in_transaction(&mut *self.database, Access::Write, body)
+        in_transaction(&mut *self.database, Access::Write, |database| {
+            form::still_known(database)?; // a newer Fathom may have changed it meanwhile
+            body(database)
+        })
     }
 }

@@ -1,7 +1,6 @@
 //! A side from a file: a record of Fathom, or what another tool wrote.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -42,11 +41,11 @@ pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side,
     let mut known = Known::new();
     let size = path.metadata().map_err(failed)?.len();
     let own = match size <= LONGEST {
-        true => own_records(&std::fs::read(path).map_err(failed)?),
+        true => own_records(&fathom_store::regular::read(path).map_err(failed)?),
         false => Vec::new(),
     };
     if own.is_empty() {
-        let file = BufReader::new(File::open(path).map_err(failed)?);
+        let file = BufReader::new(fathom_store::regular::open(path).map_err(failed)?);
         let imported = fathom_exchange::read(file, asked, None)
             .map_err(|error| ConductError::Refused(format!("{asked}: {error}")))?;
         let record = crate::import::record(imported);

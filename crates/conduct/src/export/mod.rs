@@ -93,7 +93,7 @@ fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
     let failed = |error: std::io::Error| ConductError::Refused(format!("{name}: {error}"));
     let length = path.metadata().map_err(failed)?.len();
     if length <= LONGEST && !path.is_dir() {
-        let text = std::fs::read(path).map_err(failed)?;
+        let text = fathom_store::regular::read(path).map_err(failed)?;
         let texts = own(text);
         if !texts.is_empty() {
             let each = texts.iter().map(|text| record::of_text(text));
@@ -102,7 +102,7 @@ fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
                 .map_err(|why| ConductError::Refused(format!("{name}: {why}")));
         }
     }
-    let file = std::fs::File::open(path).map_err(failed)?;
+    let file = fathom_store::regular::open(path).map_err(failed)?;
     let read = fathom_exchange::read(BufReader::with_capacity(1 << 16, file), name, None);
     let imported = read.map_err(|error| ConductError::Refused(format!("{name}: {error}")))?;
     Ok(vec![record::of_imported(crate::import::record(imported))])

@@ -2,7 +2,7 @@
 
 mod names;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use fathom_model::{
@@ -72,10 +72,10 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     {
         return Err(names::no_metric(metric, &named));
     }
+    let shown: HashSet<i64> = series.iter().map(|one| one.number).collect();
     let mut other_metrics: Vec<String> = Vec::new();
     for one in &named {
-        let shown = series.iter().any(|chosen| chosen.number == one.number);
-        if !shown && !other_metrics.contains(&one.metric) {
+        if !shown.contains(&one.number) && !other_metrics.contains(&one.metric) {
             other_metrics.push(one.metric.clone());
         }
     }
@@ -130,9 +130,10 @@ pub(crate) fn chosen(
     metric: Option<&str>,
     main_only: bool,
 ) -> Vec<Series> {
+    let main = mains(all);
     let metric_fits = |one: &Series| match metric {
         Some(metric) => names::fits(metric, &one.metric),
-        None => !main_only || is_main(all, one),
+        None => !main_only || main.contains(&one.number),
     };
     named
         .iter()
@@ -147,17 +148,18 @@ pub(crate) fn rank(metric: &str) -> usize {
     place.unwrap_or(MAIN.len())
 }
 
-/// Whether a series is the one that stands for its benchmark.
-fn is_main(all: &[Series], one: &Series) -> bool {
-    let same =
-        |other: &&Series| other.benchmark == one.benchmark && other.parameters == one.parameters;
-    let metrics: Vec<&str> = all
-        .iter()
-        .filter(same)
-        .map(|other| other.metric.as_str())
-        .collect();
-    // Of equal ones the first.
-    metrics.into_iter().min_by_key(|metric| rank(metric)) == Some(one.metric.as_str())
+/// The series that stand for their benchmarks: one of each.
+fn mains(all: &[Series]) -> HashSet<i64> {
+    let mut main = HashMap::new();
+    for one in all {
+        let benchmark = (one.benchmark.as_str(), one.parameters.as_slice());
+        let known: &mut &Series = main.entry(benchmark).or_insert(one);
+        // Of equal ones the first.
+        if rank(&one.metric) < rank(&known.metric) {
+            *known = one;
+        }
+    }
+    main.into_values().map(|one| one.number).collect()
 }
 
 /// Keys and facts of the environments, by their numbers in this store.

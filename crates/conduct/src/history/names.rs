@@ -1,5 +1,7 @@
 //! Which benchmarks a word means.
 
+use std::collections::HashSet;
+
 use fathom_model::{escape, listed, with_parameters};
 use fathom_store::{Series, SeriesFilter, Store};
 
@@ -21,7 +23,7 @@ pub(crate) fn matching(
     if words.is_empty() {
         return Ok(all.to_vec());
     }
-    let mut wanted: Vec<i64> = Vec::new();
+    let mut wanted: HashSet<i64> = HashSet::new();
     for word in words {
         let filter = SeriesFilter {
             benchmarks: vec![word.clone()],

@@ -90,7 +90,7 @@ impl Found<'_> {
         if source.is_dir() {
             return self.folder(source, &name);
         }
-        let read = std::fs::File::open(source)
+        let read = fathom_store::regular::open(source)
             .map_err(Error::Io)
             .and_then(|file| {
                 fathom_exchange::read(BufReader::with_capacity(1 << 16, file), &name, format)

@@ -30,7 +30,7 @@ pub(super) fn add(
     };
     let size = path.metadata().map_err(failed)?.len();
     let own = match size <= LONGEST {
-        true => own_records(&std::fs::read(path).map_err(failed)?),
+        true => own_records(&fathom_store::regular::read(path).map_err(failed)?),
         false => Vec::new(),
     };
     if own.is_empty() {

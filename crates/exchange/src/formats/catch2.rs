@@ -8,10 +8,8 @@ use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
 use crate::json::{holds, opens};
 use crate::lines;
+use crate::xml;
 use fathom_model::imported::Summary;
-
-/// A parsed node takes about 100 bytes: 200 MB.
-const MOST_NODES: u32 = 2_000_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     opens(head, b"<") && (holds(head, &["<Catch2TestRun"]) || holds(head, &["<Catch "]))
@@ -19,7 +17,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let text = std::str::from_utf8(bytes).map_err(|error| malformed(format!("Catch2: {error}")))?;
-    let document = parsed(text)?;
+    let document = xml::document(text)?;
     let root = document.root_element();
     if let Some(form) = root
         .attribute("xml-format-version")
@@ -55,17 +53,6 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Parses XML; a document type is refused, so that no entity grows.
-pub(super) fn parsed(text: &str) -> Result<roxmltree::Document<'_>, Error> {
-    let options = roxmltree::ParsingOptions {
-        allow_dtd: false,
-        nodes_limit: MOST_NODES,
-        ..Default::default()
-    };
-    roxmltree::Document::parse_with_options(text, options)
-        .map_err(|error| malformed(format!("XML: {error}")))
 }
 
 /// Test cases and sections around it; deeper ones than a hundred are nobody's.

@@ -2,11 +2,11 @@
 
 use roxmltree::Node;
 
-use super::catch2::parsed;
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
 use crate::json::{holds, opens};
 use crate::lines;
+use crate::xml;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     opens(head, b"<") && holds(head, &["<testsuite"])
@@ -15,7 +15,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let text =
         std::str::from_utf8(bytes).map_err(|error| malformed(format!("JUnit XML: {error}")))?;
-    let document = parsed(text)?;
+    let document = xml::document(text)?;
     for node in document.descendants().filter(Node::is_element) {
         match node.tag_name().name() {
             "testcase" => case(node, out),

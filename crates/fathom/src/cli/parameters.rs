@@ -106,11 +106,14 @@ pub(super) fn list(name: &str, text: &str) -> Result<Parameter, String> {
     })
 }
 
+/// Combinations of all values: more would take memory before anything runs, and days to run.
+const MOST: usize = 100_000;
+
 /// Every combination; the first parameter varies fastest, as hyperfine's users expect. One empty
 /// assignment if there are no parameters.
 ///
 /// # Errors
-/// When a name is given twice.
+/// When a name is given twice, or there are too many.
 pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, String> {
     for (index, parameter) in parameters.iter().enumerate() {
         if parameters[..index]
@@ -119,6 +122,15 @@ pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, 
         {
             return Err(format!("the parameter {} is given twice", parameter.name));
         }
+    }
+    let lengths = parameters.iter().map(|parameter| parameter.values.len());
+    let count = lengths.clone().fold(1usize, usize::saturating_mul);
+    if count > MOST {
+        let lengths: Vec<String> = lengths.map(|length| length.to_string()).collect();
+        return Err(format!(
+            "-P and -L make {} = {count} combinations; at most {MOST} can be benchmarked at once",
+            lengths.join(" x ")
+        ));
     }
     let mut all: Vec<Assignment> = vec![Vec::new()];
     for parameter in parameters {
@@ -241,6 +253,16 @@ mod tests {
             .collect();
         assert_eq!(short, ["1x", "2x", "1y", "2y"]);
         assert_eq!(combinations(&[]).unwrap().len(), 1);
+        // Refused before a list of 25 million is made.
+        let long = |name: &str| Parameter {
+            name: name.into(),
+            values: vec!["x".into(); 5000],
+        };
+        let said = combinations(&[long("n"), long("m")]).unwrap_err();
+        assert!(
+            said.contains("5000 x 5000 = 25000000 combinations"),
+            "{said}"
+        );
         assert!(combinations(&[a.clone(), a]).unwrap_err().contains("twice"));
     }
 

@@ -248,3 +248,33 @@ fn repositories_that_know_less() {
     words.extend(["--label", "v1"]);
     assert!(!stderr(&outside.fathom(&words)).contains("note:"));
 }
+
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let world = World::new();
+    let fifo = world.here().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    world.write("own.json", "{}");
+    // Nobody ever writes into it.
+    for (path, what) in [
+        ("fifo", "a FIFO"),
+        ("/dev/zero", "a device"),
+        ("/dev/tty", ""),
+    ] {
+        for words in [
+            &["history", "--store", path][..],
+            &["store", "load", path],
+            &["import", path],
+            &["compare", path, "own.json"],
+            &["report", path, "--html", "x.html"],
+        ] {
+            let output = world.fathom(words);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+            // `compare` and `report` take what is no file for the name of a measurement or a benchmark.
+            let is_name = ["compare", "report"].contains(&words[0]);
+            assert!(is_name || said.contains(what), "{words:?}: {said}");
+        }
+    }
+}

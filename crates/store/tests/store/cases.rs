@@ -486,6 +486,25 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
     }));
     assert!(newer.contains("update Fathom"), "{newer}");
     assert!(refused(b"text").contains("no whole bundle"));
+    // A line of 100 MB, in 500 kB; an id that is none, of a record without its text.
+    let before_end = |more: String| {
+        let changed = |text: String| text.replace("{\"end\"", &format!("{more}{{\"end\""));
+        repacked(&changed)
+    };
+    let grown = refused(&before_end(" ".repeat(100 << 20)));
+    assert!(grown.contains("MB is in so small a file"), "{grown}");
+    let many = refused(&before_end(format!("[{}0]", "0,".repeat(6_000_000))));
+    assert!(many.contains("too many values"), "{many}");
+    for id in ["", "abc", "é"] {
+        let said = refused(&repacked(&|_| {
+            let left = json!({"pruned": 1, "kind": "bench", "time": i64::MAX, "environment": {}, "seed": null,
+                "fathom_version": "", "points": []});
+            let entry = json!({"record": {"id": id, "revision": null, "labels": [], "command": "", "inputs": [],
+                "text": null, "left": left}});
+            format!("{{\"fathom_bundle\":1}}\n{entry}\n{{\"end\":{{\"records\":1}}}}\n")
+        }));
+        assert!(said.contains("is not the id of a record"), "{said}");
+    }
     assert_eq!(other.info().unwrap().records, 0);
 }
 

@@ -173,3 +173,21 @@ fn write_fixtures() {
         plain.join("\n").as_bytes(),
     );
 }
+
+#[test]
+fn a_newer_fathom_that_changes_the_store_meanwhile_is_noticed() {
+    let place = Place::file();
+    let mut store = place.store();
+    store.save(&draft(&[("parse", 1.0)], 1)).unwrap();
+    let newer = rusqlite::Connection::open(place.path()).unwrap();
+    newer.execute_batch("PRAGMA user_version = 99").unwrap();
+    let said = store.save(&draft(&[("parse", 2.0)], 2)).unwrap_err();
+    let said = said.to_string();
+    assert!(
+        said.contains("newer Fathom (form 99; this one reads up to 2)"),
+        "{said}"
+    );
+    assert!(place.refused().contains("form 99"));
+    newer.execute_batch("PRAGMA user_version = 2").unwrap();
+    assert_eq!(values(&mut store, "parse"), [1.0]);
+}

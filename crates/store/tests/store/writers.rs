@@ -67,3 +67,89 @@ fn saves_until_it_is_killed() {
         writeln!(std::io::stdout(), "\nsaved {id}").unwrap();
     }
 }
+
+/// A file may have so many bytes, as a disk has room for so many: each write of a save meets the end once.
+#[test]
+fn wherever_the_disk_is_full_what_was_saved_is_there() {
+    let place = Place::file();
+    let mut refused = 0;
+    for pages in 1..=48 {
+        let _ = std::fs::remove_dir_all(place.path().parent().unwrap());
+        let mut writer = Command::new(std::env::current_exe().unwrap());
+        writer
+            .args([
+                "--exact",
+                "writers::saves_until_the_disk_is_full",
+                "--ignored",
+                "--nocapture",
+            ])
+            .env(STORE, place.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        // SAFETY: both are calls into the kernel, allowed between fork and exec, with values of our own.
+        unsafe {
+            use std::os::unix::process::CommandExt;
+            writer.pre_exec(move || {
+                let bytes = pages * 4096;
+                let limit = libc::rlimit {
+                    rlim_cur: bytes,
+                    rlim_max: bytes,
+                };
+                // A write beyond it fails, as on a full disk, instead of killing.
+                libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+                match libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            });
+        }
+        let text = String::from_utf8(writer.output().unwrap().stdout).unwrap();
+        let saved: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("saved "))
+            .collect();
+        let said: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("refused "))
+            .collect();
+        assert!(saved.len() == 4 || said.len() == 1, "{pages}: {text}");
+        for one in &said {
+            refused += 1;
+            assert!(
+                one.contains("limit on the size of files") || one.contains("File too large"),
+                "{pages}: {one}"
+            );
+        }
+        // With room again.
+        let mut store = place.store();
+        let records = store.records(&Selector::All).unwrap();
+        for id in &saved {
+            let head = records.iter().find(|head| head.id == *id);
+            assert!(store.record(head.expect("a saved record is there")).is_ok());
+        }
+        if !records.is_empty() {
+            assert_eq!(values(&mut store, "parse").len(), records.len(), "{pages}");
+        }
+        store.save(&draft(&[("parse", 9.0)], 9)).unwrap();
+    }
+    assert!(refused > 20, "the limit was met {refused} times");
+}
+
+#[test]
+#[ignore = "the writer of wherever_the_disk_is_full_what_was_saved_is_there"]
+fn saves_until_the_disk_is_full() {
+    let path = std::env::var_os(STORE).expect("the store");
+    let opened = Store::open(&Location::File(path.into()));
+    let say = |text: String| writeln!(std::io::stdout(), "\n{text}").unwrap();
+    let refused = |error: fathom_store::Error| say(format!("refused {error}"));
+    let mut store = match opened {
+        Ok(store) => store,
+        Err(error) => return refused(error),
+    };
+    for n in 0..4 {
+        match store.save(&draft(&[("parse", f64::from(n))], i64::from(n))) {
+            Ok(saved) => say(format!("saved {}", saved.id)),
+            Err(error) => return refused(error),
+        }
+    }
+}
