@@ -4,12 +4,11 @@
 //! processes, and the load beside them.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use fathom_model::{GateRecord, GateVerdict};
 
 use crate::Result;
+use crate::gate_project::{Project, text};
 use crate::options::Options;
 use crate::subjects::{Condition, iterations_for, iterations_longer_by};
 use crate::table::Table;
@@ -39,7 +38,7 @@ const LINES: usize = 9_000;
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let suites = options.scaled(SUITES);
     let time = if options.quick { QUICK_TIME } else { TIME };
-    let project = Project::new(tools)?;
+    let project = project(tools)?;
     let mut table = Table::new(
         &format!(
             "Gates, live: {suites} suites of {} benchmarks a row, at most {time} each",
@@ -62,10 +61,13 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
         let mut loads = condition.start(tools)?;
         for (suite, ms) in WORK_MS.into_iter().take(suites).enumerate() {
             eprintln!("  {}, suite {} of {suites}", condition.name(), suite + 1);
-            same.add(&project.gate("same", time)?, None);
+            same.add(&project.gate(&["--head", "same", "--time", time])?, None);
             loads.check()?;
             let name = work(ms);
-            slower.add(&project.gate(&name, time)?, Some(&name));
+            slower.add(
+                &project.gate(&["--head", &name, "--time", time])?,
+                Some(&name),
+            );
             loads.check()?;
         }
         table.row(same.row(condition, "0 %"));
@@ -141,110 +143,31 @@ impl Counts {
 }
 
 /// A repository with a suite: `main`, a branch `same` with the same code, and one for each benchmark
-/// that is slower there. It goes with the value.
-struct Project<'t> {
-    tools: &'t Tools,
-    folder: PathBuf,
+/// that is slower there.
+fn project(tools: &Tools) -> Result<Project<'_>> {
+    let project = Project::new(tools, "gate-live")?;
+    project.write("work.c", include_str!("../subjects/work.c"))?;
+    project.write("text", &text(LINES))?;
+    project.write("fathom.toml", &suite())?;
+    let mut iterations = Vec::new();
+    for ms in WORK_MS {
+        let usual = iterations_for(tools, f64::from(ms) / 1e3)?;
+        set_work(&project, ms, usual)?;
+        iterations.push((ms, iterations_longer_by(tools, EFFECT, usual)?));
+    }
+    project.begin()?;
+    project.same()?;
+    for (ms, more) in iterations {
+        project.git(&["switch", "-q", "-c", &work(ms), "main"])?;
+        set_work(&project, ms, more)?;
+        project.commit()?;
+    }
+    Ok(project)
 }
 
-impl Drop for Project<'_> {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-impl<'t> Project<'t> {
-    fn new(tools: &'t Tools) -> Result<Project<'t>> {
-        let folder = tools.scratch_folder().join("gate-live");
-        let _ = std::fs::remove_dir_all(&folder);
-        let project = Project { tools, folder };
-        std::fs::create_dir_all(project.root()).map_err(|error| project.failed(&error))?;
-        project.write("work.c", include_str!("../subjects/work.c"))?;
-        project.write("text", &text())?;
-        project.write("fathom.toml", &suite())?;
-        let mut iterations = Vec::new();
-        for ms in WORK_MS {
-            let usual = iterations_for(tools, f64::from(ms) / 1e3)?;
-            project.set_work(ms, usual)?;
-            iterations.push((ms, iterations_longer_by(tools, EFFECT, usual)?));
-        }
-        project.git(&["init", "-q", "-b", "main"])?;
-        project.commit()?;
-        project.git(&["switch", "-q", "-c", "same"])?;
-        project.write("README", "No code is touched.\n")?;
-        project.commit()?;
-        for (ms, more) in iterations {
-            project.git(&["switch", "-q", "-c", &work(ms), "main"])?;
-            project.set_work(ms, more)?;
-            project.commit()?;
-        }
-        Ok(project)
-    }
-
-    fn root(&self) -> PathBuf {
-        self.folder.join("project")
-    }
-
-    fn failed(&self, error: &dyn std::fmt::Display) -> String {
-        format!("{}: {error}", self.folder.display())
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<()> {
-        std::fs::write(self.root().join(name), text).map_err(|error| self.failed(&error))
-    }
-
-    fn set_work(&self, ms: u32, iterations: u64) -> Result<()> {
-        let text = format!("#define ITERATIONS {iterations}\n");
-        self.write(&format!("{}.h", work(ms)), &text)
-    }
-
-    /// A command with an environment that is the same on each machine.
-    fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .current_dir(self.root())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("LC_ALL", "C")
-            .env("HOME", &self.folder)
-            .env("XDG_CACHE_HOME", self.folder.join("cache"))
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn git(&self, arguments: &[&str]) -> Result<()> {
-        let done = self
-            .command(Path::new("git"))
-            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
-            .args(arguments)
-            .output()
-            .map_err(|error| format!("can't start git: {error}"))?;
-        match done.status.success() {
-            true => Ok(()),
-            false => Err(format!(
-                "git {arguments:?}: {}",
-                String::from_utf8_lossy(&done.stderr)
-            )),
-        }
-    }
-
-    fn commit(&self) -> Result<()> {
-        self.git(&["add", "-A"])?;
-        self.git(&["commit", "-q", "-m", "a change"])
-    }
-
-    /// One gate of a branch against `main`.
-    fn gate(&self, branch: &str, time: &str) -> Result<GateRecord> {
-        let run = self
-            .command(&self.tools.fathom)
-            .args(["gate", "--head", branch, "--time", time, "--json", "-"])
-            .output()
-            .map_err(|error| format!("can't start {}: {error}", self.tools.fathom.display()))?;
-        serde_json::from_slice(&run.stdout).map_err(|error| {
-            let errors = String::from_utf8_lossy(&run.stderr);
-            format!("fathom gate left no record ({error}): {errors}")
-        })
-    }
+fn set_work(project: &Project<'_>, ms: u32, iterations: u64) -> Result<()> {
+    let text = format!("#define ITERATIONS {iterations}\n");
+    project.write(&format!("{}.h", work(ms)), &text)
 }
 
 /// `fathom.toml` of the project.
@@ -263,20 +186,6 @@ fn suite() -> String {
     text + "\n[[measure]]\nid = \"time\"\nhow = \"bench\"\n\
             \n[[claims]]\nid = \"quick\"\ntext = \"Sorting takes less than a second\"\nlayer = \"size\"\n\
             holds = \"wall.sort < 1s\"\n"
-}
-
-/// Something to pack and sort.
-fn text() -> String {
-    let mut random = crate::random::Random::new(39);
-    let mut text = String::new();
-    for _ in 0..LINES {
-        let words: Vec<String> = (0..6)
-            .map(|_| format!("{:x}", random.below(1 << 20)))
-            .collect();
-        text += &words.join(" ");
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

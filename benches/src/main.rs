@@ -16,7 +16,9 @@ mod compile;
 mod differences;
 mod find;
 mod floor;
+mod gate_coverage;
 mod gate_live;
+mod gate_project;
 mod gates;
 mod growth;
 mod hellos;
@@ -119,6 +121,7 @@ fn everything(options: &Options) -> Result<()> {
             "changes" => changes::measure(options)?,
             "gates" => gates::measure(options)?,
             "aa-stored" => aa_stored::measure(&tools, options)?,
+            "gate-coverage" => vec![gate_coverage::measure(&tools, options)?],
             "gate-live" => gate_live::measure(&tools, options)?,
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],

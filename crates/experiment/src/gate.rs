@@ -54,6 +54,13 @@ pub struct Suite {
     _lock: File,
 }
 
+impl Suite {
+    fn target(&self, name: &str) -> Option<&Result<Target, String>> {
+        let found = self.targets.iter().find(|(known, _)| known == name);
+        found.map(|(_, target)| target)
+    }
+}
+
 /// Reads the file of a tree, builds what its benchmarks need, and finds their programs.
 ///
 /// # Errors
@@ -114,6 +121,7 @@ pub fn suite(
             };
             let named = found.map(|mut found| {
                 found.benchmark.name.clone_from(&name);
+                found.benchmark.parameters.clone_from(&target.parameters);
                 found
             });
             targets.push((name, named));
@@ -151,7 +159,12 @@ fn lack(
 }
 
 /// What both trees have in common, with base's settings, and what is left out.
-pub fn pairs(base: &Suite, head: &Suite, margin: Option<f64>) -> (Vec<GateTarget>, Vec<LeftOut>) {
+pub fn pairs(
+    base: &Suite,
+    twin: &Suite,
+    head: &Suite,
+    margin: Option<f64>,
+) -> (Vec<GateTarget>, Vec<LeftOut>) {
     let settings = &base.settings;
     let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
     let mut leave = |name: &str, reason: String| {
@@ -161,18 +174,16 @@ pub fn pairs(base: &Suite, head: &Suite, margin: Option<f64>) -> (Vec<GateTarget
         });
     };
     for (name, at_head) in &head.targets {
-        let at_base = base
-            .targets
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, target)| target);
-        match (at_base, at_head) {
-            (None, _) => leave(name, "base doesn't have it yet".to_owned()),
-            (Some(Err(reason)), _) => leave(name, format!("at base, {reason}")),
-            (_, Err(reason)) => leave(name, format!("at head, {reason}")),
-            (Some(Ok(at_base)), Ok(at_head)) => pairs.push(GateTarget {
+        match (base.target(name), twin.target(name), at_head) {
+            (None, ..) | (_, None, _) => leave(name, "base doesn't have it yet".to_owned()),
+            (Some(Err(reason)), ..) | (_, Some(Err(reason)), _) => {
+                leave(name, format!("at base, {reason}"));
+            }
+            (.., Err(reason)) => leave(name, format!("at head, {reason}")),
+            (Some(Ok(at_base)), Some(Ok(twin)), Ok(at_head)) => pairs.push(GateTarget {
                 name: name.clone(),
                 base: at_base.clone(),
+                twin: twin.clone(),
                 head: at_head.clone(),
                 margin: margin_of(settings, name, margin),
                 budgets: (settings.budgets.iter())
@@ -267,7 +278,10 @@ pub fn settings_changed(base: &GateSettings, head: &GateSettings) -> Vec<String>
     let waiver = |waiver: &fathom_model::Waiver| format!("{} {}", waiver.benchmark, waiver.metric);
     let until = |settings: &GateSettings, wanted: &str| {
         let found = settings.waivers.iter().find(|one| waiver(one) == wanted);
-        found.map(|waiver| format!("until {}", waiver.until))
+        found.map(|waiver| match &waiver.at_most {
+            Some(share) => format!("until {}, at most {}", waiver.until, percent(share)),
+            None => format!("until {}", waiver.until),
+        })
     };
     for name in names(base.waivers.iter().chain(&head.waivers).map(waiver)) {
         differs(

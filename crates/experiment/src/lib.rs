@@ -28,6 +28,7 @@ pub mod sweep;
 pub mod unit;
 pub mod unpacked;
 pub mod verdict;
+pub mod waiver;
 
 use std::path::Path;
 

@@ -328,9 +328,16 @@ fn a_waiver_lets_pass_and_ends() {
         ])
     };
     assert!(said(&accept("2001-01-01")).contains("has passed"));
-    assert!(said(&accept("soon")).contains("no day"));
+    for none in ["soon", "2999-02-30"] {
+        assert!(said(&accept(none)).contains("is not a date"), "{none}");
+    }
+    let output = accept("2999-12-30");
+    assert!(output.status.success(), "{}", said(&output));
+    // The same again takes its place.
     let output = accept("2999-12-31");
     assert!(output.status.success(), "{}", said(&output));
+    let text = std::fs::read_to_string(world.root().join("fathom.toml")).expect("text");
+    assert_eq!(text.matches("[[gate.waivers]]").count(), 1, "{text}");
     world.git(&["switch", "-q", "main"]);
     world.commit();
     world.git(&["switch", "-q", "-C", "change"]);
@@ -356,6 +363,29 @@ fn a_waiver_lets_pass_and_ends() {
         note.contains("ended on 2001-12-31") && note.contains("fails again"),
         "{note}"
     );
+}
+
+#[test]
+fn a_change_above_the_ceiling_of_a_waiver_fails() {
+    let world = World::new();
+    let accept = |ceiling: &str| {
+        let accept = ["gate", "accept", "count", "--until", "2999-12-31"];
+        let all = [&accept[..], &["--reason", "known", "--at-most", ceiling]].concat();
+        world.fathom(&all)
+    };
+    assert!(said(&accept("much")).contains("15%"));
+    let output = accept("15%");
+    assert!(output.status.success(), "{}", said(&output));
+    world.git(&["switch", "-q", "main"]);
+    world.commit();
+    world.git(&["switch", "-q", "-C", "change"]);
+    world.write("work.sh", "sleep 0.05\n");
+    let (code, record) = world.gate(&["--only", "count"]);
+    assert_eq!(code, 1, "{record}");
+    let row = row(&record, "count", "wall");
+    assert_eq!(row["waived"], Value::Null);
+    let why = row["why"].to_string();
+    assert!(why.contains("more than the 15 %"), "{why}");
 }
 
 #[test]

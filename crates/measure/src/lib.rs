@@ -29,6 +29,8 @@ pub mod interrupt;
 #[cfg(launcher)]
 mod launcher;
 #[cfg(launcher)]
+mod page_cache;
+#[cfg(launcher)]
 pub mod pipeline;
 #[cfg(launcher)]
 mod process;
@@ -54,6 +56,8 @@ pub use rounds::{
     IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, WarmUp, conduct,
 };
 
+#[cfg(launcher)]
+pub use page_cache::Renewal;
 #[cfg(launcher)]
 pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};
 #[cfg(launcher)]

@@ -132,8 +132,11 @@ pub struct FalseFailureShare {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateBenchmark {
-    /// Name.
+    /// Name, with its parameters.
     pub name: String,
+    /// The parameters alone.
+    #[serde(default)]
+    pub parameters: Vec<(String, String)>,
     /// Name of the metric.
     pub metric: String,
     /// More is better: a rate of another tool.
@@ -143,7 +146,7 @@ pub struct GateBenchmark {
     pub ratio: Option<Estimate>,
     /// The answer.
     pub verdict: GateVerdict,
-    /// Rounds, of two runs of base and two of head.
+    /// Rounds, of two runs of base and one of head; of two commands two of each.
     pub rounds: usize,
     /// Those of them that confirmed.
     pub confirmation_rounds: usize,
@@ -158,6 +161,9 @@ pub struct GateBenchmark {
     pub base: Option<Estimate>,
     /// Median at head.
     pub head: Option<Estimate>,
+    /// Medians by each clock that is known, whichever it was judged by.
+    #[serde(default)]
+    pub clocks: Vec<GateClock>,
     /// What the value may be at most, as the settings at base say it.
     pub budget: Option<String>,
     /// The waiver that lets it pass.
@@ -170,12 +176,26 @@ pub struct GateBenchmark {
     pub difference: Vec<String>,
 }
 
+/// The medians of a benchmark by one clock.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GateClock {
+    /// Name of the metric.
+    pub metric: String,
+    /// Median at base, seconds.
+    pub base: Estimate,
+    /// Median at head.
+    pub head: Estimate,
+    /// Runs of head.
+    pub runs: usize,
+}
+
 /// Where a noise floor is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum FloorSource {
-    /// Base against base and head against head in the rounds that were judged.
+    /// Base against its own copy in the rounds that were judged.
     NullArm,
     /// The same in earlier gates of this benchmark on this machine.
     History {
@@ -185,7 +205,7 @@ pub enum FloorSource {
 }
 
 /// A known change that is let pass until a day.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Waiver {
     /// Name of the benchmark.
@@ -196,6 +216,9 @@ pub struct Waiver {
     pub until: String,
     /// Why.
     pub reason: String,
+    /// The largest change that is let pass, as a share; absent where any is.
+    #[serde(default)]
+    pub at_most: Option<f64>,
 }
 
 /// A quantity that no noise touches, at base and at head.
@@ -230,7 +253,7 @@ pub struct NullArm {
 pub struct NullArmRatio {
     /// Name of the benchmark.
     pub name: String,
-    /// Second run of a round / first run.
+    /// Base's copy / base.
     pub ratio: Estimate,
 }
 

@@ -63,8 +63,8 @@ pub use explanation::{
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
 pub use gate::{
-    ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateRecord, GateRule, GateSide,
-    GateVerdict, LeftOut, NullArm, NullArmRatio, Waiver,
+    ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateClock, GateRecord, GateRule,
+    GateSide, GateVerdict, LeftOut, NullArm, NullArmRatio, Waiver,
 };
 pub use history::{
     CompareRecord, CompareSide, Drift, DriftSource, HistoryEnvironment, HistoryPoint,

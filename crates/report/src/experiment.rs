@@ -5,6 +5,7 @@ mod figures;
 mod html;
 mod json;
 mod markdown;
+mod medians;
 mod pictures;
 mod plan;
 mod tables;
@@ -19,6 +20,7 @@ pub use figures::{
 pub use html::experiment_html;
 pub use json::{catalogue_json, experiment_json, plan_json};
 pub use markdown::experiment_markdown;
+pub use medians::{RunMedian, run_medians_terminal};
 pub use plan::plan_terminal;
 pub use tables::experiment_tables;
 pub use terminal::{catalogue_terminal, experiment_terminal, summary_terminal};

@@ -37,10 +37,11 @@ pub use bench::bench_html;
 pub use bisect::{bisect_json, bisect_terminal};
 pub use changes::{ChangesOptions, changes_json, changes_terminal};
 pub use experiment::{
-    FIGURES_BEGIN, FIGURES_END, FIGURES_PICTURE, FIGURES_TABLES, FiguresError, catalogue_json,
-    catalogue_terminal, check_figures, experiment_figures, experiment_html, experiment_json,
-    experiment_markdown, experiment_picture, experiment_tables, experiment_terminal, plan_json,
-    plan_terminal, summary_terminal, with_figures,
+    FIGURES_BEGIN, FIGURES_END, FIGURES_PICTURE, FIGURES_TABLES, FiguresError, RunMedian,
+    catalogue_json, catalogue_terminal, check_figures, experiment_figures, experiment_html,
+    experiment_json, experiment_markdown, experiment_picture, experiment_tables,
+    experiment_terminal, plan_json, plan_terminal, run_medians_terminal, summary_terminal,
+    with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use gate::{

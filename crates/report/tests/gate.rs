@@ -3,8 +3,9 @@
 mod schemas;
 
 use fathom_model::{
-    Environment, Estimate, ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateRecord,
-    GateRule, GateSide, GateVerdict, LeftOut, NullArm, NullArmRatio, SCHEMA_VERSION, Waiver,
+    Environment, Estimate, ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateClock,
+    GateRecord, GateRule, GateSide, GateVerdict, LeftOut, NullArm, NullArmRatio, SCHEMA_VERSION,
+    Waiver,
 };
 use fathom_report::{
     GateOptions, columns, gate_github, gate_gitlab, gate_json, gate_junit, gate_markdown,
@@ -27,6 +28,7 @@ fn exactly(value: f64) -> Estimate {
 fn row(name: &str, value: f64, verdict: GateVerdict) -> GateBenchmark {
     GateBenchmark {
         name: name.to_owned(),
+        parameters: vec![("size".to_owned(), "big".to_owned())],
         metric: "wall".to_owned(),
         higher_is_better: false,
         ratio: Some(Estimate {
@@ -43,6 +45,12 @@ fn row(name: &str, value: f64, verdict: GateVerdict) -> GateBenchmark {
         floor_source: Some(FloorSource::NullArm),
         base: Some(exactly(0.0123)),
         head: Some(exactly(0.0123 * value)),
+        clocks: vec![GateClock {
+            metric: "cpu_wait_free".to_owned(),
+            base: exactly(0.0122),
+            head: exactly(0.0122 * value),
+            runs: 40,
+        }],
         budget: None,
         waived: None,
         why: Vec::new(),
@@ -56,6 +64,7 @@ fn waiver() -> Waiver {
         metric: "wall".to_owned(),
         until: "2027-01-31".to_owned(),
         reason: "the new checksum, see #123".to_owned(),
+        at_most: Some(0.25),
     }
 }
 
@@ -81,6 +90,7 @@ fn record() -> GateRecord {
         verdict: GateVerdict::Worse,
         benchmarks: vec![
             row("quiet", 1.001, GateVerdict::NotWorse),
+            row("inside", 1.018, GateVerdict::NotWorse),
             row("better", 0.9, GateVerdict::NotWorse),
             GateBenchmark {
                 why: vec!["looked worse in 20 rounds, and again in 20 fresh ones".to_owned()],
@@ -289,7 +299,7 @@ fn the_json_fits_its_schema_and_is_read_back() {
     (passed.benchmarks[1].base, passed.benchmarks[1].head) = (None, None);
     let shown = gate_terminal(&passed, &OPTIONS).replace('\n', " ");
     assert!(
-        shown.contains("noise floor: 23 earlier gates for 1, base against base for 4."),
+        shown.contains("noise floor: 23 earlier gates for 1, base against base for 5."),
         "{shown}"
     );
     let unknown = GateRecord {

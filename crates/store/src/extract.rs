@@ -4,6 +4,8 @@
 //! differ in meaning have different names: `exit` of `startup` is not `wall` of `bench`.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::Path;
 
 use fathom_model::imported::{Benchmark, base_unit, direction_of_unit};
 use fathom_model::{Direction, ImportedRecord, Metric, Unit};
@@ -18,6 +20,9 @@ pub const NOISE_FLOOR: &str = "noise_floor";
 
 /// The metric of what a gate finds of a program against itself, as a ratio.
 pub const NULL_ARM: &str = "null_arm";
+
+/// Name of a project's suite.
+const SUITE: &str = "fathom.toml";
 
 /// The points of a record; none of a kind that has no figures to follow, or of one that was cut short
 /// before it had any.
@@ -76,11 +81,7 @@ fn bench(record: &Value) -> Vec<NewPoint> {
                 NewPoint {
                     benchmark: word(&benchmark["name"]),
                     parameters: bench_parameters(benchmark),
-                    metric: metric.name().to_owned(),
-                    unit: unit(metric.unit()).to_owned(),
-                    direction: Some(direction(metric.direction())),
-                    meaning: meaning(metric).to_owned(),
-                    ..blank()
+                    ..of(metric)
                 },
             ));
         }
@@ -285,7 +286,6 @@ fn machine_check(record: &Value) -> Vec<NewPoint> {
 }
 
 fn experiment(record: &Value) -> Vec<NewPoint> {
-    let title = word(&record["title"]);
     // The quick set has smaller inputs.
     let quick = record["quick"] == true;
     let parameters = |row: &Value| {
@@ -297,15 +297,24 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
     };
     let one = |row: &Value| {
         let measure = word(&row["measure"]);
-        let subject = row["subject"]
-            .as_str()
-            .map(|subject| format!(" / {subject}"));
+        let known = serde_json::from_value::<Metric>(row["metric"].clone()).ok();
+        if let Some(metric) = known.filter(|_| is_of_suite(record, row)) {
+            let of_metric = NewPoint {
+                benchmark: word(&row["subject"]),
+                parameters: parameters(row),
+                ..of(metric)
+            };
+            return point(&row["median"], &row["runs"], of_metric);
+        }
         let unit = word(&row["unit"]);
         point(
             &row["median"],
             &row["runs"],
             NewPoint {
-                benchmark: format!("{title} / {measure}{}", subject.unwrap_or_default()),
+                benchmark: match is_of_suite(record, row) {
+                    true => word(&row["subject"]),
+                    false => long_name(record, row),
+                },
                 parameters: parameters(row),
                 metric: word(&row["metric"]),
                 direction: direction_of_unit(&unit).map(direction),
@@ -316,6 +325,32 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
         )
     };
     list(&record["results"]).iter().filter_map(one).collect()
+}
+
+/// Whether it is a benchmark of a project's suite. Then it has the name that `gate`, `versions` and
+/// `bench` give it: that of its subject, which is measured by one `bench` alone.
+fn is_of_suite(record: &Value, row: &Value) -> bool {
+    let file = Path::new(record["file"].as_str().unwrap_or_default());
+    let is_bench = |id: &Value| {
+        let measures = list(&record["measures"]).iter();
+        measures
+            .clone()
+            .any(|measure| measure["id"] == *id && measure["how"] == "bench")
+    };
+    let key = ["subject", "parameters", "metric"];
+    let first = list(&record["results"])
+        .iter()
+        .find(|other| key.iter().all(|key| other[key] == row[key]) && is_bench(&other["measure"]));
+    file.file_name() == Some(OsStr::new(SUITE))
+        && row["subject"].is_string()
+        && first.is_some_and(|first| first["measure"] == row["measure"])
+}
+
+/// Of an experiment that is no project's suite, and of what isn't a benchmark.
+fn long_name(record: &Value, row: &Value) -> String {
+    let parts = [&record["title"], &row["measure"], &row["subject"]];
+    let parts: Vec<&str> = parts.into_iter().filter_map(Value::as_str).collect();
+    parts.join(" / ")
 }
 
 /// What a program takes at head, and what the same program takes against itself: how noisy it is here.
@@ -334,28 +369,38 @@ fn gate(record: &Value) -> Vec<NewPoint> {
     };
     // Where a program differed from itself, the machine is to blame for its times.
     for row in rows.iter().filter(|_| null_arm["failed"] == false) {
-        let Ok(metric) = serde_json::from_value::<Metric>(row["metric"].clone()) else {
-            continue;
+        // Records of before have the clock that carried the verdict alone.
+        let clocks = match list(&row["clocks"]) {
+            [] => std::slice::from_ref(*row),
+            clocks => clocks,
         };
-        points.extend(point(
-            &row["head"],
-            &runs(&row["name"]),
-            NewPoint {
-                benchmark: word(&row["name"]),
-                metric: metric.name().to_owned(),
-                unit: unit(metric.unit()).to_owned(),
-                direction: Some(direction(metric.direction())),
-                meaning: meaning(metric).to_owned(),
-                ..blank()
-            },
-        ));
+        for clock in clocks {
+            let Ok(metric) = serde_json::from_value::<Metric>(clock["metric"].clone()) else {
+                continue;
+            };
+            let (benchmark, parameters) = named(row);
+            let of_clock = NewPoint {
+                benchmark,
+                parameters,
+                ..of(metric)
+            };
+            let runs = match clock["runs"].is_null() {
+                true => runs(&row["name"]),
+                false => clock["runs"].clone(),
+            };
+            points.extend(point(&clock["head"], &runs, of_clock));
+        }
     }
     for one in list(&null_arm["benchmarks"]) {
+        let row = rows.iter().find(|row| row["name"] == one["name"]);
+        let unnamed = || (word(&one["name"]), Vec::new());
+        let (benchmark, parameters) = row.map_or_else(unnamed, |row| named(row));
         points.extend(point(
             &one["ratio"],
             &runs(&one["name"]),
             NewPoint {
-                benchmark: word(&one["name"]),
+                benchmark,
+                parameters,
                 metric: NULL_ARM.to_owned(),
                 unit: "ratio".to_owned(),
                 direction: None,
@@ -398,6 +443,26 @@ pub fn imported_points(record: &ImportedRecord) -> Vec<NewPoint> {
     let mut points: Vec<NewPoint> = record.benchmarks.iter().filter_map(one).collect();
     finish(&mut points);
     points
+}
+
+/// A gate's rows are named with their parameters; a series has them apart.
+fn named(row: &Value) -> (String, Vec<(String, String)>) {
+    let (name, parameters) = (word(&row["name"]), pairs(&row["parameters"]));
+    match (parameters.is_empty(), name.split_once('[')) {
+        (false, Some((subject, _))) => (subject.to_owned(), parameters),
+        _ => (name, parameters),
+    }
+}
+
+/// A point of a metric of runs, without numbers and name.
+fn of(metric: Metric) -> NewPoint {
+    NewPoint {
+        metric: metric.name().to_owned(),
+        unit: unit(metric.unit()).to_owned(),
+        direction: Some(direction(metric.direction())),
+        meaning: meaning(metric).to_owned(),
+        ..blank()
+    }
 }
 
 fn blank() -> NewPoint {

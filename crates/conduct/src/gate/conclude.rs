@@ -1,8 +1,8 @@
 //! From what was measured to a record.
 
 use fathom_model::{
-    Environment, Estimate, FalseFailureShare, FloorSource, GateBenchmark, GateRecord, GateRule,
-    GateVerdict, Metric, NullArm, NullArmRatio, Run, SCHEMA_VERSION,
+    Environment, Estimate, FalseFailureShare, FloorSource, GateBenchmark, GateClock, GateRecord,
+    GateRule, GateVerdict, Metric, NullArm, NullArmRatio, Run, SCHEMA_VERSION, Waiver,
 };
 use fathom_stats::{
     BestOfVerdict, GateAnswer, GateFinding, best_of, best_of_on_itself, median_interval,
@@ -127,15 +127,15 @@ fn paired(
             });
         }
     }
-    let middle = |runs: &[Run]| {
-        let values: Vec<f64> = runs
-            .iter()
-            .filter_map(|run| finding.metric.of(run))
-            .collect();
-        median_interval(&values, 0.95)
-    };
+    if finding.copies_apart > 0.0 {
+        why.push(format!(
+            "two copies of base differ by {:.1} %: the interval is that much wider",
+            100.0 * finding.copies_apart
+        ));
+    }
     GateBenchmark {
         name: target.name.clone(),
+        parameters: target.head.benchmark.parameters.clone(),
         metric: finding.metric.name().to_owned(),
         higher_is_better: false,
         ratio: finding.ratio,
@@ -149,13 +149,35 @@ fn paired(
                 gates: floor.gates,
             }),
         ),
-        base: middle(&runs[0]),
-        head: middle(&runs[1]),
+        base: middle(&runs[0], finding.metric),
+        head: middle(&runs[1], finding.metric),
+        clocks: clocks(runs),
         budget: None,
         waived: None,
         why,
         difference: Vec::new(),
     }
+}
+
+fn middle(runs: &[Run], metric: Metric) -> Option<Estimate> {
+    let values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
+    median_interval(&values, 0.95)
+}
+
+/// Both, whichever carried the verdict: a series has one clock, whatever the load of the day was.
+fn clocks(runs: &[Vec<Run>; 2]) -> Vec<GateClock> {
+    let one = |metric: Metric| {
+        Some(GateClock {
+            metric: metric.name().to_owned(),
+            base: middle(&runs[0], metric)?,
+            head: middle(&runs[1], metric)?,
+            runs: runs[1].len(),
+        })
+    };
+    [Metric::Wall, Metric::Undisturbed]
+        .into_iter()
+        .filter_map(one)
+        .collect()
 }
 
 fn word(answer: GateAnswer) -> GateVerdict {
@@ -221,6 +243,7 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
         };
         record.benchmarks.push(GateBenchmark {
             name: target.name.clone(),
+            parameters: target.head.benchmark.parameters.clone(),
             metric: Metric::Wall.name().to_owned(),
             higher_is_better: false,
             ratio: ratio.map(alone),
@@ -232,6 +255,7 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
             floor_source: None,
             base: best(0),
             head: best(1),
+            clocks: Vec::new(),
             budget: None,
             waived: None,
             why,
@@ -268,7 +292,10 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
                 "the waiver of {} {} ended on {} ({}): it fails again",
                 waiver.benchmark, waiver.metric, waiver.until, waiver.reason
             )),
-            Some(row) => row.waived = Some(waiver.clone()),
+            Some(row) => match exceeds(row, waiver) {
+                Some(by) => row.why.push(by),
+                None => row.waived = Some(waiver.clone()),
+            },
             None if expired => record.notes.push(format!(
                 "the waiver of {} {} ended on {} and is no longer needed: remove it",
                 waiver.benchmark, waiver.metric, waiver.until
@@ -276,6 +303,25 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
             None => {}
         }
     }
+}
+
+/// Why a waiver doesn't let this pass: the change is larger than it allows.
+fn exceeds(row: &GateBenchmark, waiver: &Waiver) -> Option<String> {
+    let at_most = waiver.at_most?;
+    let change = match (&row.ratio, &row.base, &row.head) {
+        (Some(ratio), ..) => ratio.value - 1.0,
+        // A budget of something that was 0 is exceeded by more than any share.
+        (None, Some(base), Some(head)) => head.value / base.value - 1.0,
+        _ => return None,
+    };
+    (change > at_most).then(|| {
+        format!(
+            "{:+.1} % is more than the {} % that the waiver until {} lets pass",
+            100.0 * change,
+            100.0 * at_most,
+            waiver.until
+        )
+    })
 }
 
 /// The suite: worse if something is that isn't waived.

@@ -144,6 +144,7 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
     };
     GateBenchmark {
         name: target.name.clone(),
+        parameters: target.head.benchmark.parameters.clone(),
         metric: budget.metric.clone(),
         higher_is_better: false,
         ratio: None,
@@ -155,6 +156,7 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
         floor_source: None,
         base: middle(&base),
         head: middle(&head),
+        clocks: Vec::new(),
         budget: Some(budget.text.clone()),
         waived: None,
         why: if why.is_empty() {

@@ -44,12 +44,14 @@ pub(super) fn explain(
     found
 }
 
-/// The i-th run of either side stands for the i-th round: which of the two runs of a round it was is
-/// left to chance.
+/// The i-th run of either side stands for the i-th round; of two copies of base the first's.
 fn timed(runs: &[Vec<Run>; 2]) -> Vec<Run> {
+    let for_each_head = runs[0].len() / runs[1].len().max(1);
+    let every = [for_each_head.max(1), 1];
     let side = |benchmark: usize| {
         runs[benchmark]
             .iter()
+            .step_by(every[benchmark])
             .zip(0..)
             .map(move |(run, round)| Run {
                 benchmark,

@@ -1,7 +1,9 @@
 //! The noise floor of a benchmark, from its earlier gates on this machine.
 
 use fathom_model::Environment;
-use fathom_store::{Error, Location, NULL_ARM, Options, Segment, SeriesFilter, Since, Store};
+use fathom_store::{
+    Error, Location, NULL_ARM, Options, Segment, Series, SeriesFilter, Since, Store,
+};
 
 use super::GateTarget;
 use crate::history::numbers_of;
@@ -50,7 +52,15 @@ pub(super) fn of(
         metric: Some(NULL_ARM.to_owned()),
     };
     let series = store.series(&filter, 0)?;
-    let own = |target: &GateTarget| series.iter().find(|one| one.benchmark == target.name);
+    let own = |target: &GateTarget| {
+        let parameters = &target.head.benchmark.parameters;
+        let name = match (parameters.is_empty(), target.name.split_once('[')) {
+            (false, Some((subject, _))) => subject,
+            _ => &target.name,
+        };
+        let is_own = |one: &&Series| one.benchmark == name && one.parameters == *parameters;
+        series.iter().find(is_own)
+    };
     let own = targets
         .iter()
         .map(|target| own(target).map(|one| one.number));

@@ -6,6 +6,7 @@ mod explain;
 mod floor;
 mod rounds;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fathom_measure::{IgnoreFailure, MeasureError, interrupt, now_rfc3339};
@@ -32,6 +33,8 @@ pub struct GateTarget {
     pub name: String,
     /// At base.
     pub base: Target,
+    /// Base once more, with files and a build of its own where head has them: the null arm.
+    pub twin: Target,
     /// At head.
     pub head: Target,
     /// Smallest change that counts, as a share.
@@ -66,6 +69,8 @@ pub struct GatePlan {
     pub head: GateSide,
     /// The suite.
     pub targets: Vec<GateTarget>,
+    /// Folders that only one side reads: the pages of their files are dealt anew before each round.
+    pub folders: Vec<PathBuf>,
     /// Benchmarks that aren't measured, and why.
     pub left_out: Vec<LeftOut>,
     /// What head changes in the settings.

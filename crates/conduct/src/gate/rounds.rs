@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use fathom_measure::{Attempt, Executor, MeasureError, ProcessExecutor};
+use fathom_measure::{Attempt, Executor, MeasureError, ProcessExecutor, Renewal};
 use fathom_model::Run;
 use fathom_stats::{Gate, GateRound, GateRun};
+use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 
 use super::floor::Floor;
 use super::{GatePlan, Measured, Rule, questions, report};
@@ -15,8 +15,17 @@ use crate::{ConductError, Observer};
 
 /// Screening may take this part of the time; the rest is left for what has to be confirmed.
 const SCREENING: f64 = 0.75;
-/// Runs of either side in a round of a benchmark.
-const EACH: usize = 2;
+/// What is run of a benchmark in a round, by its place among its targets, where each side has files of
+/// its own. Once each: the second run of two with the same files would find them in the caches of the
+/// processor, which the runs of two copies don't.
+const OF_COPIES: &[usize] = &[BASE, TWIN, HEAD];
+/// The same for two commands. Base is its own twin, so head runs twice as well.
+const OF_COMMANDS: &[usize] = &[BASE, TWIN, HEAD, HEAD];
+const BASE: usize = 0;
+const TWIN: usize = 1;
+const HEAD: usize = 2;
+/// Targets of a benchmark.
+const TARGETS: usize = 3;
 /// Rounds that are handed to the launcher at once: it is quick only if it knows what comes, and the
 /// clock is looked at between them.
 const AT_ONCE: usize = 5;
@@ -33,7 +42,7 @@ pub(super) fn measure(
     let commands = plan
         .targets
         .iter()
-        .flat_map(|target| [&target.base, &target.head]);
+        .flat_map(|target| [&target.base, &target.twin, &target.head]);
     let mut executor = ProcessExecutor::new(
         commands
             .map(|target| (target.command.clone(), target.hooks.clone()))
@@ -45,6 +54,7 @@ pub(super) fn measure(
         random: SmallRng::seed_from_u64(plan.seed),
         round: 0,
         position: 0,
+        renewal: None,
         measured: Measured {
             gate: Gate::new(questions(plan, &floors)),
             floors,
@@ -73,6 +83,8 @@ struct Session<'p> {
     random: SmallRng,
     round: u32,
     position: u32,
+    /// Once it is known what the commands read.
+    renewal: Option<Renewal>,
     measured: Measured,
 }
 
@@ -84,13 +96,18 @@ impl Session<'_> {
         began: Instant,
     ) -> Result<(), MeasureError> {
         let benchmarks = self.plan.targets.len();
-        for benchmark in 0..2 * benchmarks {
-            executor.set_up(benchmark)?;
+        for target in 0..TARGETS * benchmarks {
+            executor.set_up(target)?;
         }
         executor.settle();
         let everything: Vec<usize> = (0..benchmarks).collect();
+        let mut renewal = Renewal::begin(&self.plan.folders);
         for round in 0..self.plan.warmup {
             self.some(executor, &everything, 1, Some(round))?;
+        }
+        if self.plan.warmup > 0 {
+            renewal.keep_what_was_read();
+            self.renewal = Some(renewal).filter(|renewal| !renewal.is_empty());
         }
         match &self.plan.rule {
             Rule::Paired { .. } => self.paired(executor, observer, began)?,
@@ -106,8 +123,8 @@ impl Session<'_> {
                 }
             }
         }
-        for benchmark in 0..2 * benchmarks {
-            executor.clean_up(benchmark)?;
+        for target in 0..TARGETS * benchmarks {
+            executor.clean_up(target)?;
         }
         Ok(())
     }
@@ -136,7 +153,8 @@ impl Session<'_> {
                 if began.elapsed() >= limit {
                     break;
                 }
-                self.some(executor, &open, fewest.min(AT_ONCE), None)?;
+                let rounds = if self.renewal.is_some() { 1 } else { AT_ONCE };
+                self.some(executor, &open, fewest.min(rounds), None)?;
                 report(&self.measured.gate, observer, self.round as usize);
             }
             let gate = &mut self.measured.gate;
@@ -154,7 +172,8 @@ impl Session<'_> {
         }
     }
 
-    /// So many rounds of these benchmarks, each two runs of base and two of head in a random order.
+    /// So many rounds of these benchmarks, each in a random order, with new pages for what they read
+    /// before the first.
     fn some(
         &mut self,
         executor: &mut ProcessExecutor,
@@ -162,12 +181,23 @@ impl Session<'_> {
         rounds: usize,
         warmup: Option<u32>,
     ) -> Result<(), MeasureError> {
+        if let Some(renewal) = &mut self.renewal {
+            renewal.renew(&mut self.random);
+        }
+        let in_round = match self.plan.folders.is_empty() {
+            true => OF_COMMANDS,
+            false => OF_COPIES,
+        };
+        let heads = in_round.iter().filter(|place| **place == HEAD).count();
         let mut attempts = Vec::new();
         for _ in 0..rounds {
             let mut order: Vec<usize> = benchmarks
                 .iter()
-                .flat_map(|benchmark| [2 * benchmark, 2 * benchmark + 1])
-                .flat_map(|target| [target; EACH])
+                .flat_map(|benchmark| {
+                    in_round
+                        .iter()
+                        .map(move |place| TARGETS * benchmark + place)
+                })
                 .collect();
             order.shuffle(&mut self.random);
             for target in order {
@@ -181,7 +211,7 @@ impl Session<'_> {
             }
             self.round += u32::from(warmup.is_none());
         }
-        let mut runs: Vec<Vec<Run>> = vec![Vec::new(); 2 * self.plan.targets.len()];
+        let mut runs: Vec<Vec<Run>> = vec![Vec::new(); TARGETS * self.plan.targets.len()];
         for place in 0..attempts.len() {
             if executor.interrupted() && !executor.is_ahead() {
                 return Err(MeasureError::Interrupted);
@@ -203,44 +233,37 @@ impl Session<'_> {
         }
         if warmup.is_none() {
             for benchmark in benchmarks {
-                let [base, head] =
-                    [2 * benchmark, 2 * benchmark + 1].map(|target| runs[target].clone());
-                for round in 0..rounds {
-                    let stretch = EACH * round..EACH * (round + 1);
+                let [base, twin, head] = [BASE, TWIN, HEAD]
+                    .map(|place| std::mem::take(&mut runs[TARGETS * benchmark + place]));
+                for ((base, twin), head) in base.iter().zip(&twin).zip(head.chunks_exact(heads)) {
                     let round = GateRound {
-                        base: two(&base[stretch.clone()], &mut self.random),
-                        head: two(&head[stretch], &mut self.random),
+                        base: [seconds(base), seconds(twin)],
+                        head: [seconds(&head[0]), seconds(&head[heads - 1])],
                     };
                     self.measured.gate.add(*benchmark, &round);
                 }
-                self.measured.runs[*benchmark][0].extend(base);
-                self.measured.runs[*benchmark][1].extend(head);
+                let [of_base, of_head] = &mut self.measured.runs[*benchmark];
+                of_base.extend(base.into_iter().zip(twin).flat_map(<[Run; 2]>::from));
+                of_head.extend(head);
             }
         }
         Ok(())
     }
 
     fn name_of(&self, target: usize) -> String {
-        let both = &self.plan.targets[target / 2];
-        let side = if target.is_multiple_of(2) {
-            "base"
-        } else {
-            "head"
+        let both = &self.plan.targets[target / TARGETS];
+        let side = match target % TARGETS {
+            HEAD => "head",
+            _ => "base",
         };
         format!("{} at {side}", both.name)
     }
 }
 
-/// Which of the two came first is left to chance, or the null arm would show what the second run of a
-/// program in a round gains from the first.
-fn two(runs: &[Run], random: &mut SmallRng) -> [GateRun; EACH] {
+fn seconds(run: &Run) -> GateRun {
     let seconds = |ns: u64| ns as f64 / 1e9;
-    let run = |run: &Run| GateRun {
+    GateRun {
         wall: seconds(run.wall_ns),
         cpu_wait_free: run.undisturbed_ns.map(seconds),
-    };
-    match random.random_bool(0.5) {
-        true => [run(&runs[0]), run(&runs[1])],
-        false => [run(&runs[1]), run(&runs[0])],
     }
 }

@@ -15,14 +15,14 @@ pub struct VersionToKeep {
     pub label: String,
 }
 
-/// Those that were measured, oldest first.
-pub fn records(record: &VersionsRecord) -> Vec<VersionToKeep> {
+/// Those that were measured, oldest first, as measurements of a benchmark of this name.
+pub fn records(record: &VersionsRecord, name: &str) -> Vec<VersionToKeep> {
     let Some(measured) = &record.measured else {
         return Vec::new();
     };
     let one = |version: &Version| {
         Some(VersionToKeep {
-            record: alone(measured, version.benchmark?, &record.command)?,
+            record: alone(measured, version.benchmark?, name)?,
             revision: version.revision.clone().map(|id| Revision {
                 id,
                 branch: None,
@@ -35,9 +35,9 @@ pub fn records(record: &VersionsRecord) -> Vec<VersionToKeep> {
 }
 
 /// The record with this benchmark alone, under the name that all versions share.
-fn alone(measured: &BenchRecord, index: usize, command: &str) -> Option<BenchRecord> {
+fn alone(measured: &BenchRecord, index: usize, name: &str) -> Option<BenchRecord> {
     let mut benchmark = measured.benchmarks.get(index)?.clone();
-    benchmark.name = command.to_owned();
+    benchmark.name = name.to_owned();
     benchmark.parameters = Vec::new();
     let own = |run: &&Run| run.benchmark == index;
     let runs = |all: &[Run]| {

@@ -194,6 +194,7 @@ pub(crate) fn built(
         revision: filled.revision.unwrap_or_default(),
         build: command.as_deref(),
         again: builds.again,
+        twin: false,
     };
     let mut waits = || observer.on(Event::WaitsForBuild(filled.version));
     Ok(match cache.prepare(&wanted, &mut waits)? {

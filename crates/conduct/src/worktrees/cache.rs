@@ -31,6 +31,8 @@ pub struct Wanted<'w> {
     pub build: Option<&'w str>,
     /// Build it even if it is known how that ends.
     pub again: bool,
+    /// A second one of the same, with files and a build of its own.
+    pub twin: bool,
 }
 
 /// What came of it.
@@ -256,6 +258,9 @@ fn key(wanted: &Wanted<'_>) -> String {
     ] {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
+    }
+    if wanted.twin {
+        hash.update(b"twin");
     }
     let digest = hash.finalize();
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -153,7 +153,7 @@ impl Section {
                 "budgets",
                 "waivers",
             ],
-            Section::Waiver => &["benchmark", "metric", "until", "reason"],
+            Section::Waiver => &["benchmark", "metric", "until", "at_most", "reason"],
         }
     }
 

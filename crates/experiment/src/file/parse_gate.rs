@@ -127,6 +127,7 @@ impl Reader<'_> {
                 reason: table
                     .required("reason", "write reason = \"why it is let pass\"")
                     .value,
+                at_most: table.text("at_most").and_then(|text| self.ceiling(&text)),
             })
         };
         table
@@ -148,22 +149,28 @@ impl Reader<'_> {
             DeValue::String(text) => text.to_string(),
             _ => String::new(),
         };
-        if is_day(&text) {
+        if is_date(&text) {
             return Some(text);
         }
         self.problems
-            .add(value.span(), format!("{text:?} is no day"), EXAMPLE);
+            .add(value.span(), format!("{text:?} is not a date"), EXAMPLE);
         None
     }
 
+    fn ceiling(&self, text: &Located<String>) -> Option<f64> {
+        let ceiling = share_of(text);
+        if ceiling.is_none() {
+            self.problems.add(
+                text.span.clone(),
+                format!("{:?} is not a change", text.value),
+                "write one such as \"15%\", the largest change that is let pass",
+            );
+        }
+        ceiling
+    }
+
     fn share(&self, text: &Located<String>) -> Option<f64> {
-        let number = text
-            .trim()
-            .strip_suffix('%')
-            .and_then(|number| number.trim().parse::<f64>().ok());
-        let share = number
-            .map(|number| number / 100.0)
-            .filter(|share| (0.0..1.0).contains(share));
+        let share = share_of(text).filter(|share| *share < 1.0);
         if share.is_none() {
             self.problems.add(
                 text.span.clone(),
@@ -175,17 +182,60 @@ impl Reader<'_> {
     }
 }
 
-/// `2027-01-31`
-pub fn is_day(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let number = |part: &str, length: usize| {
-        (part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit()))
-            .then(|| part.parse::<u32>().unwrap_or(0))
+/// `15%` as a share, which may be more than the whole.
+pub fn share_of(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
+    Some(number / 100.0).filter(|share| share.is_finite() && *share >= 0.0)
+}
+
+/// `2027-01-31`, a date of the calendar.
+pub fn is_date(text: &str) -> bool {
+    let digits = |part: &str, length: usize| -> Option<u32> {
+        let all = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+        all.then(|| part.parse().ok())?
     };
+    let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts[..] else {
         return false;
     };
-    number(year, 4).is_some()
-        && number(month, 2).is_some_and(|month| (1..=12).contains(&month))
-        && number(day, 2).is_some_and(|day| (1..=31).contains(&day))
+    let (Some(year), Some(month), Some(day)) = (digits(year, 4), digits(month, 2), digits(day, 2))
+    else {
+        return false;
+    };
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_one_of_the_calendar() {
+        for date in ["2027-01-31", "2028-02-29", "2000-02-29", "2026-12-31"] {
+            assert!(is_date(date), "{date}");
+        }
+        for none in [
+            "2027-02-29",
+            "2100-02-29",
+            "2026-02-30",
+            "2026-04-31",
+            "2026-13-01",
+            "2026-00-10",
+            "2026-01-00",
+            "26-01-01",
+            "2026-1-1",
+            "soon",
+            "2026-01-01T00:00:00Z",
+        ] {
+            assert!(!is_date(none), "{none}");
+        }
+    }
 }

@@ -86,6 +86,16 @@ impl Saver {
         }
     }
 
+    /// How many records were saved.
+    pub(super) fn saved(&self) -> usize {
+        self.saved.len()
+    }
+
+    /// Id of the record that was saved last.
+    pub(super) fn last(&self) -> Option<&str> {
+        self.saved.last().map(String::as_str)
+    }
+
     /// Saves what was measured of another revision than that of the files here.
     pub(super) fn save_revision(&mut self, id: &str, record: &impl Serialize, whole: bool) {
         if let Some(keeper) = &self.keeper {
@@ -100,11 +110,11 @@ impl Saver {
 
     /// Saves the versions that were measured, each as a record of its own revision under its name: so
     /// they are compared and followed as if each had been measured at its time.
-    pub(super) fn save_versions(&mut self, record: &VersionsRecord) {
+    pub(super) fn save_versions(&mut self, record: &VersionsRecord, benchmark: &str) {
         let Some(keeper) = self.keeper.clone() else {
             return;
         };
-        for one in versions::records(record) {
+        for one in versions::records(record, benchmark) {
             let keeper = keeper.of(one.revision, &one.label);
             self.save_by(&keeper, &one.record, record.complete);
         }

@@ -1,15 +1,13 @@
 //! Takes a program's files out of memory, and shows what stayed.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use fathom_model::{ColdEvidence, EvictedFile};
 
 use crate::MeasureError;
+use crate::page_cache::{evict, page_size, resident_pages};
 
 /// Names of programs that are kept for one file.
 const MOST_HOLDERS: usize = 20;
@@ -104,22 +102,6 @@ impl Chill for Evictor {
     }
 }
 
-/// Dirty pages can't be evicted, so they are written first. Neither needs more than to read the
-/// file.
-fn evict(path: &Path) -> io::Result<()> {
-    let file = File::open(path)?;
-    // SAFETY: an open descriptor.
-    if unsafe { libc::fdatasync(file.as_raw_fd()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: an open descriptor and numbers; the whole file.
-    let refused = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    match refused {
-        0 => Ok(()),
-        number => Err(io::Error::from_raw_os_error(number)),
-    }
-}
-
 fn drop_caches() -> Result<(), MeasureError> {
     // SAFETY: takes nothing. Dirty pages are not dropped, so they are written first.
     unsafe { libc::sync() };
@@ -138,51 +120,6 @@ fn what_stayed(path: &Path, refused: Option<String>) -> EvictedFile {
         refused,
         mapped_by: Vec::new(),
     }
-}
-
-/// Pages of a file that are in memory; `None` where the kernel doesn't say. `mincore` says of files
-/// of others that every page is there (since Linux 5.2): it is asked only of files that are ours,
-/// or that we may write.
-fn resident_pages(path: &Path) -> Option<u64> {
-    let file = File::open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    // SAFETY: takes nothing, returns a number.
-    let user = unsafe { libc::geteuid() };
-    let ours = user == 0 || metadata.uid() == user;
-    if !ours && fs::OpenOptions::new().append(true).open(path).is_err() {
-        return None;
-    }
-    let length = usize::try_from(metadata.len()).ok()?;
-    if length == 0 {
-        return Some(0);
-    }
-    let mut pages = vec![0u8; length.div_ceil(page_size())];
-    // SAFETY: a mapping of the whole file that is never touched, only asked about, and unmapped;
-    // the vector has a byte for each page.
-    unsafe {
-        let at = libc::mmap(
-            std::ptr::null_mut(),
-            length,
-            libc::PROT_READ,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        );
-        if at == libc::MAP_FAILED {
-            return None;
-        }
-        let refused = libc::mincore(at, length, pages.as_mut_ptr());
-        libc::munmap(at, length);
-        if refused != 0 {
-            return None;
-        }
-    }
-    Some(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
-}
-
-fn page_size() -> usize {
-    // SAFETY: takes a constant and returns a number.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 /// Adds the names of the running programs that map files which stayed, as far as this user may see.
@@ -228,6 +165,7 @@ fn paths_of(maps: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Write;
 
     /// A folder on a real disk: what lies in `/tmp` may be memory only.

@@ -47,6 +47,34 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
     (tone, text.replace(JOIN, " "))
 }
 
+/// That the revision made a part of the change only, with what finds the rest. The search follows the
+/// first part, so that what is left comes after it.
+pub(super) fn more(record: &BisectRecord) -> Option<String> {
+    let (culprit, ends) = (record.culprit.as_ref()?, record.ends.as_ref()?);
+    let (part, whole) = (&culprit.ratio, &ends.ratio);
+    let is_part = match whole.value > 1.0 {
+        true => part.high < whole.low,
+        false => part.low > whole.high,
+    };
+    if !is_part || culprit.commit.revision.starts_with(&record.bad) {
+        return None;
+    }
+    let words = Words::of(record.metric);
+    let build = record.build.as_deref().map_or_else(String::new, |build| {
+        format!(" --build '{}'", build.replace('\'', "'\\''"))
+    });
+    let text = format!(
+        "That is a part of the change: {} is {} than {}. There are more after it: fathom bisect {} {}{build} -- {}",
+        called(&record.bad),
+        change(whole.value, words),
+        called(&record.good),
+        short(&culprit.commit.revision),
+        record.bad,
+        record.command
+    );
+    Some(text.replace(JOIN, " "))
+}
+
 fn why(record: &BisectRecord) -> String {
     let (good, bad) = (called(&record.good), called(&record.bad));
     let left = counted(record.remaining.len() as u64, "revision", "revisions");

@@ -2,7 +2,7 @@
 
 use fathom_model::{BisectRecord, Commit, TestedState};
 
-use super::answer::{SHORT, answer, short};
+use super::answer::{SHORT, answer, more, short};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::{JOIN, columns};
@@ -18,6 +18,10 @@ pub fn bisect_terminal(record: &BisectRecord, options: &RevisionOptions) -> Stri
     let (tone, text) = answer(record);
     let text = page.clean(&text);
     page.prose(0, tone, &text);
+    if let Some(text) = more(record) {
+        let text = page.clean(&text);
+        page.prose(0, Tone::Notice, &text);
+    }
     if let Some(culprit) = &record.culprit {
         page.gap();
         about(&mut page, &culprit.commit);

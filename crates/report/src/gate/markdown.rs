@@ -2,7 +2,9 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
-use super::{better, false_failures, gate_answer, levels, notable, ratio, value};
+use super::{
+    better, false_failures, gate_answer, inside, inside_margin, levels, notable, ratio, value,
+};
 use crate::export::code;
 use crate::text::escape;
 
@@ -17,6 +19,7 @@ pub fn gate_markdown(record: &GateRecord) -> String {
             .into_iter()
             .filter(|row| row.verdict == GateVerdict::NotWorse),
     );
+    rows.extend(inside_margin(record));
     let quiet = rows.is_empty()
         && record.exact_changes.is_empty()
         && record.settings_changed.is_empty()
@@ -35,6 +38,7 @@ pub fn gate_markdown(record: &GateRecord) -> String {
                 word(row),
                 match &row.budget {
                     Some(budget) => text(&format!("{} {budget}", row.metric)),
+                    None if is_small(row) => inside(row),
                     None => ratio(row),
                 },
                 levels(row).replace("->", "→"),
@@ -74,8 +78,15 @@ pub fn gate_markdown(record: &GateRecord) -> String {
     out
 }
 
+/// Among the rows that are shown, those that aren't worse are better, or slower inside the margin.
+fn is_small(row: &GateBenchmark) -> bool {
+    let is_worse = |value: f64| (value > 1.0) != row.higher_is_better;
+    row.verdict == GateVerdict::NotWorse && row.ratio.is_some_and(|ratio| is_worse(ratio.value))
+}
+
 fn word(row: &GateBenchmark) -> &'static str {
     match (row.verdict, &row.waived) {
+        _ if is_small(row) => row.verdict.word(),
         (GateVerdict::Worse, Some(_)) => "waived",
         (GateVerdict::NotWorse, _) => "better",
         (verdict, _) => verdict.word(),

@@ -59,7 +59,10 @@ pub(crate) fn gate_answer(record: &GateRecord) -> String {
             0 => format!("Worse: the geometric mean of {all}{waived}"),
             worse => format!("Worse: {worse} of {all}{waived}"),
         },
-        GateVerdict::NotWorse => format!("Not worse: {all} of {all}{waived}"),
+        GateVerdict::NotWorse => format!(
+            "Not worse: {} of {all}{waived}",
+            count(GateVerdict::NotWorse)
+        ),
         GateVerdict::CannotTell => {
             format!(
                 "Cannot tell: {} of {all} undecided, none worse{waived}",
@@ -182,6 +185,29 @@ fn notable(record: &GateRecord) -> Vec<&GateBenchmark> {
         key(a).cmp(&key(b)).then(more(b).total_cmp(&more(a)))
     });
     rows
+}
+
+/// Benchmarks that are slower for certain, by less than what counts. What is 'not worse' all the same
+/// adds up over changes, so a reader sees it.
+fn inside_margin(record: &GateRecord) -> Vec<&GateBenchmark> {
+    let is_inside = |row: &&GateBenchmark| {
+        let Some(ratio) = row.ratio.as_ref().filter(|ratio| ratio.level > 0.0) else {
+            return false;
+        };
+        let is_sure = match row.higher_is_better {
+            false => ratio.low > 1.0,
+            true => ratio.high < 1.0,
+        };
+        row.verdict == GateVerdict::NotWorse && row.budget.is_none() && is_sure
+    };
+    record.benchmarks.iter().filter(is_inside).collect()
+}
+
+/// `+2.5 % (+2.3 to +2.8), inside the margin of 3 %`
+fn inside(row: &GateBenchmark) -> String {
+    let margin = format!("{:.1}", 100.0 * row.margin);
+    let margin = margin.strip_suffix(".0").unwrap_or(&margin);
+    format!("{}, inside the margin of {margin} %", ratio(row))
 }
 
 /// Benchmarks whose whole interval lies beyond what counts, on the better side.

@@ -2,7 +2,10 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict};
 
-use super::{better, false_failures, floor_source, gate_answer, levels, notable, ratio, value};
+use super::{
+    better, false_failures, floor_source, gate_answer, inside, inside_margin, levels, notable,
+    ratio, value,
+};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed;
 use crate::text::columns;
@@ -36,6 +39,19 @@ pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
         GateVerdict::CannotTell => Tone::Notice,
     };
     page.prose(0, tone, &format!("{}.", gate_answer(record)));
+    let small = inside_margin(record);
+    for row in small.iter().take(SHOWN) {
+        let name = page.clean(&row.name);
+        page.prose(0, Tone::Notice, &format!("{name} {}.", inside(row)));
+    }
+    if small.len() > SHOWN {
+        let more = small.len() - SHOWN;
+        page.prose(
+            0,
+            Tone::Quiet,
+            &format!("{more} more inside their margins: -v."),
+        );
+    }
     let (base, head) = (page.clean(&record.base.name), page.clean(&record.head.name));
     let mut how = vec![format!("{head} against {base}")];
     how.push(match &record.rule {

@@ -2,7 +2,7 @@
 
 use fathom_model::Estimate;
 
-use super::LEVEL;
+use super::NULL_ARM;
 use super::samples::Pairs;
 use crate::paired;
 
@@ -13,12 +13,13 @@ pub(super) struct Beyond {
     pub(super) more: f64,
     /// One-sided p-value of 'the ratio is at least 1 + limit'.
     pub(super) less: f64,
-    /// The ratio with a 95 % interval.
+    /// The ratio with its interval.
     pub(super) ratio: Option<Estimate>,
 }
 
-/// Wilcoxon's signed-rank test on the ratios less the limit.
-pub(super) fn beyond(pairs: &Pairs, limit: f64) -> Beyond {
+/// Wilcoxon's signed-rank test on the ratios less the limit, with the interval that leaves out the
+/// truth in `alpha` of cases.
+pub(super) fn beyond(pairs: &Pairs, limit: f64, alpha: f64) -> Beyond {
     let scaled: Vec<f64> = pairs
         .reference
         .iter()
@@ -31,7 +32,7 @@ pub(super) fn beyond(pairs: &Pairs, limit: f64) -> Beyond {
             ratio: None,
         };
     };
-    let (half, (paired, _)) = (test.p_value / 2.0, test.ratio(1.0 - LEVEL));
+    let (half, (paired, _)) = (test.p_value / 2.0, test.ratio(alpha));
     let (more, less) = match paired.ratio.value > 1.0 {
         true => (half, 1.0 - half),
         false => (1.0 - half, half),
@@ -64,7 +65,20 @@ pub(super) fn half_interval(pairs: &Pairs, level: f64) -> f64 {
 
 /// p-value of 'a program differs from itself by at most the margin'.
 pub(super) fn itself_differs(pairs: &Pairs, margin: f64) -> f64 {
-    let up = beyond(pairs, margin).more;
-    let down = beyond(pairs, 1.0 / (1.0 + margin) - 1.0).less;
+    let up = beyond(pairs, margin, NULL_ARM).more;
+    let down = beyond(pairs, 1.0 / (1.0 + margin) - 1.0, NULL_ARM).less;
     (2.0 * up.min(down)).min(1.0)
 }
+
+/// How far two copies of the same program lie apart for certain, as a factor of at least 1. It is 1
+/// where nothing shows that they differ.
+pub(super) fn apart(pairs: &Pairs) -> f64 {
+    let ratio = beyond(pairs, 0.0, APART).ratio;
+    match ratio.filter(|ratio| ratio.level >= 1.0 - APART) {
+        Some(ratio) if ratio.low > 1.0 || ratio.high < 1.0 => ratio.value.max(1.0 / ratio.value),
+        _ => 1.0,
+    }
+}
+
+/// How often two copies that are alike are taken for different. It costs a wider interval, no error.
+const APART: f64 = 0.01;

@@ -4,8 +4,10 @@
 //! A [`Gate`] says what to measure next and is given the rounds; it knows neither clock nor process,
 //! so that recorded runs can be replayed through it.
 //!
-//! - A round of a benchmark is two runs of base and two of head, in random order: two pairs of base
-//!   and head, and two of a program with itself, the *null arm*, which cost nothing more.
+//! - A round of a benchmark is two runs of base and one or two of head, in random order. Their means are
+//!   a pair of base and head. The two of base are runs of two copies, as base and head are two, and so a
+//!   pair of a program with itself, the *null arm*, which costs no run. Copies that differ show what is
+//!   no change of the code: the interval gets wider by it.
 //! - *Screening*: all benchmarks, until each is decided. `not worse` as soon as it can't be worse by
 //!   more than the margin; a candidate as soon as it is worse by more than the margin and more than
 //!   the noise floor, with the false discovery rate over the suite controlled.
@@ -19,7 +21,7 @@ mod evidence;
 mod samples;
 
 pub use best_of::{BestOf, BestOfVerdict, FalseFailures, best_of, best_of_on_itself};
-use evidence::{Beyond, beyond, half_interval, itself_differs};
+use evidence::{Beyond, apart, beyond, half_interval, itself_differs};
 use fathom_model::{Estimate, Metric};
 use samples::Samples;
 pub use samples::{GateRound, GateRun};
@@ -30,18 +32,21 @@ use crate::discovery::benjamini_hochberg;
 const FIRST: usize = 10;
 /// Each analysis comes after so many times the rounds of the one before.
 const GROWTH: f64 = 1.4;
-/// How often screening may let a benchmark pass that is worse by more than the margin.
-const PASSED: f64 = 0.05;
+/// How often screening may let a benchmark pass that is worse by more than the margin. Half of what the
+/// interval may err, so that one that passes lies within the margin as printed.
+const PASSED: f64 = 0.025;
 /// How many of those that screening sends to confirmation may be no worse than the margin (expected
 /// false discovery rate). Generous: what fails a suite is confirmation, which doesn't use these rounds.
 /// With 5 %, a change of 5 % in one of 13 programs was found in 46 % of suites where all CPUs were
 /// busy; with this in 83 %.
 const CANDIDATES: f64 = 0.5;
 /// How often confirmation may err, all candidates together, at the margin itself.
-const CONFIRMATION: f64 = 0.05;
-/// How often a program may be said to differ from itself by more than the margin.
-const NULL_ARM: f64 = 0.001;
-/// Level of the intervals that are reported, and of the half-interval that is the noise floor.
+const CONFIRMATION: f64 = 0.025;
+/// How often a program that differs from itself by just the margin may be said to differ by more. Ten
+/// rounds can show no less than 0.002.
+const NULL_ARM: f64 = 0.01;
+/// Level of the intervals that are reported, early stops included, and of the half-interval that is the
+/// noise floor.
 const LEVEL: f64 = 0.95;
 
 /// What is asked of one benchmark.
@@ -73,8 +78,10 @@ pub struct GateFinding {
     pub metric: Metric,
     /// Head / base over all rounds with a 95 % interval; of the confirmation alone if there was one.
     pub ratio: Option<Estimate>,
-    /// Base against base and head against head over all rounds.
+    /// Base's copy against base over all rounds.
     pub null_arm: Option<Estimate>,
+    /// How far two copies of base lie apart for certain, as a share; 0 where nothing shows it.
+    pub copies_apart: f64,
     /// What a change had to exceed: the noise floor that was used, as a share.
     pub floor: f64,
     /// Rounds of screening.
@@ -102,6 +109,8 @@ struct One {
     fresh: Samples,
     state: State,
     analyses: u32,
+    /// The newest analysis was the last that the time allowed.
+    last: bool,
 }
 
 /// The decision, as far as it has come.
@@ -119,6 +128,7 @@ impl Gate {
             fresh: Samples::default(),
             state: State::Screening,
             analyses: 0,
+            last: false,
         };
         Gate {
             suite: questions.into_iter().map(one).collect(),
@@ -199,6 +209,7 @@ impl Gate {
             if candidate {
                 one.state = State::Confirming(one.screening.rounds().max(FIRST));
                 one.analyses = 0;
+                one.last = false;
             }
         }
     }
@@ -230,6 +241,7 @@ impl Gate {
                     return 1.0;
                 }
                 one.analyses += 1;
+                one.last = last;
                 number = one.analyses;
                 if one.within(&one.screening) <= allowance(PASSED, number, last) {
                     one.state = State::Decided(GateAnswer::NotWorse);
@@ -303,16 +315,40 @@ impl One {
     /// p-value of 'not worse than margin and noise floor'.
     fn beyond(&self, samples: &Samples) -> f64 {
         let limit = self.question.margin.max(self.floor(samples));
-        beyond(&samples.pairs(), limit).more
+        let limit = (1.0 + limit) * apart(&samples.null_pairs()) - 1.0;
+        beyond(&samples.pairs(), limit, self.alpha()).more
     }
 
     /// p-value of 'worse than the margin'.
     fn within(&self, samples: &Samples) -> f64 {
-        beyond(&samples.pairs(), self.question.margin).less
+        let limit = (1.0 + self.question.margin) / apart(&samples.null_pairs()) - 1.0;
+        beyond(&samples.pairs(), limit, self.alpha()).less
+    }
+
+    /// What the interval may err now: what was looked at before could have ended it, too.
+    fn alpha(&self) -> f64 {
+        allowance(1.0 - LEVEL, self.analyses, self.last)
+    }
+
+    /// The ratio with an interval of which all those at earlier looks leave out the truth in 5 % of cases
+    /// together, and which reaches as far as copies of the same program lie apart.
+    fn ratio(&self, judged: &Samples, apart: f64) -> Option<Estimate> {
+        let alpha = self.alpha();
+        let Beyond { ratio, .. } = beyond(&judged.pairs(), self.question.margin, alpha);
+        ratio.map(|ratio| Estimate {
+            low: ratio.low / apart,
+            high: ratio.high * apart,
+            level: match ratio.level >= 1.0 - alpha {
+                true => LEVEL,
+                false => ratio.level,
+            },
+            ..ratio
+        })
     }
 
     fn confirm(&mut self, allowed: f64, last: bool) {
         self.analyses += 1;
+        self.last = last;
         let allowance = allowance(allowed, self.analyses, last);
         if self.beyond(&self.fresh) <= allowance {
             self.state = State::Decided(GateAnswer::Worse);
@@ -329,12 +365,14 @@ impl One {
             _ => GateAnswer::CannotTell,
         };
         let all = self.all();
-        let Beyond { ratio, .. } = beyond(&judged.pairs(), self.question.margin);
+        let apart = apart(&all.null_pairs());
+        let ratio = self.ratio(judged, apart);
         GateFinding {
             answer,
             metric: judged.metric(),
             ratio,
-            null_arm: beyond(&all.null_pairs(), self.question.margin).ratio,
+            null_arm: beyond(&all.null_pairs(), self.question.margin, 1.0 - LEVEL).ratio,
+            copies_apart: apart - 1.0,
             floor: self.floor(&all),
             rounds: self.screening.rounds(),
             confirmation_rounds: self.fresh.rounds(),

@@ -18,13 +18,13 @@ pub struct GateRun {
 /// Two runs of base and two of head, measured in one round in a random order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GateRound {
-    /// Runs of base.
+    /// Runs of base, each of a copy of its own where head has one.
     pub base: [GateRun; 2],
-    /// Runs of head.
+    /// Runs of head; the same one twice where it ran once.
     pub head: [GateRun; 2],
 }
 
-/// Two values of each round, one after the other, that belong together by position.
+/// Two values of each round, that belong together by position.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pairs {
     pub(super) reference: Vec<f64>,
@@ -87,28 +87,33 @@ impl Samples {
         runs.iter().map(value).collect()
     }
 
-    /// Base and head of the same round.
+    /// Base and head, one pair a round: the geometric mean of the two runs of either. What is common to
+    /// the runs of a round, such as the pages that their files lie in, would make two pairs of it
+    /// alike, and an interval that takes them for two too narrow. 0 if one of the two isn't known.
     pub(super) fn pairs(&self) -> Pairs {
+        let both = |runs: &[GateRun]| -> Vec<f64> {
+            let values = self.values(runs);
+            values
+                .chunks(2)
+                .map(|two| two.iter().product::<f64>().sqrt())
+                .collect()
+        };
         Pairs {
-            reference: self.values(&self.base),
-            subject: self.values(&self.head),
+            reference: both(&self.base),
+            subject: both(&self.head),
         }
     }
 
-    /// Two runs of the same program in the same round, base's and head's.
+    /// Base and its own copy in the same round.
     pub(super) fn null_pairs(&self) -> Pairs {
-        let all: Vec<f64> = self
-            .values(&self.base)
-            .into_iter()
-            .chain(self.values(&self.head))
-            .collect();
+        let all = self.values(&self.base);
         Pairs {
             reference: all.iter().step_by(2).copied().collect(),
             subject: all.iter().skip(1).step_by(2).copied().collect(),
         }
     }
 
-    /// The same in wall time, of base alone.
+    /// The same in wall time.
     pub(super) fn null_walls(&self) -> (Vec<f64>, Vec<f64>) {
         let walls = || self.base.iter().map(|run| run.wall);
         (

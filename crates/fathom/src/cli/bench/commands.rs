@@ -9,6 +9,7 @@ use super::expectation;
 use crate::cli::failure::Failure;
 use crate::cli::parameters::{self, Assignment, Parameter};
 use crate::cli::run_options::for_command;
+use crate::cli::suite_name;
 use crate::cli::target::{self, Source, line, target};
 
 /// All benchmarks, and the index of the one that is compared with.
@@ -171,6 +172,8 @@ fn name_them(arguments: &Arguments, all: &mut [Target], commands: usize) -> Resu
         let place = if per_benchmark { index } else { index / count };
         if let Some(name) = names.get(place) {
             target.benchmark.name = parameters::fill(name, &target.benchmark.parameters);
+        } else if let Some(name) = suite_name::of(&target.benchmark.command) {
+            target.benchmark.name = name;
         }
     }
     let plain: Vec<String> = all.iter().map(|one| one.benchmark.name.clone()).collect();

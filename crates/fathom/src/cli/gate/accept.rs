@@ -1,8 +1,7 @@
 //! `fathom gate accept`: a known change is let pass until a day.
 
-use std::io::Write;
-
-use fathom_experiment::file::parse_gate::is_day;
+use fathom_experiment::file::parse_gate::is_date;
+use fathom_experiment::waiver::without;
 use fathom_experiment::{did_you_mean, gate};
 
 use super::arguments::Accept;
@@ -17,9 +16,9 @@ use crate::cli::write;
 /// When the day has passed, or there is no such benchmark.
 pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
     let usage = |text: String| Err(Failure::Usage(text));
-    if !is_day(&accept.until) {
+    if !is_date(&accept.until) {
         return usage(format!(
-            "--until {:?} is no day; write one such as 2027-01-31",
+            "--until {:?} is not a date; write one such as 2027-01-31",
             accept.until
         ));
     }
@@ -65,8 +64,12 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
         ));
     }
     let quoted = |text: &str| toml_text(text);
+    let ceiling = match &accept.at_most {
+        Some(share) => format!("at_most = {}\n", quoted(share)),
+        None => String::new(),
+    };
     let text = format!(
-        "\n[[gate.waivers]]\nbenchmark = {}\nmetric = {}\nuntil = {}\nreason = {}\n",
+        "[[gate.waivers]]\nbenchmark = {}\nmetric = {}\nuntil = {}\n{ceiling}reason = {}\n",
         quoted(&accept.name),
         quoted(&accept.metric),
         accept.until,
@@ -76,13 +79,32 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
         path: file.clone(),
         error,
     };
-    let mut open = std::fs::OpenOptions::new()
-        .append(true)
-        .open(&file)
-        .map_err(failed)?;
-    open.write_all(text.as_bytes()).map_err(failed)?;
+    let known = experiment
+        .gate
+        .waivers
+        .iter()
+        .any(|waiver| waiver.benchmark == accept.name && waiver.metric == accept.metric);
+    let before = std::fs::read_to_string(&file).map_err(failed)?;
+    let after = match known {
+        // One change has one waiver: the newest.
+        true => without(&before, &accept.name, &accept.metric),
+        false => before,
+    };
+    let after = format!("{}\n\n{text}", after.trim_end());
+    // What a link leads to is written, not the link.
+    let target = file.canonicalize().map_err(failed)?;
+    write::export(&target, after.into_bytes())?;
+    let by = match &accept.at_most {
+        Some(share) => format!(" by at most {share}"),
+        None => String::new(),
+    };
+    let instead = if known {
+        ", instead of the one that was there"
+    } else {
+        ""
+    };
     write::print(&format!(
-        "{} may be worse until {}: the waiver is in {}. It applies once it is in base; commit it.\n",
+        "{} may be worse{by} until {}: the waiver is in {}{instead}. It applies once it is in base; commit it.\n",
         fathom_report::escape(&accept.name),
         accept.until,
         file.display()

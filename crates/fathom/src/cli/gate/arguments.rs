@@ -172,6 +172,10 @@ pub(crate) struct Accept {
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 
+    /// The largest change that is let pass, such as 15% (default: any)
+    #[arg(long, value_name = "SHARE", value_parser = ceiling)]
+    pub at_most: Option<String>,
+
     /// The metric
     #[arg(long, value_name = "METRIC", default_value = "wall")]
     pub metric: String,
@@ -199,4 +203,11 @@ pub(crate) struct Render {
     /// Write GitLab's Code Quality report
     #[arg(long, value_name = "FILE")]
     pub gitlab: Option<PathBuf>,
+}
+
+fn ceiling(text: &str) -> Result<String, String> {
+    match fathom_experiment::file::parse_gate::share_of(text) {
+        Some(_) => Ok(text.trim().to_owned()),
+        None => Err("write a share such as 15%".to_owned()),
+    }
 }

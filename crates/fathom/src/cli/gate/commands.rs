@@ -7,6 +7,7 @@ use fathom_model::GateSide;
 use super::{Arguments, history, rule, today};
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
+use crate::cli::suite_name;
 use crate::cli::target::{self, Source};
 
 /// One benchmark: both commands.
@@ -18,7 +19,8 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
         let source = Source::Line(text.to_owned());
         target::target(&arguments.run_options, None, &source, index, 2, &Vec::new())
     };
-    let name = head.to_owned();
+    let name = suite_name::of(head).unwrap_or_else(|| head.to_owned());
+    let at_base = found(base, 0)?;
     let side = |text: &str| GateSide {
         name: text.to_owned(),
         revision: None,
@@ -29,11 +31,13 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
         head: side(head),
         targets: vec![GateTarget {
             name,
-            base: found(base, 0)?,
+            twin: at_base.clone(),
+            base: at_base,
             head: found(head, 1)?,
             margin,
             budgets: Vec::new(),
         }],
+        folders: Vec::new(),
         left_out: Vec::new(),
         settings_changed: Vec::new(),
         waivers: Vec::new(),

@@ -4,6 +4,7 @@ mod accept;
 mod arguments;
 mod commands;
 mod show;
+mod since_last;
 mod stored;
 mod suite;
 
@@ -49,11 +50,11 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
             let plan = commands::plan(&arguments, base, head)?;
             measured(&arguments, &plan, &mut saver)
         }
-        _ => {
-            // Held while it is measured: nobody removes what was built.
-            let built = suite::plan(&arguments)?;
-            measured(&arguments, &built.plan, &mut saver)
-        }
+        // Held while it is measured: nobody removes what was built.
+        _ => match suite::plan(&arguments)? {
+            suite::Planned::Both(built) => measured(&arguments, &built.plan, &mut saver),
+            suite::Planned::HeadAlone(alone) => since_last::gate(&arguments, &alone, &mut saver),
+        },
     }
 }
 

@@ -127,6 +127,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
     }
     GateBenchmark {
         name: with_parameters(&one.benchmark, listed(&one.parameters)),
+        parameters: one.parameters.clone(),
         metric: one.metric.clone(),
         higher_is_better: one.higher_is_better == Some(true),
         ratio: Some(one.ratio),
@@ -138,6 +139,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         floor_source: None,
         base: Some(estimate(&one.base)),
         head: Some(estimate(&one.head)),
+        clocks: Vec::new(),
         budget: None,
         waived: None,
         why,

@@ -20,7 +20,7 @@ use fathom_report as report;
 use progress::Line;
 
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
-use crate::cli::{screen, write};
+use crate::cli::{last_run, screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
 const BUDGET_FAILED: i32 = 1;
@@ -56,6 +56,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         readme::check(&experiments)?;
     }
     let mut saver = arguments.saving.saver()?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let store = arguments.saving.store.as_deref();
     interrupt::catch();
     let mut records = Vec::new();
     let mut code = 0;
@@ -70,8 +72,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         code = worse(code, exit_code(&end));
         let stop = end.interrupted;
         let shown = show(arguments, &end.record);
+        let before = last_run::find(store, &here, experiment, arguments.quick);
+        let known = saver.saved();
         saver.save(&end.record, !stop);
         shown?;
+        if !json_to_stdout(arguments) {
+            let saved = saver.last().filter(|_| saver.saved() > known);
+            let compared = before.zip(saved).and_then(|(last, saved)| {
+                let compared = last_run::since(store, &here, &last, saved)?;
+                Some((last, compared))
+            });
+            let since = compared.as_ref().map(|(last, compared)| (last, compared));
+            write::print(&last_run::medians(experiment, &end.record, since))?;
+        }
         if arguments.readme && !stop {
             readme::write(experiment, &end.record, end.machine_check.as_deref())?;
         }

@@ -94,6 +94,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = quantities::whole::<u64>, help_heading = MEASURED, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
+    /// Save it under this name (default: that of the suite's benchmark with this command, else the
+    /// command as it is written)
+    #[arg(short = 'n', long, value_name = "NAME", help_heading = "What is kept")]
+    pub command_name: Option<String>,
+
     #[command(flatten)]
     pub saving: SaveOptions,
 

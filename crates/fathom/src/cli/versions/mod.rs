@@ -18,7 +18,7 @@ use crate::cli::failure::Failure;
 use crate::cli::revision_progress::RevisionProgress;
 use crate::cli::run_options::RunOptions;
 use crate::cli::target::{self, Source};
-use crate::cli::{path_conflicts, screen, write};
+use crate::cli::{path_conflicts, screen, suite_name, write};
 
 const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE";
 
@@ -36,7 +36,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     progress.clear();
     let measured = measured?;
     let shown = show(arguments, &measured.record);
-    saver.save_versions(&measured.record);
+    let command = &measured.record.command;
+    let name = arguments.command_name.clone();
+    let name = name.or_else(|| suite_name::of(command));
+    saver.save_versions(&measured.record, &name.unwrap_or_else(|| command.clone()));
     shown?;
     if let Some(error) = measured.failure {
         return Err(error.into());
