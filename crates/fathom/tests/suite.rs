@@ -146,6 +146,58 @@ fn a_run_says_what_it_took_and_a_gate_without_a_base_compares_with_it() {
 }
 
 #[test]
+fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
+    let world = World::new();
+    let tool = "cp work.sh \"$1/tool.sh\"\n";
+    let mut ids = Vec::new();
+    for (hour, build) in [tool, "echo a stone is in the way >&2; exit 1\n", tool]
+        .iter()
+        .enumerate()
+    {
+        world.write("build.sh", &format!("# {hour}\n{build}"));
+        world.git(&["add", "-A"]);
+        // Records stand in the order of these times, and not of the runs.
+        let date = format!("GIT_COMMITTER_DATE=2026-01-01T0{hour}:00:00Z");
+        let commit = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit"];
+        let message = format!("build {hour}");
+        let commit = [&[&*date][..], &commit, &["-q", "-m", &message]].concat();
+        assert!(world.run("env", &commit).status.success());
+        let id = world.run("git", &["rev-parse", "HEAD"]).stdout;
+        ids.push(String::from_utf8(id).expect("text").trim().to_owned());
+    }
+    world.good(&["init"]);
+    let suite = SUITE.replace("work.sh\"", "{work}/tool.sh\"\nneeds = [\"tool\"]");
+    let build = "\n[builds.tool]\ncommand = \"sh build.sh {work}\"\n";
+    world.write("fathom.toml", &format!("{suite}{build}"));
+    // The newest is measured first.
+    world.good(&["run", "--revisions", "HEAD..HEAD"]);
+    let text = world.good(&["run", "--revisions", "HEAD~2..", "--every", "1"]);
+    assert!(text.contains("2 of 3 revisions measured"), "{text}");
+    let left_out = format!("{} is left out: ", &ids[1][..10]);
+    let line = text.lines().find(|line| line.starts_with(&left_out));
+    let line = line.unwrap_or_else(|| panic!("{left_out:?} is missing in {text}"));
+    assert!(line.contains("a stone is in the way"), "{line}");
+    // Each is compared with the one before.
+    let change = format!("and the change since {}", "HEAD~2");
+    assert!(text.contains(&change), "{text}");
+    let history = world.fathom(&["history", "count", "--metric", "wall", "--json", "-"]);
+    let history: Value = serde_json::from_slice(&history.stdout).expect("JSON");
+    let points = history["series"][0]["points"].as_array().expect("a list");
+    let revisions: Vec<&Value> = points.iter().map(|point| &point["revision"]).collect();
+    assert_eq!(revisions, [&ids[0], &ids[2], &ids[2]], "{history}");
+    assert_eq!(history["series"].as_array().map(Vec::len), Some(1));
+    // Where none can be measured, that is an error; nothing was written into the repository.
+    let output = world.fathom(&["run", "--revisions", "HEAD~1..HEAD~1"]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let status = world.run("git", &["status", "--porcelain"]);
+    assert_eq!(String::from_utf8_lossy(&status.stdout), "?? fathom.toml\n");
+    for (range, code) in [("HEAD..HEAD~2", 2), ("v7..HEAD", 2), ("HEAD", 2)] {
+        let output = world.fathom(&["run", "--revisions", range]);
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+    }
+}
+
+#[test]
 fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
     let world = World::new();
     let mut printed = world.good(&["init"]);

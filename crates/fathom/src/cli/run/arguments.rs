@@ -16,6 +16,7 @@ use crate::cli::saving::SaveOptions;
   fathom run experiment.toml --quick --only 'buffer*' --html report.html
   fathom run --list PATH/TO/fathom/experiments
   fathom run --all --quick
+  fathom run --revisions v1.0..HEAD
 
 An experiment file runs programs: --plan shows every command and runs none. The format is described \
 in docs/experiments.md.
@@ -78,6 +79,19 @@ pub(crate) struct Arguments {
     /// .fathom beside the file)
     #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
+
+    /// Measure the suite on past commits from A to B, both included, each saved under its revision;
+    /// without B up to HEAD: tags, or where there are none twelve revisions at even distances
+    #[arg(long, value_name = "A..B", conflicts_with_all = ["plan", "list", "all", "install", "resume", "work", "readme", "export_markdown", "html", "json"])]
+    pub revisions: Option<String>,
+
+    /// With --revisions: every N-th revision instead of tags; of merges, the side that was merged into
+    #[arg(long, value_name = "N", value_parser = quantities::at_least_one, requires = "revisions", allow_negative_numbers = true)]
+    pub every: Option<u32>,
+
+    /// With --revisions: keep at most so much of what was checked out and built
+    #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = quantities::size, requires = "revisions")]
+    pub cache_size: u64,
 
     /// Write the figures into README.md beside each file, between its marks, and into figures.svg and
     /// figures.md

@@ -4,6 +4,7 @@ mod arguments;
 mod listing;
 mod progress;
 mod readme;
+mod revisions;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -43,6 +44,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if arguments.list {
         return listing::list(arguments);
     }
+    if let Some(range) = &arguments.revisions {
+        return revisions::run(arguments, range);
+    }
     let files = files(arguments)?;
     let experiments = files
         .iter()
@@ -68,7 +72,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
             true => readme::check_of_machine(experiment)?,
             false => None,
         };
-        let end = one(arguments, experiment, limits, machine_check)?;
+        let work = work_of(arguments, experiment);
+        let name = name_of(&experiment.path);
+        let end = measured(arguments, experiment, &name, work, limits, machine_check)?;
         code = worse(code, exit_code(&end));
         let stop = end.interrupted;
         let shown = show(arguments, &end.record);
@@ -285,14 +291,17 @@ impl Limits {
     }
 }
 
-fn one(
+/// One experiment, in this folder; `name` is what it is called while it runs.
+fn measured(
     arguments: &Arguments,
     experiment: &Experiment,
+    name: &str,
+    work: PathBuf,
     limits: Limits,
     machine_check: Option<String>,
 ) -> Result<End, Failure> {
     let options = Options {
-        work: work_of(arguments, experiment),
+        work,
         quick: arguments.quick,
         install: arguments.install,
         resume: arguments.resume,
@@ -301,7 +310,7 @@ fn one(
         time: limits.time,
         deadline: limits.deadline,
     };
-    let mut line = Line::new(&name_of(&experiment.path));
+    let mut line = Line::new(name);
     let end = session::run(experiment, &options, &mut |event| line.show(&event));
     line.clear();
     end.map_err(failure_of)

@@ -91,18 +91,11 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
             "there is no range of versions; try: {EXAMPLE}, or --of 1.0,1.1 -- PROGRAM-{{version}} for installed ones"
         ));
     };
-    let Some((from, to)) = range
-        .split_once("..")
-        .filter(|(from, to)| !from.is_empty() && !to.starts_with('.'))
-    else {
-        return usage(format!(
-            "{range:?} is no range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. up to HEAD"
-        ));
-    };
+    let (from, to) = range_of(range)?;
     Ok(Which::Range {
         folder: here()?,
-        from: from.to_owned(),
-        to: if to.is_empty() { "HEAD" } else { to }.to_owned(),
+        from,
+        to,
         every: arguments.every.map(|every| every as usize),
         builds: Builds {
             command: arguments.build.clone(),
@@ -110,6 +103,22 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
             again: arguments.rebuild,
         },
     })
+}
+
+/// Both ends of FROM..TO; TO is HEAD where it isn't named.
+///
+/// # Errors
+/// What is no range.
+pub(super) fn range_of(range: &str) -> Result<(String, String), Failure> {
+    let ends = range.split_once("..");
+    let ends = ends.filter(|(from, to)| !from.is_empty() && !to.starts_with('.'));
+    let Some((from, to)) = ends else {
+        return Err(Failure::Usage(format!(
+            "{range:?} is no range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. up to HEAD"
+        )));
+    };
+    let to = if to.is_empty() { "HEAD" } else { to };
+    Ok((from.to_owned(), to.to_owned()))
 }
 
 /// The folder whose repository is meant.
