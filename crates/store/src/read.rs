@@ -120,6 +120,14 @@ impl Store {
         self.reading(|database| newest(database, series, last))
     }
 
+    /// The [`Point::place`] of the newest point of each series that has one.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn last_places(&mut self, series: &[i64]) -> Result<HashMap<i64, i64>, Error> {
+        self.reading(|database| last_places(database, series))
+    }
+
     /// The points of several series, each in its order ([`Point::order`]).
     ///
     /// # Errors
@@ -324,6 +332,20 @@ fn newest(
     }
     for points in found.values_mut() {
         points.sort_by_key(Point::order);
+    }
+    Ok(found)
+}
+
+fn last_places(database: &mut dyn Database, series: &[i64]) -> Result<HashMap<i64, i64>, Error> {
+    let keys: Vec<Cell> = series.iter().map(|number| (*number).into()).collect();
+    let mut found: HashMap<i64, i64> = HashMap::new();
+    for (table, time) in [("tail", "time"), ("chunk", "last")] {
+        let head = format!("SELECT series, MAX(COALESCE(place, {time})) FROM {table} WHERE series");
+        for mut row in select_in(database, &head, &keys, "GROUP BY series")? {
+            let (series, place) = (row.int(), row.int());
+            let newest = found.entry(series).or_insert(place);
+            *newest = place.max(*newest);
+        }
     }
     Ok(found)
 }

@@ -46,6 +46,9 @@ pub struct HistoryPlan {
     pub main_only: bool,
     /// Where several series are found: only so many of their newest points.
     pub newest: Option<usize>,
+    /// Reads points of that many series only, those with the newest ones, where none is named by
+    /// `since`; the others are listed without points.
+    pub read: Option<usize>,
 }
 
 /// What was found.
@@ -83,7 +86,17 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
         Some(text) => since(&mut store, here, text)?,
         None => Since::Start,
     };
-    let numbers: Vec<i64> = series.iter().map(|one| one.number).collect();
+    let mut numbers: Vec<i64> = series.iter().map(|one| one.number).collect();
+    let places = store.last_places(&numbers)?;
+    let order = |one: &Series| {
+        let place = std::cmp::Reverse(places.get(&one.number).copied());
+        (place, one.benchmark.clone(), one.parameters.clone())
+    };
+    let mut series = series;
+    series.sort_by_cached_key(order);
+    if let (Some(read), Since::Start) = (plan.read, &since) {
+        numbers = series.iter().take(read).map(|one| one.number).collect();
+    }
     let mut points = match plan.newest {
         Some(newest) if since == Since::Start && series.len() > 1 => {
             store.newest(&numbers, newest)?
@@ -93,23 +106,18 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     let heads = store.heads(points.values().flatten().map(|point| point.record))?;
     let keys = environments(&mut store)?;
     let mut used = BTreeMap::new();
-    let mut found: Vec<(Option<(i64, i64)>, HistorySeries)> = series
+    let series = series
         .into_iter()
         .map(|one| {
             let points = points.remove(&one.number).unwrap_or_default();
-            let last = points.last().map(|point| (point.place, point.time));
             for point in &points {
                 if let Some((key, facts)) = keys.get(&point.environment) {
                     used.entry(key.clone()).or_insert_with(|| facts.clone());
                 }
             }
-            (last, with_points(one, &points, &heads, &keys))
+            with_points(one, &points, &heads, &keys)
         })
         .collect();
-    found.sort_by(|one, other| {
-        let name = |of: &HistorySeries| (of.benchmark.clone(), of.parameters.clone());
-        (other.0.cmp(&one.0)).then_with(|| name(&one.1).cmp(&name(&other.1)))
-    });
     Ok(Found {
         record: HistoryRecord {
             schema_version: SCHEMA_VERSION,
@@ -117,7 +125,7 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
             fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
             store: store.name().to_owned(),
             environments: used.into_values().collect(),
-            series: found.into_iter().map(|(_, series)| series).collect(),
+            series,
         },
         other_metrics,
     })
@@ -241,7 +249,7 @@ fn since(store: &mut Store, here: &Path, text: &str) -> Result<Since, ConductErr
     let oldest = records.iter().map(|record| record.time).min();
     oldest.map(Since::Time).ok_or_else(|| {
         ConductError::Refused(format!(
-            "--since {text:?} is no date (2026-11-25), no label and no revision: {why}"
+            "--since {text:?} is not a date (2026-11-25), a label or a revision: {why}"
         ))
     })
 }

@@ -75,6 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         since: arguments.since.clone(),
         main_only,
         newest: main_only.then_some(LISTED),
+        read: (main_only && !arguments.verbose).then_some(report::HISTORY_SHOWN),
     };
     if files().next().is_some() {
         let found = fathom_conduct::history::history(&plan(false), &here)?;

@@ -153,7 +153,7 @@ fn since_takes_dates_labels_and_revisions() {
     assert_eq!(count("2026-11-21T02:00:00Z"), 3);
     assert_eq!(count("v2"), 1);
     let said = world.refused(2, &["history", "--since", "tomorrow"]);
-    assert!(said.contains("no date (2026-11-25)"), "{said}");
+    assert!(said.contains("not a date (2026-11-25)"), "{said}");
     let world = World::project();
     for text in ["one", "two"] {
         world.commit(text);
@@ -363,4 +363,36 @@ fn a_bundle_moves_everything_to_another_store() {
     assert!(said.contains("broken.bundle is no whole bundle"), "{said}");
     let output = world.fathom(&["store", "load", "absent.bundle"]);
     assert!(stderr(&output).contains("absent.bundle") && stdout(&output).is_empty());
+}
+
+#[test]
+fn a_screen_of_many_series_begins_as_the_whole_list_does() {
+    let world = World::project();
+    let names: Vec<String> = (0..30).map(|number| format!("b{number:02}")).collect();
+    for hours in 0..3 {
+        // The last ones were measured again, and stand first.
+        let from = if hours == 0 { 0 } else { 20 };
+        let value = 0.001 * (hours + 1) as f64;
+        let some: Vec<_> = names[from..]
+            .iter()
+            .map(|name| (name.as_str(), value))
+            .collect();
+        save(&world, record(&some, hours, "6.1"), None, &[]);
+    }
+    let screen = world.done(&["history"]);
+    let whole = world.done(&["history", "-v"]);
+    let rows = |text: &str| -> Vec<String> {
+        let rows = text
+            .lines()
+            .filter(|line| line.starts_with('b') && line.contains("wall"));
+        rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
+    };
+    assert_eq!(rows(&screen).len(), 18, "{screen}");
+    assert!(
+        rows(&screen)[0].starts_with("b20 wall 3.00 ms +50 %"),
+        "{screen}"
+    );
+    assert_eq!(rows(&screen), rows(&whole)[..18], "{whole}");
+    assert!(screen.contains("12 more with -v"), "{screen}");
 }

@@ -13,7 +13,7 @@ use crate::quantity::{apart, signed_apart};
 pub(crate) const NOTHING_SAVED: &str =
     "nothing was saved yet; in a project `fathom bench` and its kin save, elsewhere --save does";
 /// Series that are shown without `-v`: a screen.
-const SHOWN: usize = 18;
+pub const SHOWN: usize = 18;
 /// Columns of a metric's name.
 const METRIC: usize = 20;
 /// Points of a sparkline.

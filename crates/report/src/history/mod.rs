@@ -14,7 +14,7 @@ pub use csv::history_csv;
 use fathom_model::{HistoryEnvironment, HistorySeries};
 pub use json::{compare_json, history_json, store_json};
 pub(crate) use list::NOTHING_SAVED;
-pub use list::history_list;
+pub use list::{SHOWN as HISTORY_SHOWN, history_list};
 pub use series::history_series;
 pub use store::store_terminal;
 

@@ -127,7 +127,7 @@ fn info(store: &mut fathom_store::Store, json: Option<&Path>) -> Result<i32, Fai
 fn time_of(text: &str) -> Result<i64, Failure> {
     stores::before(text, date::now()).ok_or_else(|| {
         Failure::Usage(format!(
-            "--before {text:?} is no date and no age; write 2026-11-25, 90d, 12w or 1y"
+            "--before {text:?} is not a date or an age; write 2026-11-25, 90d, 12w or 1y"
         ))
     })
 }
