@@ -158,8 +158,8 @@ pub struct BisectRecord {
     pub tested: Vec<TestedRevision>,
     /// Full ids of the revisions that it still may be, where there is no culprit.
     pub remaining: Vec<String>,
-    /// What the culprit takes more than its parent, in lines, the most first; or why that is not
-    /// known.
+    /// What the culprit takes more than its parent, in lines: the wall time in the rounds that the
+    /// culprit's ratio is of, then its parts, the most first; or why that is not known.
     #[serde(default)]
     pub why: Vec<String>,
     /// Every run: the sessions, in order.

@@ -72,6 +72,6 @@ pub use text::{columns, escape, guarded, shorten};
 pub use versions::{RevisionOptions, versions_json, versions_terminal};
 pub use why::{
     DifferenceOptions, WhyOptions, difference_json, difference_parts, difference_terminal,
-    explain_html, explain_json, explain_markdown, explain_terminal,
+    difference_whole, explain_html, explain_json, explain_markdown, explain_terminal,
 };
 pub use words::{all_words, explain_word, similar_words};

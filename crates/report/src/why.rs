@@ -23,7 +23,9 @@ mod terminal;
 mod verdict;
 mod words;
 
-pub use difference::{DifferenceOptions, difference_json, difference_parts, difference_terminal};
+pub use difference::{
+    DifferenceOptions, difference_json, difference_parts, difference_terminal, difference_whole,
+};
 pub use html::explain_html;
 pub use json::explain_json;
 pub use markdown::explain_markdown;

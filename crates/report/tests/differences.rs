@@ -11,6 +11,7 @@ use fathom_model::{
 };
 use fathom_report::{
     DifferenceOptions, columns, difference_json, difference_parts, difference_terminal,
+    difference_whole,
 };
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
@@ -221,6 +222,10 @@ fn other_verbs_say_the_first_parts_in_a_line_each() {
         "+40 ms kernel: reading and writing (read, 100,000 calls more on /data/words.txt)",
     ];
     assert_eq!(parts, expected);
+    assert_eq!(
+        difference_whole(&record().difference),
+        "wall time +128 ms (126 to 130 ms, 2.28x), the same 30 rounds"
+    );
 }
 
 /// Every text from outside tries to act on the terminal, and there is more of everything.

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use fathom_measure::{IgnoreFailure, MeasureError, interrupt, now_rfc3339};
 use fathom_model::{
-    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Culprit, Metric, SCHEMA_VERSION,
-    TestedRevision, TestedState, Verdict,
+    BisectEnds, BisectReason, BisectRecord, BisectVerdict, Comparison, Culprit, Metric,
+    SCHEMA_VERSION, TestedRevision, TestedState, Verdict,
 };
 use fathom_stats::Halving;
 use search::{Next, Search};
@@ -28,6 +28,9 @@ use crate::{
 
 /// How often a search may name a wrong revision.
 pub const ERROR_RATE: f64 = 0.05;
+
+/// The session in which both ends are compared.
+const ENDS: usize = 0;
 
 /// What is searched, and how.
 #[derive(Debug, Clone)]
@@ -284,8 +287,8 @@ impl Bisection<'_, '_> {
         };
         // The ends were compared already, and no other question was asked.
         let known = self.record.ends.as_ref().filter(|_| is_whole);
-        let (ratio, verdict) = match known {
-            Some(ends) => (ends.ratio, ends.verdict),
+        let (ratio, verdict, session) = match known {
+            Some(ends) => (ends.ratio, ends.verdict, ENDS),
             None => {
                 self.observer.on(Event::Confirms);
                 let alpha = self.parts.confirmation;
@@ -295,7 +298,8 @@ impl Bisection<'_, '_> {
                 let Some(compared) = compared else {
                     return Ok(Some(BisectReason::NoRatio));
                 };
-                (compared.comparison.ratio, compared.comparison.verdict)
+                let Comparison { ratio, verdict, .. } = compared.comparison;
+                (ratio, verdict, compared.session)
             }
         };
         if verdict != change {
@@ -307,12 +311,13 @@ impl Bisection<'_, '_> {
             parent,
             ratio,
         });
-        self.explain([*before, *after]);
+        self.explain([*before, *after], session);
         Ok(None)
     }
 
-    /// Observes the culprit and its parent, which the last session timed.
-    fn explain(&mut self, targets: [Target; 2]) {
+    /// Observes the culprit and its parent. What they differ in adds up to the difference in the runs of
+    /// this session, which the ratio is of, too.
+    fn explain(&mut self, targets: [Target; 2], session: usize) {
         let of_time = [Metric::Wall, Metric::Undisturbed, Metric::Cpu];
         if !of_time.contains(&self.record.metric) || interrupt::stopped() {
             return;
@@ -320,7 +325,7 @@ impl Bisection<'_, '_> {
         let plan = self.sessions.plan;
         let asked = DifferencePlan {
             targets,
-            timed: self.sessions.last_runs(),
+            timed: self.sessions.runs(session),
             runs: None,
             seed: plan.seed,
             ignore_failure: plan.ignore_failure.clone(),

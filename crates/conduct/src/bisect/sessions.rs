@@ -40,6 +40,8 @@ pub(super) struct Compared {
     pub(super) comparison: Comparison,
     pub(super) metric: Metric,
     pub(super) medians: [Option<Estimate>; 2],
+    /// Which session it was.
+    pub(super) session: usize,
 }
 
 /// A revision between both ends.
@@ -97,10 +99,10 @@ impl<'p> Sessions<'p> {
         self.records
     }
 
-    /// The runs that were timed last.
-    pub(super) fn last_runs(&self) -> Vec<Run> {
-        let last = self.records.last();
-        last.map_or_else(Vec::new, |record| record.runs.clone())
+    /// The runs of a session.
+    pub(super) fn runs(&self, session: usize) -> Vec<Run> {
+        let session = self.records.get(session);
+        session.map_or_else(Vec::new, |record| record.runs.clone())
     }
 
     /// An end of the search; `None` if its metric is 0 or not known.
@@ -181,6 +183,7 @@ impl<'p> Sessions<'p> {
     ) -> Result<Option<Compared>, ConductError> {
         let targets = vec![first.clone(), second.clone()];
         let margin = self.plan.margin;
+        let session = self.records.len();
         let record = self.measure(targets, Against::One(0), margin, alpha, observer)?;
         let Some(outcome) = &record.outcome else {
             return Ok(None);
@@ -204,6 +207,7 @@ impl<'p> Sessions<'p> {
             comparison,
             metric,
             medians,
+            session,
         }))
     }
 

@@ -157,11 +157,55 @@ fn a_search_ends_with_what_the_culprit_takes_more() {
     let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(record["culprit"]["revision"], slow.as_str());
     let why = record["why"].as_array().unwrap();
-    let first = why[0].as_str().unwrap();
+    is_of(why[0].as_str().unwrap(), &record["sessions"][0]);
+    let first = why[1].as_str().unwrap();
     assert!(first.starts_with('+') && first.contains("sleep"), "{first}");
     // A size is not explained by times.
     let (world, ids) = line(&[100, 150]);
     let record = world.bisect(&[&ids[0], "HEAD"]);
     assert_eq!(record["verdict"], "found");
     assert_eq!(record["why"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn what_the_culprit_takes_more_is_of_the_rounds_that_name_it() {
+    let world = World::new();
+    let quick = world.commit_file("tool", ":", "quick");
+    world.git(&["switch", "--quiet", "--create", "side"]);
+    world.commit_file("other", "", "beside");
+    world.git(&["switch", "--quiet", "main"]);
+    world.git(&["merge", "--quiet", "--no-ff", "--no-commit", "side"]);
+    // The merge itself is slow, and its parent is GOOD: it was compared with it before `side` was tried.
+    let slow = world.commit_file("tool", "sleep 0.03", "merge");
+    let options = ["bisect", &quick, "HEAD", "-w", "0", "--json", "-"];
+    let output = world.fathom(&[&options[..], &["--", "sh", "tool"]].concat());
+    let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(record["culprit"]["revision"], slow.as_str());
+    assert_eq!(record["culprit"]["ratio"], record["ends"]["ratio"]);
+    assert_eq!(each(&record["tested"], "state"), ["good"]);
+    is_of(record["why"][0].as_str().unwrap(), &record["sessions"][0]);
+}
+
+/// That this line has the difference of the medians of this session.
+fn is_of(line: &str, session: &serde_json::Value) {
+    let runs = session["runs"].as_array().unwrap();
+    let median = |benchmark: u64| {
+        let own = runs.iter().filter(|run| run["benchmark"] == benchmark);
+        let mut walls: Vec<f64> = own.map(|run| run["wall_ns"].as_f64().unwrap()).collect();
+        walls.sort_by(f64::total_cmp);
+        let (low, high) = (walls[(walls.len() - 1) / 2], walls[walls.len() / 2]);
+        (low + high) / 2e6
+    };
+    let beginning = line.strip_prefix("wall time +").unwrap_or_default();
+    let number = beginning.split(" ms (").next().unwrap_or_default();
+    let printed: f64 = number.parse().unwrap_or_else(|_| panic!("{line}"));
+    let decimals = number.split('.').nth(1).map_or(0, str::len);
+    let exact = median(1) - median(0);
+    let half = 0.5001 * 0.1_f64.powi(i32::try_from(decimals).unwrap());
+    assert!((printed - exact).abs() <= half, "{exact} in {line}");
+    let rounds = runs.len() / 2;
+    assert!(
+        line.ends_with(&format!("the same {rounds} rounds")),
+        "{line}"
+    );
 }

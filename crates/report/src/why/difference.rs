@@ -102,6 +102,28 @@ pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
     lines
 }
 
+/// What the parts add up to, with its own interval and ratio, for verbs whose headline has another metric
+/// or level: `wall time +128 ms (126 to 130 ms, 2.28x), the same 14 rounds`.
+pub fn difference_whole(difference: &Difference) -> String {
+    let scale = Scale::of(difference);
+    let wall = &difference.wall;
+    let interval = match wall.level > 0.0 {
+        true => format!(
+            "{} to {} {}, ",
+            scale.number(wall.low),
+            scale.number(wall.high),
+            scale.unit.symbol()
+        ),
+        false => String::new(),
+    };
+    format!(
+        "wall time {} ({interval}{}), the same {}",
+        scale.signed(wall.milliseconds),
+        signed(wall.ratio.value),
+        counted(wall.rounds as u64, "round", "rounds")
+    )
+}
+
 /// One unit and one number of decimals for all times: so they add up as they are read.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
