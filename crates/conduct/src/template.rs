@@ -30,6 +30,16 @@ pub struct Template {
     pub hooks: Hooks,
 }
 
+impl Template {
+    /// What follows the revisions where this is typed again: ` --build make -- ./tool FILE`.
+    pub(crate) fn typed(&self, builds: &Builds) -> String {
+        let build = builds.command.as_deref().map_or_else(String::new, |build| {
+            format!(" --build {}", shell_words::quote(build))
+        });
+        format!("{build} -- {}", self.command.text)
+    }
+}
+
 /// What is filled in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Filled<'f> {

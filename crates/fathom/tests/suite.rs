@@ -70,9 +70,9 @@ impl World {
     }
 }
 
-/// Both streams.
+/// Both streams, with an empty line behind each.
 fn said(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned() + "\n";
     text(&output.stdout) + &text(&output.stderr)
 }
 
@@ -197,16 +197,22 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     }
 }
 
+/// How long it takes changes with each run, so that of two commands in a random order none is slower.
+const UNSTEADY: &str =
+    "n=$(cat n 2>&- || echo 0); echo $((n + 1)) >n; [ $((n % 2)) = 0 ] || sleep 0.01\n";
+
 #[test]
 fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
     let world = World::new();
     let mut printed = world.good(&["init"]);
     world.write("fathom.toml", SUITE);
+    world.write("unsteady.sh", UNSTEADY);
+    let long = "sh unsteady.sh with words of its own, so that the command is wrapped";
+    let work = ["--", "sh", "work.sh"];
     let mut say = |arguments: &[&str]| printed.push_str(&said(&world.fathom(arguments)));
     for arguments in [
         &["history"][..],
         &["gate", "--base", "main"],
-        &["run"],
         &["run"],
         &["gate"],
         &["history"],
@@ -214,60 +220,141 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
         &["compare", "@-2", "@-1"],
         &["store", "list"],
         &["bench", "-r", "2", "true", "sh work.sh"],
+        &["bench", "-r", "20", "sh unsteady.sh", long],
         &["versions", "HEAD~1..HEAD", "-r", "2", "--", "sh", "work.sh"],
-        &[
-            "bisect", "HEAD~1", "HEAD", "--time", "2s", "--", "sh", "work.sh",
-        ],
+        &["compare", "HEAD~1", "HEAD"],
         &["versions", "HEAD~1..HEAD"],
+        &[
+            &["versions", "HEAD..HEAD~1", "--build", "exit 0"],
+            &work[..],
+        ]
+        .concat(),
         &["bisect", "HEAD~1"],
+        &[
+            &["bisect", "HEAD", "HEAD~1", "--build", "exit 0"],
+            &work[..],
+        ]
+        .concat(),
+        &["run", "--revisions", "HEAD..HEAD~1"],
+        &["run", "--revisions", "HEAD.."],
         &["changes"],
     ] {
         say(arguments);
     }
     world.commit("the suite");
     world.git(&["switch", "-q", "-c", "change"]);
-    world.write("work.sh", "exit 0 # third\n");
-    world.commit("third");
-    printed.push_str(&said(&world.fathom(&["run"])));
-    printed.push_str(&said(&world.fathom(&["compare", "HEAD~1", "HEAD"])));
+    for change in ["third", "fourth"] {
+        world.write("work.sh", &format!("exit 0 # {change}\n"));
+        world.commit(change);
+        printed.push_str(&said(&world.fathom(&["run"])));
+        printed.push_str(&said(&world.fathom(&["compare", "HEAD~1", "HEAD"])));
+    }
     let advised = advised(&printed);
-    assert!(advised.len() >= 4, "{advised:?} of {printed}");
+    let mut verbs: Vec<(&str, usize)> = Vec::new();
+    for line in &advised {
+        let verb = line.split(' ').nth(1).unwrap_or_default();
+        match verbs.iter_mut().find(|(known, _)| *known == verb) {
+            Some((_, count)) => *count += 1,
+            None => verbs.push((verb, 1)),
+        }
+    }
+    verbs.sort_unstable();
+    let expected = [
+        ("bench", 1),
+        ("bisect", 2),
+        ("gate", 1),
+        ("history", 2),
+        ("init", 1),
+        ("run", 2),
+        ("versions", 3),
+        ("why", 1),
+    ];
+    assert_eq!(verbs, expected, "{advised:#?} of {printed}");
+    // The examples are of a project that has these.
+    world.git(&["tag", "v1.0", "HEAD~2"]);
+    world.git(&["tag", "v2.0", "HEAD~1"]);
     for line in advised {
         let words = shell_words::split(&line).expect("words");
-        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        let mut words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        // All but how long it takes.
+        if let Some(place) = words.iter().position(|word| *word == "--time") {
+            words[place + 1] = "1s";
+        }
         let output = world.fathom(&words);
         assert_ne!(output.status.code(), Some(2), "{line}: {}", said(&output));
     }
 }
 
-/// The commands in a text, each once. A word in capitals stands for one of the reader's own: such a line is
-/// a form, and so are the examples of what was mistyped.
+/// The commands in a text, each once, with the reader's own words in place of those in capitals.
 fn advised(text: &str) -> Vec<String> {
-    const VERBS: [&str; 9] = [
-        "init", "run", "history", "gate", "compare", "versions", "bisect", "store", "changes",
+    const VERBS: [&str; 11] = [
+        "bench", "bisect", "changes", "compare", "gate", "history", "init", "run", "store",
+        "versions", "why",
+    ];
+    const OWN: [(&str, &str); 4] = [
+        ("'A'", "true"),
+        ("'B'", "'sh work.sh'"),
+        ("FILE", "work.sh"),
+        ("NAME", "count"),
     ];
     let mut all: Vec<String> = Vec::new();
-    let joined = text.replace('\u{a0}', " ");
+    let joined = unwrapped(text);
     for (at, _) in joined.match_indices("fathom ") {
         let rest = &joined[at..];
-        let end = match joined[..at].ends_with('\'') {
-            true => rest.find('\''),
-            false => rest.find(['`', '\n', ';', ')']),
+        let end = match joined[..at].chars().next_back() {
+            Some(quote @ ('\'' | '`')) => rest.find(quote),
+            _ => rest.find(['\n', ';']),
         };
-        let end = end.unwrap_or(rest.len());
-        let line = rest[..end].split("   ").next().unwrap_or_default();
-        let line = line.split(": ").next().unwrap_or_default();
-        let line = line.split(", ").next().unwrap_or_default();
-        let line = line.trim_end_matches(['.', ':', ',']).trim();
-        let mut words = line.split(' ').skip(1);
-        let is_verb = words.next().is_some_and(|verb| VERBS.contains(&verb));
-        let is_form = line.contains(['<', '['])
-            || line.split([' ', '.', '/', '{']).any(|word| {
-                word.len() > 1 && word != "HEAD" && word.chars().all(|c| c.is_ascii_uppercase())
-            });
-        if is_verb && !is_form && !all.contains(&line.to_owned()) {
-            all.push(line.to_owned());
+        let line = &rest[..end.unwrap_or(rest.len())];
+        // What the sentence goes on with.
+        let line = line.split("   ").next().unwrap_or_default();
+        let line = line.split(", with ").next().unwrap_or_default();
+        let line = line.trim_end_matches(['.', ',']).trim();
+        let mut words = line.split(' ').map(str::to_owned);
+        let is_verb = words.nth(1).is_some_and(|verb| VERBS.contains(&&*verb));
+        if !is_verb {
+            continue;
+        }
+        let words: Vec<String> = line
+            .split(' ')
+            .map(
+                |word| match OWN.iter().find(|(capitals, _)| *capitals == word) {
+                    Some((_, own)) => (*own).to_owned(),
+                    None => word.to_owned(),
+                },
+            )
+            .collect();
+        let is_form = |word: &String| {
+            let letters = word.chars().all(|c| c.is_ascii_uppercase());
+            word != "HEAD" && word.len() > 1 && letters
+        };
+        assert!(!words.iter().any(is_form), "what stands for {line:?}?");
+        let line = words.join(" ");
+        if !all.contains(&line) {
+            all.push(line);
         }
     }
     all
+}
+
+/// Each paragraph and each command in one line: 80 columns wrap the former at the last word that fits, and a
+/// backslash the latter.
+fn unwrapped(text: &str) -> String {
+    let mut all = String::new();
+    let mut before = "";
+    for line in text.lines() {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let is_full = before.chars().count() + 1 + first.chars().count() > 80;
+        if let Some(start) = all.strip_suffix(" \\") {
+            all.truncate(start.len() + 1);
+        } else if is_full && !first.is_empty() && before.chars().count() <= 80 {
+            all.push(' ');
+        } else if !all.is_empty() {
+            all.push('\n');
+            all.push_str(&line[..line.len() - line.trim_start().len()]);
+        }
+        all.push_str(line.trim());
+        before = line;
+    }
+    all.replace('\u{a0}', " ")
 }

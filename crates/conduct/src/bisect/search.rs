@@ -44,8 +44,9 @@ impl Search {
     /// When one of the ends isn't there, or BAD does not descend from GOOD.
     pub(super) fn new(plan: &BisectPlan) -> Result<Search, ConductError> {
         let repository = Repository::of(&plan.folder)?;
+        let command = plan.template.typed(&plan.builds);
         repository.check_order(&plan.good, &plan.bad, |good, bad| {
-            format!("fathom bisect {good} {bad}")
+            format!("fathom bisect {good} {bad}{command}")
         })?;
         let (good, bad) = (
             repository.resolve(&plan.good)?,

@@ -54,7 +54,10 @@ pub(super) fn find(plan: &VersionsPlan) -> Result<Found, ConductError> {
             builds,
         } => {
             let repository = Repository::of(folder)?;
-            repository.check_order(from, to, |from, to| format!("fathom versions {from}..{to}"))?;
+            let command = plan.template.typed(builds);
+            repository.check_order(from, to, |from, to| {
+                format!("fathom versions {from}..{to}{command}")
+            })?;
             let line = repository.line(from, to, *every)?;
             if let [only] = &line.revisions[..] {
                 return Err(ConductError::Refused(format!(

@@ -5,7 +5,7 @@ use fathom_conduct::keep::{KeepPlan, Keeper, Save};
 use fathom_conduct::versions;
 use fathom_model::VersionsRecord;
 use fathom_report::escape;
-use fathom_store::{Location, Revision};
+use fathom_store::{Location, Revision, git};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
@@ -114,8 +114,14 @@ impl Saver {
         let Some(keeper) = self.keeper.clone() else {
             return;
         };
+        let here = std::env::current_dir().unwrap_or_default();
         for one in versions::records(record, benchmark) {
-            let keeper = keeper.of(one.revision, &one.label);
+            // `HEAD` or a branch means another revision tomorrow; a tag stays, as does what is installed.
+            let tag = || git::resolve(&here, &format!("refs/tags/{}", one.label));
+            let keeper = match one.revision {
+                Some(revision) if tag().is_err() => keeper.at(Some(revision)),
+                revision => keeper.of(revision, &one.label),
+            };
             self.save_by(&keeper, &one.record, record.complete);
         }
     }

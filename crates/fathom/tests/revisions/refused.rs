@@ -40,7 +40,7 @@ fn a_range_that_is_none_is_answered_with_one() {
     versions("v1..v9", "no revision \"v9\"; git log --oneline lists them");
     versions(
         "v2..v1",
-        "v2 comes after v1; the older one is first: fathom versions v1..v2",
+        "v2 comes after v1; the older one is first: fathom versions v1..v2 -- ",
     );
     versions("v1..v1", "the same revision");
     refused(
