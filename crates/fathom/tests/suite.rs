@@ -222,7 +222,7 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
         &["bench", "-r", "2", "true", "sh work.sh"],
         &["bench", "-r", "20", "sh unsteady.sh", long],
         &["versions", "HEAD~1..HEAD", "-r", "2", "--", "sh", "work.sh"],
-        &["compare", "HEAD~1", "HEAD"],
+        &["compare", "-v", "HEAD~1", "HEAD"],
         &["versions", "HEAD~1..HEAD"],
         &[
             &["versions", "HEAD..HEAD~1", "--build", "exit 0"],
@@ -247,7 +247,7 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
         world.write("work.sh", &format!("exit 0 # {change}\n"));
         world.commit(change);
         printed.push_str(&said(&world.fathom(&["run"])));
-        printed.push_str(&said(&world.fathom(&["compare", "HEAD~1", "HEAD"])));
+        printed.push_str(&said(&world.fathom(&["compare", "-v", "HEAD~1", "HEAD"])));
     }
     let advised = advised(&printed);
     let mut verbs: Vec<(&str, usize)> = Vec::new();
