@@ -140,7 +140,7 @@ fn a_run_says_what_it_took_and_a_gate_without_a_base_compares_with_it() {
         "{text}"
     );
     assert!(words.contains("So the suite was measured now"), "{text}");
-    // Who names a base gets that base or none.
+    // A base that is named is used, or none.
     let output = world.fathom(&["gate", "--base", "main"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
 }

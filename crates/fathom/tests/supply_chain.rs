@@ -1,4 +1,4 @@
-//! What comes from registries: nothing is installed by a name that isn't known, and no crate is asked for in vain. Licences,
+//! What comes from registries: nothing is installed by a name that isn't known, and every dependency is used. Licences,
 //! doubles and sources are `cargo deny`'s (`deny.toml`, `.ci/run`).
 #![cfg(target_os = "linux")]
 

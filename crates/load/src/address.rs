@@ -99,7 +99,7 @@ impl Url {
             (_, Some(rest)) => (true, rest),
             _ => {
                 return Err(format!(
-                    "{shown:?} is no address of a server; write http://localhost:8080/path, or \
+                    "{shown:?} is not the address of a server; write http://localhost:8080/path, or \
                      unix:/run/x.sock"
                 ));
             }

@@ -88,7 +88,7 @@ impl RequestPlan {
             let clean = path.bytes().all(|byte| byte > b' ' && byte != 0x7f);
             if !path.starts_with('/') || !clean {
                 return Err(format!(
-                    "{:?} is no path: it begins with / and has no blanks (%20 is one)",
+                    "{:?} is not a path: a path begins with / and has no blanks (%20 is one)",
                     hidden(path)
                 ));
             }

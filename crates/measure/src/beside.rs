@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// So many names are tried: another process of this number may have left some when it was killed.
+/// Names that are tried: another process of this number may have left some when it was killed.
 const NAMES: u32 = 16;
 
 /// A new file beside another one; removed if it doesn't take its place.

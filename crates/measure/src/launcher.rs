@@ -66,7 +66,7 @@ pub(crate) struct Terms {
     pub left_before: u32,
     /// Moment that the record counts from, by [`now_ns`].
     pub began_ns: u64,
-    /// There was a reason to stop before, which is no reason to end this; another signal is.
+    /// A stop was requested before this began and doesn't end it; another signal does.
     pub follows_a_stop: bool,
 }
 

@@ -188,7 +188,7 @@ pub fn places(
     let is_id = |id: &&String| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let asked: Vec<&str> = revisions.iter().filter(is_id).map(String::as_str).collect();
     let mut places = HashMap::new();
-    // So many that their names fit into a command line.
+    // As many as fit into a command line.
     for some in asked.chunks(10_000) {
         let most = format!("--max-count={LOOKED_AT}");
         let mut arguments = vec![
@@ -246,6 +246,16 @@ pub const ELSEWHERE: [&str; 8] = [
 fn run(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     ask(folder, args, Stdio::null())
 }
+
+/// Arguments by which git lists the names and paths of submodules, `submodule.NAME.path LF PATH NUL`.
+pub const SUBMODULE_PATHS: [&str; 6] = [
+    "config",
+    "--null",
+    "--file",
+    ".gitmodules",
+    "--get-regexp",
+    r"^submodule\..*\.path$",
+];
 
 /// What git prints when it is called in a folder, without white space at the end.
 ///

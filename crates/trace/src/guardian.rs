@@ -104,7 +104,7 @@ const LOOK_AGAIN_MS: i32 = 500;
 /// Allocates nothing, so that it may be called in a forked child.
 unsafe fn is_held(process: i32) -> bool {
     let mut path = *b"/proc/0000000000/stat\0";
-    // Zeros in front of a number are no name in `/proc`: slashes are.
+    // Leading zeros don't name a process in `/proc`; leading slashes do.
     let mut rest = process.unsigned_abs();
     for digit in path[6..16].iter_mut().rev() {
         *digit = match rest {

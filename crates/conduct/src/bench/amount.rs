@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fathom_measure::{Limits, StopRule};
 
-/// People wait this long for an answer, for a median or for a verdict. It is no limit to the fewest
+/// People wait this long for an answer, for a median or for a verdict. It doesn't limit the fewest
 /// rounds, without which there is no verdict. When it was five minutes, two commands that didn't
 /// differ took 237 s.
 const TIME: Duration = Duration::from_secs(10);

@@ -187,7 +187,7 @@ impl Compared<'_> {
         let Some((before, after, across)) = self.sessions(base, one, head, other) else {
             return Ok(None);
         };
-        // Who names a clock gets it.
+        // A clock that is named is used.
         let waits: Vec<Waits> = before.iter().chain(&after).map(|one| one.waits).collect();
         let wait_free = self.plan.metric.is_none() && clock::is_wait_free(&waits);
         let metric = match wait_free {

@@ -1,4 +1,4 @@
-//! Commands that a user is told to type: `$NAME` stands where a secret was.
+//! Commands that a user is advised to type: `$NAME` stands where a secret was.
 
 use fathom_model::secret;
 

@@ -14,7 +14,7 @@ pub(super) struct Busy {
     busy_ns: u64,
     own_ns: u64,
     cpus: Vec<usize>,
-    /// Who is measured and isn't Fathom's: the first process of its tree, and the tree's CPU time.
+    /// A measured server that Fathom did not start: the first process of its tree, and the tree's CPU time.
     measured: Option<(u32, u64)>,
 }
 

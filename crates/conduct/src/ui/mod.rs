@@ -16,7 +16,7 @@ pub use redirect::Redirect;
 
 use crate::ConductError;
 
-/// Who sends no whole request in this time is no browser.
+/// A client that sends no whole request in this time is not a browser.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time to read an answer.
 const READING: Duration = Duration::from_secs(60);

@@ -62,7 +62,7 @@ impl Redirect {
 
 impl Drop for Redirect {
     fn drop(&mut self) {
-        // Who removed it was faster.
+        // Somebody else removed it first.
         let _ = std::fs::remove_file(&self.path);
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_dir(folder);

@@ -180,15 +180,7 @@ fn submodules(tree: &Path, revision: &str) -> Result<Vec<(PathBuf, String)>, Wor
 
 /// The name under which a submodule is kept.
 fn name_of(tree: &Path, path: &Path) -> Option<PathBuf> {
-    let asked = [
-        "config",
-        "--null",
-        "--file",
-        ".gitmodules",
-        "--get-regexp",
-        r"^submodule\..*\.path$",
-    ];
-    let text = ask(tree, &asked).ok()?;
+    let text = ask(tree, &git::SUBMODULE_PATHS).ok()?;
     let name = text.split('\0').find_map(|entry| {
         let (key, value) = entry.split_once('\n')?;
         let name = key.strip_prefix("submodule.")?.strip_suffix(".path")?;

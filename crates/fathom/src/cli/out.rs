@@ -14,7 +14,7 @@ macro_rules! say {
 }
 pub(super) use say;
 
-/// The same for what may have several lines. One that can't be written is no reason to stop.
+/// The same for what may have several lines. A failure to write it doesn't stop the command.
 pub(super) fn say_lines(text: &str) {
     let text = guarded(text.strip_suffix('\n').unwrap_or(text));
     let _ = writeln!(anstream::stderr().lock(), "{text}");
@@ -29,7 +29,7 @@ pub(super) fn redraw(text: &str) {
 /// Writes a text to standard output.
 ///
 /// # Errors
-/// When it can't be written; a reader that has had enough is no error.
+/// When it can't be written; a reader that closed the pipe is not an error.
 pub(super) fn print(text: &str) -> io::Result<()> {
     whole(guarded(text).as_bytes())
 }

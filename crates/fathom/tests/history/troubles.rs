@@ -272,7 +272,7 @@ fn what_is_no_file_is_refused_at_once() {
             let output = world.fathom(words);
             let said = stderr(&output);
             assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
-            // `compare` and `report` take what is no file for the name of a measurement or a benchmark.
+            // `compare` and `report` take a word that is not a file for the name of a measurement or a benchmark.
             let is_name = ["compare", "report"].contains(&words[0]);
             assert!(is_name || said.contains(what), "{words:?}: {said}");
         }

@@ -305,7 +305,7 @@ fn a_key_of_the_user_keeps_secrets_apart() {
     let file = world.path("configuration/fathom/redaction-key");
     let mode = Command::new("stat").args(["-c", "%a"]).arg(&file).output();
     assert_eq!(mode.unwrap().stdout, b"600\n");
-    // Without a key nothing is told of the secret.
+    // Without a key nothing of the secret is shown.
     std::fs::remove_dir_all(world.path("configuration")).unwrap();
     std::fs::write(world.path("configuration"), "no folder").unwrap();
     assert_eq!(kept(&world, SECRET), "\"redacted\"");

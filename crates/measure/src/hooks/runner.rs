@@ -1,7 +1,7 @@
 //! Where hooks run, and what ends what they leave running.
 //!
 //! A launcher of their own makes every process that loses its parent its child, whatever group or
-//! session that one is in, and ends them all when it is told to, or when Fathom dies. A server that
+//! session that one is in, and ends them all when it is asked to, or when Fathom dies. A server that
 //! a hook leaves running serves the runs: it is ended when these are over.
 
 use std::cell::RefCell;

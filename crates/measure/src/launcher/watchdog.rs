@@ -1,4 +1,4 @@
-//! Who lets the launcher go on when a command has stopped it?
+//! Continues the launcher when a command has stopped it.
 //!
 //! To a command the launcher is its parent, which it may stop (`kill -STOP $PPID`). Then nobody
 //! would see the end of the run, or be able to end what it left. So a thread sleeps until the

@@ -2,7 +2,7 @@
 
 /// Values nearer than this are the same but for the arithmetic that made them.
 const SAME: f64 = 1e-9;
-/// More decimals than a row has by itself; beyond them values are told apart by nobody.
+/// More decimals than a row has by itself; beyond them nobody reads the difference.
 const MOST: usize = 9;
 
 /// The text of each value: `write(index, more)` yields that of a row with `more` decimals than it has

@@ -43,7 +43,7 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     lost(page, explanation);
 }
 
-/// What was lost: whoever reads a count must know that first.
+/// Lost records come first: the counts below lack them.
 fn lost(page: &mut Page, explanation: &Explanation) {
     let lost = &explanation.explaining.lost;
     if !lost.is_empty() {

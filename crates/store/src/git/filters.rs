@@ -83,15 +83,7 @@ fn submodules(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     if !root.join(".gitmodules").is_file() {
         return Ok(Vec::new());
     }
-    let asked = [
-        "config",
-        "--null",
-        "--file",
-        ".gitmodules",
-        "--get-regexp",
-        r"^submodule\..*\.path$",
-    ];
-    let text = run(&root, &asked).unwrap_or_default();
+    let text = run(&root, &super::SUBMODULE_PATHS).unwrap_or_default();
     let is_there = |entry: &str| {
         let (_, path) = entry.split_once('\n')?;
         let module = root.join(path);

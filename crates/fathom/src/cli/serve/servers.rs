@@ -106,7 +106,7 @@ pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
         let Some((name, value)) = line.split_once(':') else {
             // It may be a secret whole.
             return usage(format!(
-                "-H number {number} is no header; write 'Name: value'"
+                "-H number {number} is not a header; write 'Name: value'"
             ));
         };
         headers.push((name.trim().to_string(), value.trim().to_string()));

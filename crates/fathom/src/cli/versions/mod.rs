@@ -108,13 +108,13 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
 /// Both ends of FROM..TO; TO is HEAD where it isn't named.
 ///
 /// # Errors
-/// What is no range.
+/// The error for a text that is not a range.
 pub(super) fn range_of(range: &str) -> Result<(String, String), Failure> {
     let ends = range.split_once("..");
     let ends = ends.filter(|(from, to)| !from.is_empty() && !to.starts_with('.'));
     let Some((from, to)) = ends else {
         return Err(Failure::Usage(format!(
-            "{range:?} is no range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. up to HEAD"
+            "{range:?} is not a range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. up to HEAD"
         )));
     };
     let to = if to.is_empty() { "HEAD" } else { to };

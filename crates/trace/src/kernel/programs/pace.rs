@@ -1,4 +1,4 @@
-//! What becomes of a program that does more than the reader can take?
+//! Holds back a program that produces more than the reader can take.
 //!
 //! It is slowed down, so that nothing is lost. Where the ring is half full, or the rows of too many
 //! ended threads wait to be taken out of the tables, a thread is held back before its next call,
