@@ -29,15 +29,16 @@ pub struct Saved {
 /// Something that was saved and looks wrong.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Warning {
-    /// The record is older than one that was saved before it in the same environment.
+    /// The clock is behind the time of a record that was saved before in the same environment. A record that
+    /// only began earlier than it is not: measurements may overlap.
     #[error(
-        "the clock was set back: this record is of {}, one that was saved before it of {}. It is kept, and stands \
-         after that one; set the clock (`timedatectl`) before you measure again",
-        date::text(*.this), date::text(*.before)
+        "the clock was set back: it says {}, and a record that was saved before this one is of {}. This one is \
+         kept, and stands after that one; set the clock (`timedatectl`) before you measure again",
+        date::text(*.now), date::text(*.before)
     )]
     ClockJumpedBack {
-        /// Time of this record.
-        this: i64,
+        /// Time when this record was saved.
+        now: i64,
         /// Time of the other.
         before: i64,
     },
@@ -146,11 +147,9 @@ fn record(
         .into_iter()
         .next()
         .and_then(|mut row| row.maybe_int());
-    let late = newest.filter(|newest| *newest > draft.time);
-    let late = late.map(|before| Warning::ClockJumpedBack {
-        this: draft.time,
-        before,
-    });
+    let now = date::now();
+    let ahead = newest.filter(|newest| *newest > now);
+    let set_back = ahead.map(|before| Warning::ClockJumpedBack { now, before });
     let turn = match draft.is_new {
         true => newest.map_or(draft.time, |newest| newest.max(draft.time)),
         false => draft.turn.unwrap_or(draft.time),
@@ -200,7 +199,7 @@ fn record(
         Saved {
             id,
             new: true,
-            warnings: Vec::from_iter(late),
+            warnings: Vec::from_iter(set_back),
         },
     ))
 }

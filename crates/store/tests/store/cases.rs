@@ -223,16 +223,18 @@ pub(crate) fn a_changed_environment_opens_a_segment(place: &Place) {
 
 pub(crate) fn a_clock_that_was_set_back_is_said_and_points_stay_sorted(place: &Place) {
     let mut store = place.store();
-    let drafts: Vec<Draft> = (100..700)
+    // The last of them is of next year.
+    let future = 24 * 365 + (fathom_store::date::now() - hour(0)) / 3_600_000;
+    let drafts: Vec<Draft> = (100..699)
         .map(|n| draft(&[("parse", n as f64)], n))
+        .chain([draft(&[("parse", 699.0)], future)])
         .collect();
     store.save_all(&drafts).unwrap();
     let saved = store.save(&draft(&[("parse", 50.0)], 50)).unwrap();
-    let expected = Warning::ClockJumpedBack {
-        this: hour(50),
-        before: hour(699),
+    let [Warning::ClockJumpedBack { now, before }] = saved.warnings[..] else {
+        panic!("{:?}", saved.warnings)
     };
-    assert_eq!(saved.warnings, [expected]);
+    assert!(now < before && before == hour(future), "{now} {before}");
     assert!(saved.new && saved.warnings[0].to_string().contains("clock was set back"));
     let all = values(&mut store, "parse");
     assert_eq!((all.len(), all[0], all[600]), (601, 50.0, 699.0));
@@ -597,6 +599,20 @@ fn tables(store: &mut Store) -> String {
     let all = ids(store.records(&Selector::All).unwrap());
     let prunable = ids(store.prunable(&keep).unwrap());
     format!("{points:?} {newest:?} {last:?} {all:?} {prunable:?}")
+}
+
+pub(crate) fn measurements_that_overlap_say_nothing_of_the_clock(place: &Place) {
+    let mut store = place.store();
+    let measured = |value, minutes_ago: i64| {
+        let time = fathom_store::date::now() - minutes_ago * 60_000;
+        let text = bench(&[("parse", value)], time, "Linux 6.18");
+        Draft::measured(text).unwrap()
+    };
+    // The one that began first was saved last.
+    let (long, short) = (measured(1.0, 5), measured(2.0, 2));
+    assert_eq!(store.save(&short).unwrap().warnings, []);
+    assert_eq!(store.save(&long).unwrap().warnings, []);
+    assert_eq!(values(&mut store, "parse"), [2.0, 1.0]);
 }
 
 pub(crate) fn a_copy_has_the_same_order(place: &Place) {

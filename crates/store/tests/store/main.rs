@@ -49,6 +49,7 @@ on_both! {
     a_series_begins_where_it_is_asked_to,
     a_changed_environment_opens_a_segment,
     a_clock_that_was_set_back_is_said_and_points_stay_sorted,
+    measurements_that_overlap_say_nothing_of_the_clock,
     a_renamed_benchmark_keeps_its_history,
     two_benchmarks_of_one_record_stay_two,
     values_of_two_units_are_two_series,
