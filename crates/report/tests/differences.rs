@@ -189,6 +189,19 @@ fn no_difference() {
     insta::assert_snapshot!(print(&same()));
 }
 
+/// The rounds' ratio may be known less well than the difference: 0.6 of 100 ms are 0.6 %.
+#[test]
+fn the_per_cent_and_the_interval_have_the_same_base() {
+    let mut record = same();
+    let ratio = &mut record.difference.wall.ratio;
+    (ratio.low, ratio.high) = (0.96, 1.04);
+    let text = print(&record);
+    assert!(
+        text.starts_with("no difference: within 0.6 %, 95 % interval -400 to 600 µs\n"),
+        "{text}"
+    );
+}
+
 #[test]
 fn everything_that_is_known() {
     let verbose = DifferenceOptions {

@@ -61,7 +61,7 @@ pub fn difference_terminal(record: &DifferenceRecord, options: &DifferenceOption
     let mut page = Page::new(options.width, options.color, options.unicode);
     let difference = &record.difference;
     let scale = Scale::of(difference);
-    let (tone, answer) = answer(difference, scale);
+    let (tone, answer) = answer(record, scale);
     page.prose(0, tone, &answer);
     for (name, command) in ["A", "B"].into_iter().zip(&record.commands) {
         write_command(&mut page, name, command);
@@ -165,8 +165,8 @@ impl Scale {
 }
 
 /// `B takes 128 ms more than A (2.30x; 95 % interval 126 to 130 ms)`.
-fn answer(difference: &Difference, scale: Scale) -> (Tone, String) {
-    let wall = &difference.wall;
+fn answer(record: &DifferenceRecord, scale: Scale) -> (Tone, String) {
+    let wall = &record.difference.wall;
     let ratio = &wall.ratio;
     let level = format_level(wall.level).replace(JOIN, " ");
     let unit = scale.unit.symbol();
@@ -178,10 +178,15 @@ fn answer(difference: &Difference, scale: Scale) -> (Tone, String) {
         }
     };
     if !wall.is_clear() {
-        let within = share_text((1.0 - ratio.low).max(ratio.high - 1.0).max(0.0));
+        // The farther end of the interval beside it, as a share of A's wall time as it is printed.
+        let reference = record.commands.first().map(|a| a.timed.wall.value * 1e3);
+        let reference = reference.filter(|milliseconds| *milliseconds > 0.0);
+        let farther = wall.high.max(-wall.low).max(0.0);
+        let within = reference.map(|of| format!("within {}, ", share_text(farther / of)));
         let text = match wall.level > 0.0 {
             true => format!(
-                "no difference: within {within}, {}",
+                "no difference: {}{}",
+                within.unwrap_or_default(),
                 interval(wall.low, wall.high)
             ),
             false => "no difference".to_owned(),
