@@ -35,7 +35,7 @@ fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
     let output = run(&commands);
     assert_eq!(
         stderr(&output),
-        "2 commands, measured until decided, at most 10 s or 10 rounds (longer: --time 5m)\n"
+        "2 commands, measured until decided, at most 10 s, at least 10 rounds (longer: --time 5m)\n"
     );
     for limited in [&["-r", "8"][..], &["--time", "1s"], &["-M", "8"]] {
         let output = run(&[limited, &commands].concat());

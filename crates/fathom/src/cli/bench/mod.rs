@@ -123,7 +123,7 @@ fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let chosen = arguments.time.is_some() || limits.maximum.is_some();
     (plan.benchmarks > 1 && !chosen && arguments.style != Style::None).then(|| {
         format!(
-            "{} commands, measured until decided, at most {} s or {} rounds (longer: --time 5m)",
+            "{} commands, measured until decided, at most {} s, at least {} rounds (longer: --time 5m)",
             plan.benchmarks,
             limits.soft.as_secs(),
             limits.minimum
