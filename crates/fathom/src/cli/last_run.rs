@@ -8,7 +8,7 @@ use fathom_experiment::Experiment;
 use fathom_experiment::metrics;
 use fathom_model::{CompareRecord, Estimate, ExperimentRecord, listed, with_parameters};
 use fathom_report::{RunMedian, run_medians_terminal};
-use fathom_store::{Selector, date, extract};
+use fathom_store::{NewPoint, Selector, date, extract};
 use serde_json::Value;
 
 use crate::cli::screen;
@@ -87,26 +87,7 @@ pub(super) fn medians(
     let medians: Vec<RunMedian> = extract(&record)
         .into_iter()
         .filter(|point| main.contains(&point.metric))
-        .map(|point| RunMedian {
-            name: with_parameters(&point.benchmark, listed(&point.parameters)),
-            median: Estimate {
-                value: point.value,
-                low: point.low,
-                high: point.high,
-                level: 0.95,
-            },
-            since: since.and_then(|(_, compared)| {
-                let mut all = compared.comparisons.iter();
-                all.find(|one| {
-                    one.benchmark == point.benchmark
-                        && one.parameters == point.parameters
-                        && is_same_clock(&one.metric, &point.metric)
-                })
-                .cloned()
-            }),
-            metric: point.metric,
-            unit: point.unit,
-        })
+        .map(|point| median(point, since.map(|(_, compared)| compared)))
         .collect();
     if medians.is_empty() {
         return String::new();
@@ -120,8 +101,89 @@ pub(super) fn medians(
     )
 }
 
-/// A comparison takes the clock that both runs allow; its ratio is that of the benchmark.
+/// A median and its change are of one clock: where the runs could only be compared by the other one, that one's
+/// median stands there, under its name.
+fn median(point: NewPoint, compared: Option<&CompareRecord>) -> RunMedian {
+    let since = compared.and_then(|compared| {
+        let mut all = compared.comparisons.iter();
+        all.find(|one| {
+            one.benchmark == point.benchmark
+                && one.parameters == point.parameters
+                && is_same_clock(&one.metric, &point.metric)
+        })
+    });
+    let other = since.filter(|one| one.metric != point.metric);
+    let (metric, (value, low, high)) = match other {
+        Some(one) => (
+            one.metric.clone(),
+            (one.head.value, one.head.low, one.head.high),
+        ),
+        None => (point.metric, (point.value, point.low, point.high)),
+    };
+    RunMedian {
+        name: with_parameters(&point.benchmark, listed(&point.parameters)),
+        metric,
+        unit: point.unit,
+        median: Estimate {
+            value,
+            low,
+            high,
+            level: 0.95,
+        },
+        since: since.cloned(),
+    }
+}
+
+/// A comparison takes the clock that both runs allow.
 fn is_same_clock(one: &str, other: &str) -> bool {
     let clocks = ["wall", "cpu_wait_free"];
     one == other || (clocks.contains(&one) && clocks.contains(&other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_median_is_of_the_clock_that_its_change_is_of() {
+        let point = NewPoint {
+            benchmark: "sort".to_owned(),
+            parameters: Vec::new(),
+            metric: "wall".to_owned(),
+            unit: "seconds".to_owned(),
+            direction: None,
+            meaning: String::new(),
+            value: 2.0,
+            low: 1.9,
+            high: 2.1,
+            runs: 10,
+        };
+        let side = |value: f64| json!({"value": value, "low": value, "high": value, "runs": 10, "measurements": 1});
+        let about =
+            |asked: &str| json!({"asked": asked, "revision": null, "records": [], "file": null});
+        let compared = |metric: &str, head: f64| -> CompareRecord {
+            let comparison = json!({
+                "benchmark": "sort", "parameters": [], "metric": metric, "unit": "seconds",
+                "higher_is_better": false, "base": side(1.0), "head": side(head),
+                "ratio": {"value": head, "low": head, "high": head, "level": 0.95}, "p_value": 1.0,
+                "drift": {"share": 0.05, "source": "assumed", "measurements": 0}, "margin": 0.01,
+                "verdict": "undecided", "across_environments": false, "together": null,
+            });
+            let record = json!({
+                "schema_version": 1, "kind": "compare", "fathom_version": "0", "base": about("a"),
+                "head": about("b"), "comparisons": [comparison], "left_out": [], "warnings": [],
+            });
+            serde_json::from_value(record).unwrap()
+        };
+        let free = median(point.clone(), Some(&compared("cpu_wait_free", 1.1)));
+        assert_eq!(
+            (free.metric.as_str(), free.median.value),
+            ("cpu_wait_free", 1.1)
+        );
+        let wall = median(point.clone(), Some(&compared("wall", 1.2)));
+        assert_eq!((wall.metric.as_str(), wall.median.value), ("wall", 2.0));
+        let alone = median(point, None);
+        assert_eq!((alone.metric.as_str(), alone.median.value), ("wall", 2.0));
+    }
 }
