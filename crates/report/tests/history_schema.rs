@@ -197,3 +197,36 @@ fn a_metric_of_unknown_direction_is_more_or_less_and_not_slower() {
     assert!(unknown.contains("1 more, 1 less, 2 same"), "{unknown}");
     assert!(!unknown.contains("slower"), "{unknown}");
 }
+
+#[test]
+fn a_comparison_says_why_a_change_is_not_what_the_values_make_and_why_it_is_undecided() {
+    let options = HistoryOptions::default();
+    let said = |record: &CompareRecord| compare_terminal(record, &options).replace('\n', " ");
+    let (ratio, claim) = (
+        "the median ratio over all pairs of runs",
+        "is claimed at 99 %",
+    );
+    let mut record = compare();
+    record.comparisons.truncate(1);
+    let plain = said(&record);
+    assert!(!plain.contains(ratio) && !plain.contains(claim), "{plain}");
+    let one = &mut record.comparisons[0];
+    one.verdict = Verdict::Undecided;
+    one.ratio = Estimate {
+        value: 1.04,
+        low: 1.01,
+        high: 1.07,
+        level: 0.95,
+    };
+    let explained = said(&record);
+    assert!(
+        explained.contains(ratio) && explained.contains(claim),
+        "{explained}"
+    );
+    record.comparisons[0].base.measurements = 2;
+    let several = said(&record);
+    assert!(
+        several.contains("the mean ratio over all pairs of measurements"),
+        "{several}"
+    );
+}

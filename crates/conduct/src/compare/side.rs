@@ -1,6 +1,6 @@
 //! What is known of one side.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use fathom_model::{CompareSide, Estimate, HistoryEnvironment, Metric, NotCompared};
 use fathom_stats::Measured;
@@ -122,6 +122,14 @@ impl SideSeries {
 }
 
 const UNKNOWN: &str = "unknown";
+
+/// Whether both sides of a series hold the very same records of one store.
+pub(super) fn is_same_measurement(before: &[&Session], after: &[&Session]) -> bool {
+    let records = |sessions: &[&Session]| -> Option<BTreeSet<i64>> {
+        sessions.iter().map(|one| one.record).collect()
+    };
+    records(before).is_some_and(|of_base| records(after) == Some(of_base))
+}
 
 /// The level of an interval of a median of so many runs: 95 % from six on (`fathom_stats`).
 pub(super) fn level_of(runs: u32) -> f64 {

@@ -69,6 +69,29 @@ fn with_few_measurements_five_percent_are_assumed() {
 }
 
 #[test]
+fn a_series_of_the_same_measurement_on_both_sides_is_the_same() {
+    let world = World::project();
+    let both = record(&[("parse", 1.0), ("zip", 1.0)], 0, "Linux 1");
+    save(&world, both, None, &["v1", "v2"]);
+    save(&world, record(&[("zip", 1.1)], 1, "Linux 1"), None, &["v2"]);
+    let found = world.json(&["compare", "v1", "v2"]);
+    let of = |name: &str| {
+        let mut all = found["comparisons"].as_array().unwrap().iter();
+        all.find(|one| one["benchmark"] == name).unwrap().clone()
+    };
+    let same = of("parse");
+    assert_eq!(
+        (&same["verdict"], &same["drift"]["source"]),
+        (&json!("same"), &json!("none"))
+    );
+    assert_eq!(
+        (&same["ratio"]["low"], &same["ratio"]["high"]),
+        (&json!(1.0), &json!(1.0))
+    );
+    assert_eq!(of("zip")["verdict"], "undecided");
+}
+
+#[test]
 fn the_drift_that_the_series_has_shown_widens_the_interval() {
     let steady = World::project();
     let moving = World::project();

@@ -13,6 +13,9 @@ use crate::quantity::{apart, format_level, signed, signed_apart, signed_interval
 /// Comparisons and reasons that are shown without `-v`.
 const SHOWN: usize = 8;
 
+/// A change and the ratio of the values beside it print alike up to this difference of their logarithms.
+const ROUNDING: f64 = 0.002;
+
 /// The verdicts first, then what they rest on and what decides the others. Ends with a line end.
 pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> String {
     let mut page = options.page();
@@ -34,6 +37,7 @@ pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> Str
         }
     }
     drifts(&mut page, record);
+    how(&mut page, &record.comparisons[..shown]);
     for warning in &record.warnings {
         let warning = page.clean(warning);
         page.note(
@@ -176,6 +180,40 @@ fn drifts(page: &mut Page, record: &CompareRecord) {
             said[..shown].join("; ")
         ),
     );
+}
+
+/// Why a change isn't what the two values beside it make, and why an interval that leaves out zero is no verdict.
+fn how(page: &mut Page, shown: &[StoredComparison]) {
+    let differs = |one: &&StoredComparison| {
+        let of_values = one.head.value / one.base.value;
+        (one.ratio.value / of_values).ln().abs() > ROUNDING
+    };
+    if let Some(one) = shown.iter().find(differs) {
+        let text = match one.base.measurements.max(one.head.measurements) {
+            0 | 1 => {
+                "a change is the median ratio over all pairs of runs, not the ratio of the medians"
+            }
+            _ => {
+                "a change is the mean ratio over all pairs of measurements, not the ratio of the values beside it, which \
+                 are those of the middle ones"
+            }
+        };
+        page.prose(0, Tone::Quiet, text);
+    }
+    let is_open = |one: &&StoredComparison| {
+        one.verdict == Verdict::Undecided && (one.ratio.low > 1.0 || one.ratio.high < 1.0)
+    };
+    if let Some(one) = shown.iter().find(is_open) {
+        let level = format_level(one.ratio.level);
+        page.prose(
+            0,
+            Tone::Quiet,
+            &format!(
+                "an interval of {level} that leaves out zero may be undecided: a difference is claimed at 99 %, and \
+                 with several series at more"
+            ),
+        );
+    }
 }
 
 fn left_out(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
