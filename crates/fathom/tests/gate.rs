@@ -128,7 +128,7 @@ fn said(output: &Output) -> String {
 fn a_command_that_waits_is_worse_and_confirmed() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = ["gate.json", "comment.md", "junit.xml"].map(|name| folder.path().join(name));
-    let text = |path: &PathBuf| path.to_str().expect("UTF-8").to_owned();
+    let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
     let output = fathom(
         folder.path(),
         folder.path(),
@@ -195,10 +195,26 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     );
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("no record of `fathom gate --json`"),
+        said(&output).contains("not a record of `fathom gate --json`"),
         "{}",
         said(&output)
     );
+    // Neither waited for nor read without end.
+    let fifo = folder.path().join("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("mkfifo runs").success());
+    for (path, why) in [
+        (fifo.as_path(), "a FIFO"),
+        (Path::new("/dev/zero"), "a device"),
+    ] {
+        let output = fathom(
+            folder.path(),
+            folder.path(),
+            &["gate", "render", &text(path)],
+        );
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(why), "{}", said(&output));
+    }
 }
 
 #[test]

@@ -179,7 +179,10 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
     forge.write(&file, "{\"kind\": \"gate\", \"verdict\": \"worse\"}");
     let (posted, said, asked) = post(old);
     assert!(!posted && asked.is_empty(), "{asked:?}");
-    assert!(said.contains("no record of `fathom gate --json`"), "{said}");
+    assert!(
+        said.contains("not a record of `fathom gate --json`"),
+        "{said}"
+    );
     // Nor is a file read that a link in the artifact points to.
     let elsewhere = forge.folder.path().join("elsewhere.json");
     std::fs::rename(&file, &elsewhere).expect("it is moved");

@@ -1,9 +1,11 @@
 //! The record in every form that was asked for.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use fathom_model::GateRecord;
 use fathom_report as report;
+use fathom_store::regular;
 
 use super::arguments::{Arguments, Render};
 use crate::cli::failure::Failure;
@@ -91,17 +93,20 @@ pub(super) fn render(render: &Render) -> Result<i32, Failure> {
 fn read(path: &Path) -> Result<GateRecord, Failure> {
     const LARGEST: u64 = 16 << 20;
     let refuse = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-    let size = std::fs::metadata(path)
-        .map_err(|error| refuse(error.to_string()))?
-        .len();
-    if size > LARGEST {
-        return Err(refuse(format!(
-            "{size} bytes are too many for a record of a gate"
-        )));
+    let mut text = Vec::new();
+    regular::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut text))
+        .map_err(|error| refuse(error.to_string()))?;
+    if text.len() as u64 > LARGEST {
+        return Err(refuse(
+            "it is longer than 16 MiB: a record of a gate is not".to_owned(),
+        ));
     }
-    let text = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
-    let record: GateRecord = serde_json::from_slice(&text)
-        .map_err(|error| refuse(format!("it is no record of `fathom gate --json`: {error}")))?;
+    let record: GateRecord = serde_json::from_slice(&text).map_err(|error| {
+        refuse(format!(
+            "it is not a record of `fathom gate --json`: {error}"
+        ))
+    })?;
     if record.kind != "gate" {
         return Err(refuse(format!(
             "it is a record of {:?}, not of a gate",
