@@ -139,6 +139,9 @@ pub struct GateBenchmark {
     pub parameters: Vec<(String, String)>,
     /// Name of the metric.
     pub metric: String,
+    /// Unit of its values: `seconds`, `bytes`, `count`, or another tool's; empty in earlier records.
+    #[serde(default)]
+    pub unit: String,
     /// More is better: a rate of another tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub higher_is_better: bool,

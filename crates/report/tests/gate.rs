@@ -30,6 +30,7 @@ fn row(name: &str, value: f64, verdict: GateVerdict) -> GateBenchmark {
         name: name.to_owned(),
         parameters: vec![("size".to_owned(), "big".to_owned())],
         metric: "wall".to_owned(),
+        unit: "seconds".to_owned(),
         higher_is_better: false,
         ratio: Some(Estimate {
             value,
@@ -107,6 +108,7 @@ fn record() -> GateRecord {
             },
             GateBenchmark {
                 metric: "read_calls".to_owned(),
+                unit: "count".to_owned(),
                 ratio: None,
                 floor_source: None,
                 base: Some(exactly(12.0)),
@@ -321,4 +323,40 @@ fn the_json_fits_its_schema_and_is_read_back() {
         serde_json::from_slice(&json).expect("it is JSON")
     });
     assert_fits("gate", values);
+}
+
+#[test]
+fn values_have_the_unit_of_their_series_and_a_unit_is_only_text() {
+    let mut gate = record();
+    gate.benchmarks = vec![GateBenchmark {
+        metric: "http_req_duration".to_owned(),
+        unit: "ms".to_owned(),
+        base: Some(exactly(330.33)),
+        head: Some(exactly(991.0)),
+        ..row("k6", 3.0, GateVerdict::Worse)
+    }];
+    let terminal = |gate: &GateRecord| {
+        gate_terminal(
+            gate,
+            &GateOptions {
+                width: 80,
+                color: false,
+                unicode: true,
+                verbose: true,
+            },
+        )
+    };
+    for text in [terminal(&gate), gate_markdown(&gate), gate_junit(&gate)] {
+        assert!(
+            text.contains("330.3 ms") && text.contains("991.0 ms"),
+            "{text}"
+        );
+    }
+    gate.benchmarks[0].unit = "\u{1b}[31m|<b>".to_owned();
+    assert!(!terminal(&gate).contains('\u{1b}'));
+    let comment = gate_markdown(&gate);
+    assert!(
+        !comment.contains("<b>") && !comment.contains('\u{1b}'),
+        "{comment}"
+    );
 }

@@ -458,7 +458,7 @@ fn named(row: &Value) -> (String, Vec<(String, String)>) {
 fn of(metric: Metric) -> NewPoint {
     NewPoint {
         metric: metric.name().to_owned(),
-        unit: unit(metric.unit()).to_owned(),
+        unit: metric.unit().name().to_owned(),
         direction: Some(direction(metric.direction())),
         meaning: meaning(metric).to_owned(),
         ..blank()
@@ -470,7 +470,7 @@ fn blank() -> NewPoint {
         benchmark: String::new(),
         parameters: Vec::new(),
         metric: String::new(),
-        unit: unit(Unit::Seconds).to_owned(),
+        unit: Unit::Seconds.name().to_owned(),
         direction: Some(direction(Direction::LowerIsBetter)),
         meaning: String::new(),
         value: f64::NAN,
@@ -516,14 +516,6 @@ fn pairs(value: &Value) -> Vec<(String, String)> {
         .iter()
         .map(|pair| (word(&pair[0]), word(&pair[1])))
         .collect()
-}
-
-fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Seconds => "seconds",
-        Unit::Bytes => "bytes",
-        Unit::Count => "count",
-    }
 }
 
 fn direction(direction: Direction) -> String {

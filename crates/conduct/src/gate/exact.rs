@@ -1,6 +1,6 @@
 //! Quantities that no noise touches, and budgets.
 
-use fathom_model::{ExactChange, GateBenchmark, GateVerdict, Metric, Run};
+use fathom_model::{ExactChange, GateBenchmark, GateVerdict, Metric, Run, Unit};
 use fathom_stats::median_interval;
 
 use super::GateTarget;
@@ -146,6 +146,7 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
         name: target.name.clone(),
         parameters: target.head.benchmark.parameters.clone(),
         metric: budget.metric.clone(),
+        unit: unit_of(&budget.metric).name().to_owned(),
         higher_is_better: false,
         ratio: None,
         verdict,
@@ -166,6 +167,12 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
         },
         difference: Vec::new(),
     }
+}
+
+fn unit_of(metric: &str) -> Unit {
+    let known = Metric::ALL.into_iter().find(|known| known.name() == metric);
+    // The other one is the size of a file.
+    known.map_or(Unit::Bytes, Metric::unit)
 }
 
 fn over(value: f64, limit: f64) -> String {

@@ -186,6 +186,9 @@ fn a_load_test_is_judged_by_its_rate_or_latency() {
         assert_eq!(verdicts(&found), ["slower"]);
         let (code, said) = gate(here, base, head);
         assert_eq!(code, Some(1), "{said}");
+        if metric == "http_req_duration" {
+            assert!(said.contains("330 ms -> 990 ms"), "{said}");
+        }
         // Fewer requests are not better.
         assert!(!said.contains("Better"), "{said}");
     }

@@ -41,7 +41,7 @@ pub fn gate_markdown(record: &GateRecord) -> String {
                     None if is_small(row) => inside(row),
                     None => ratio(row),
                 },
-                levels(row).replace("->", "→"),
+                text(&levels(row).replace("->", "→")),
                 text(&why(row)),
             ));
         }

@@ -9,6 +9,7 @@ mod terminal;
 
 use std::io::{self, Write};
 
+use crate::history::scale::Scale;
 use crate::quantity::{signed, signed_with_interval};
 pub use annotations::{gate_github, gate_gitlab};
 use fathom_model::quantity::{format_bytes, format_count, short_time};
@@ -96,16 +97,20 @@ fn value(metric: &str, value: f64) -> String {
     }
 }
 
-/// `12.3 ms -> 13.3 ms`
+/// `12.3 ms -> 13.3 ms`; a unit may be from outside.
 fn levels(row: &GateBenchmark) -> String {
-    match (&row.base, &row.head) {
-        (Some(base), Some(head)) => {
-            format!(
-                "{} -> {}",
-                value(&row.metric, base.value),
-                value(&row.metric, head.value)
-            )
+    let text = |of: f64| match row.unit.as_str() {
+        "" => value(&row.metric, of),
+        "seconds" => short_time(of),
+        "bytes" => format_bytes(of),
+        "count" => format_count(of),
+        unit => {
+            let scale = Scale::of(of, unit);
+            format!("{} {}", scale.short(of), scale.symbol)
         }
+    };
+    match (&row.base, &row.head) {
+        (Some(base), Some(head)) => format!("{} -> {}", text(base.value), text(head.value)),
         _ => String::new(),
     }
 }

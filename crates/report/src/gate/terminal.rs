@@ -94,7 +94,7 @@ fn one(page: &mut Page, row: &GateBenchmark) {
         Some(budget) => format!("{} {budget}", row.metric),
         None => ratio(row),
     };
-    let (what, levels) = (page.clean(&what), levels(row));
+    let (what, levels) = (page.clean(&what), page.clean(&levels(row)));
     let fits = columns(&what) < WHAT && NAME + 13 + WHAT + columns(&levels) <= page.width();
     let line = Line::new()
         .add(Tone::Strong, name)

@@ -129,6 +129,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         name: with_parameters(&one.benchmark, listed(&one.parameters)),
         parameters: one.parameters.clone(),
         metric: one.metric.clone(),
+        unit: one.unit.clone(),
         higher_is_better: one.higher_is_better == Some(true),
         ratio: Some(one.ratio),
         verdict,
