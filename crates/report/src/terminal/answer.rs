@@ -41,7 +41,9 @@ pub(super) fn write(
                 2 => LINES_OF_TWO,
                 many => many + LINES_BESIDE_ROWS,
             };
-            let foot = next_steps::lines(page, record, subjects).len();
+            // What a command takes besides its first line takes no room from the figures.
+            let foot = next_steps::lines(page, record, subjects);
+            let foot = foot.iter().filter(|line| !line.starts_with(' ')).count();
             limit.saturating_sub(page.lines() - begin + foot)
         }
     };

@@ -79,7 +79,7 @@ fn time(record: &BenchRecord, more: u64) -> Option<&'static str> {
 
 /// A command in lines of at most `width` columns that a shell takes as one. A word that is wider
 /// alone stays whole.
-fn copied(words: &[String], width: usize) -> Vec<String> {
+pub(super) fn copied(words: &[String], width: usize) -> Vec<String> {
     const INDENT: &str = "    ";
     let mut lines: Vec<String> = Vec::new();
     let mut line = INDENT.to_owned();

@@ -2,6 +2,7 @@
 
 use fathom_model::{BenchRecord, Benchmark, InputFrom, Verdict};
 
+use super::deciding::copied;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, short_time};
 use crate::session::{Subject, rounds};
@@ -12,20 +13,28 @@ const GAP: &str = "      ";
 
 /// Writes it.
 pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
-    for line in lines(page, record, subjects) {
-        page.push(Line::new().add(Tone::Quiet, line));
-    }
+    put(page, lines(page, record, subjects));
 }
 
 /// Writes only how to ask for the cause.
 pub(super) fn write_why(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
-    if let Some(why) = why(record, subjects) {
-        let why = fitting(page, &format!("why: {}", page.clean(&why)), subjects);
-        page.push(Line::new().add(Tone::Quiet, why));
+    if let Some(words) = why_words(record, subjects) {
+        put(page, why_lines(page, &words));
     }
 }
 
-/// One line, or two where one has no room.
+/// A word of a command that is wider than the page stays whole: who copies it would run something else.
+fn put(page: &mut Page, lines: Vec<String>) {
+    for line in lines {
+        let is_command = line.starts_with(' ') || line.starts_with("why: ");
+        match is_command && columns(&line) > page.width() {
+            true => page.verbatim(&line),
+            false => page.push(Line::new().add(Tone::Quiet, line)),
+        }
+    }
+}
+
+/// One line, or more where one has no room.
 pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> Vec<String> {
     let rounds = match subjects.len() {
         1 => counted(subjects[0].made as u64, "run", "runs"),
@@ -34,14 +43,28 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
     let took = measured_for(record).map(|seconds| format!(", {}", short_time(seconds)));
     let took = took.unwrap_or_default();
     let basis = format!("{rounds}{took}{GAP}details: -v");
-    let Some(why) = why(record, subjects) else {
+    let Some(words) = why_words(record, subjects) else {
         return vec![basis];
     };
-    let why = format!("why: {}", page.clean(&why));
-    let together = format!("{basis}{GAP}{why}");
-    match columns(&together) <= page.width() {
+    let why = why_lines(page, &words);
+    let together = format!("{basis}{GAP}{}", why[0]);
+    match why.len() == 1 && columns(&together) <= page.width() {
         true => vec![together],
-        false => vec![basis, fitting(page, &why, subjects)],
+        false => [vec![basis], why].concat(),
+    }
+}
+
+/// The whole command after `why:`, on more lines where one has no room for it: those begin with a blank.
+fn why_lines(page: &Page, words: &[String]) -> Vec<String> {
+    let words: Vec<String> = words.iter().map(|word| page.clean(word)).collect();
+    let line = format!("why: {}", words.join(" "));
+    match columns(&line) <= page.width() {
+        true => vec![line],
+        false => {
+            let mut lines = copied(&words, page.width() - 1);
+            lines[0] = format!("why: {}", lines[0].trim_start());
+            lines
+        }
     }
 }
 
@@ -54,20 +77,14 @@ pub(super) fn measured_for(record: &BenchRecord) -> Option<f64> {
     Some(span as f64 / 1e9)
 }
 
-/// Two commands that a line has no room for are not cut: who copies them would run something else.
-fn fitting(page: &Page, why: &str, subjects: &[Subject]) -> String {
-    match columns(why) > page.width() && subjects.len() == 2 {
-        true => page.fit(
-            "why: fathom why 'A' 'B', with both commands as above",
-            page.width(),
-        ),
-        false => page.fit(why, page.width()),
-    }
-}
-
 /// The command that explains where the time goes: what differs between two, of more than two the
 /// slowest one.
 pub(crate) fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
+    why_words(record, subjects).map(|words| words.join(" "))
+}
+
+/// The same, word by word.
+fn why_words(record: &BenchRecord, subjects: &[Subject]) -> Option<Vec<String>> {
     let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let slowest = comparisons
         .unwrap_or_default()
@@ -91,7 +108,7 @@ pub(crate) fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> 
 }
 
 /// `fathom why` for these benchmarks, one or two, with what was said of how they are run.
-fn command(benchmarks: &[&Benchmark]) -> String {
+fn command(benchmarks: &[&Benchmark]) -> Vec<String> {
     let mut words = vec!["fathom why".to_owned()];
     let inputs = benchmarks.iter().map(|benchmark| match &benchmark.input {
         InputFrom::File(path) => Some(path.as_str()),
@@ -105,7 +122,14 @@ fn command(benchmarks: &[&Benchmark]) -> String {
     match (shell, benchmarks) {
         (Some("/bin/sh"), _) => words.push("-S".to_owned()),
         (Some(shell), _) => words.push(format!("--shell {}", quoted(shell))),
-        (None, [one]) => words.push(format!("-- {}", one.command)),
+        (None, [one]) => {
+            words.push("--".to_owned());
+            // A line may end at a blank, unless that may be a part of a word.
+            match one.command.contains(['\'', '"', '\\']) {
+                true => words.push(one.command.clone()),
+                false => words.extend(one.command.split(' ').map(str::to_owned)),
+            }
+        }
         (None, _) => (),
     }
     if shell.is_some() || benchmarks.len() > 1 {
@@ -115,7 +139,7 @@ fn command(benchmarks: &[&Benchmark]) -> String {
                 .map(|benchmark| quoted(&benchmark.command)),
         );
     }
-    words.join(" ")
+    words
 }
 
 /// An option of the run as it is to be given: once where all have the same.
