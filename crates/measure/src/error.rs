@@ -85,6 +85,8 @@ pub enum MeasureError {
         exit: Exit,
         /// Number of the run, from 1; `None` for a warm-up.
         run: Option<u32>,
+        /// Whether each run of the command so far ended so.
+        always: bool,
         /// The end of what it wrote to standard error.
         stderr: Vec<u8>,
     },

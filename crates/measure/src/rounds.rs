@@ -371,10 +371,16 @@ impl Rounds<'_> {
             .cloned()
             .unwrap_or_default();
         if !self.plan.ignore_failure.lets_pass(report.run.exit) {
+            let warmups = self.warmups.iter().map(|warmup| &warmup.run);
+            let mut made = warmups.chain(&self.runs);
             return Err(MeasureError::RunFailed {
                 command: name,
                 exit: report.run.exit,
                 run: (!warmup).then_some(report.run.round + 1),
+                // It is among them.
+                always: made.all(|run| {
+                    run.benchmark != report.run.benchmark || run.exit == report.run.exit
+                }),
                 stderr: report.stderr_tail,
             });
         }

@@ -194,7 +194,12 @@ pub fn bench(
     )?
     .piping_warmup(plan.warmup.checked_sub(1));
     let rounds = plan.rounds();
-    let mut recorder = Recorder { journal, observer };
+    let mut recorder = Recorder {
+        journal,
+        observer,
+        hopeless: (plan.ignore_failure == IgnoreFailure::All)
+            .then(|| Hopeless::new(&record.benchmarks)),
+    };
     let session = conduct(&rounds, &mut executor, &mut recorder);
     // Whatever is left of the commands ends before anything else is done.
     drop(executor);
@@ -255,6 +260,39 @@ fn no_good_round(record: &BenchRecord) -> Option<MeasureError> {
     })
 }
 
+/// Failed runs of each command before its first good one: who has failed in so many rounds will leave
+/// no round good.
+struct Hopeless {
+    /// Its name and the failures; `None` once a run was good.
+    commands: Vec<(String, Option<usize>)>,
+}
+
+impl Hopeless {
+    /// Rounds that are enough to say so.
+    const ROUNDS: usize = 10;
+
+    fn new(benchmarks: &[Benchmark]) -> Hopeless {
+        let names = benchmarks.iter().map(|one| one.name.clone());
+        Hopeless {
+            commands: names.map(|name| (name, Some(0))).collect(),
+        }
+    }
+
+    fn ran(&mut self, run: &Run) -> Result<(), MeasureError> {
+        let (name, failed) = &mut self.commands[run.benchmark];
+        *failed = failed
+            .filter(|_| !run.exit.is_success())
+            .map(|count| count + 1);
+        match *failed {
+            Some(Hopeless::ROUNDS) => Err(MeasureError::NoGoodRound {
+                rounds: Hopeless::ROUNDS,
+                failed: vec![format!("{name}: {0} of {0}", Hopeless::ROUNDS)],
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What is known while it is measured.
 #[derive(Debug, Clone, Default)]
 pub struct SoFar {
@@ -280,6 +318,7 @@ impl SoFar {
 struct Recorder<'o> {
     journal: Option<Journal>,
     observer: &'o mut dyn Observer,
+    hopeless: Option<Hopeless>,
 }
 
 impl fathom_measure::Observer for Recorder<'_> {
@@ -291,8 +330,8 @@ impl fathom_measure::Observer for Recorder<'_> {
         self.observer.on(Event::RunStarts(benchmark));
     }
 
-    fn ran(&mut self, _run: &Run) -> Result<(), MeasureError> {
-        Ok(())
+    fn ran(&mut self, run: &Run) -> Result<(), MeasureError> {
+        self.hopeless.as_mut().map_or(Ok(()), |all| all.ran(run))
     }
 
     fn record(&mut self, run: &Run) -> Result<(), MeasureError> {

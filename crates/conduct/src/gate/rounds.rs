@@ -188,6 +188,7 @@ impl Session<'_> {
             true => OF_COMMANDS,
             false => OF_COPIES,
         };
+        let is_first = self.round == 0 && (warmup == Some(0) || self.plan.warmup == 0);
         let heads = in_round.iter().filter(|place| **place == HEAD).count();
         let mut attempts = Vec::new();
         for _ in 0..rounds {
@@ -226,6 +227,7 @@ impl Session<'_> {
                     command: self.name_of(target),
                     exit: report.run.exit,
                     run: warmup.is_none().then_some(report.run.round + 1),
+                    always: is_first && runs[target].is_empty(),
                     stderr: report.stderr_tail,
                 });
             }

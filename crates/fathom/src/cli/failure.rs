@@ -160,13 +160,23 @@ fn tail(error: &MeasureError) -> String {
     format!("{heading}\n{body}")
 }
 
-fn advice(error: &MeasureError) -> Option<&'static str> {
-    Some(match error {
+fn advice(error: &MeasureError) -> Option<String> {
+    let text = match error {
         MeasureError::RunFailed {
             exit: fathom_model::Exit::TimedOut,
             ..
         } => {
             "It and everything that it started were ended. Give it more time with --timeout, or count such runs with -i."
+        }
+        // Who lets all failures of it pass would have no run to speak of.
+        MeasureError::RunFailed {
+            exit: fathom_model::Exit::Code(code),
+            always: true,
+            ..
+        } => {
+            return Some(format!(
+                "To measure a command that is to end so, name its exit code: -i={code}."
+            ));
         }
         MeasureError::RunFailed { .. } => {
             "To measure it all the same and count the failures, use -i, or -i=CODE for one exit code."
@@ -184,5 +194,6 @@ fn advice(error: &MeasureError) -> Option<&'static str> {
             "A program that does not do its work has no speed. Run it once without Fathom to see what it prints."
         }
         _ => return None,
-    })
+    };
+    Some(text.to_owned())
 }

@@ -202,7 +202,16 @@ fn a_failing_command_is_exit_3_with_the_end_of_its_standard_error() {
         "{message}"
     );
     assert!(message.contains("  | no luck"), "{message}");
-    assert!(message.contains("use -i"), "{message}");
+    // No run of it has ended well: with a bare -i there would be none to speak of.
+    assert!(message.contains("name its exit code: -i=7."), "{message}");
+    assert!(!message.contains("use -i"), "{message}");
+    let folder = tempfile::tempdir().unwrap();
+    let once = folder.path().join("a").display().to_string();
+    let message = stderr(&run(&["-r", "3", "-w", "0", "--", "mkdir", &once]));
+    assert!(
+        message.contains("in run 2") && message.contains("use -i"),
+        "{message}"
+    );
     assert_eq!(stdout(&output), "");
 }
 
@@ -228,6 +237,16 @@ fn failures_are_counted_when_they_are_to_be_ignored() {
         said.contains("no good round: in each of 4 a command failed (false: 4 of 4)"),
         "{said}"
     );
+    // Counted, not timed: more rounds would not make one of them good.
+    for limit in [&["-r", "1000000"][..], &["--time", "1h"]] {
+        let output = run(&[limit, &["-i", "false", "true"]].concat());
+        assert_eq!(output.status.code(), Some(3));
+        let said = stderr(&output);
+        assert!(
+            said.contains("no good round: in each of 10 a command failed (false: 10 of 10)"),
+            "{said}"
+        );
+    }
     // A code that was named is an end like another.
     let output = run(&["-r", "4", "-i=1", "false"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
