@@ -112,7 +112,7 @@ fn figure(point: &Point) -> Figure {
 }
 
 /// Of the series of wall time those that say what the runs waited: by the number of the first, and the metric.
-fn beside(all: &[Series], series: &[Series]) -> HashMap<(i64, Metric), i64> {
+pub(crate) fn beside(all: &[Series], series: &[Series]) -> HashMap<(i64, Metric), i64> {
     let mut found = HashMap::new();
     let walls = series.iter();
     for wall in walls.filter(|one| one.metric == Metric::Wall.name()) {

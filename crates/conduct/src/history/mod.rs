@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use fathom_model::{
-    HistoryEnvironment, HistoryPoint, HistoryRecord, HistorySeries, SCHEMA_VERSION,
+    HistoryEnvironment, HistoryPoint, HistoryRecord, HistorySeries, Metric, SCHEMA_VERSION,
 };
 use fathom_store::{Head, Point, Segment, Series, SeriesFilter, Since, Store, date, git};
 pub(crate) use names::{fits, matching, shown};
 use serde::Deserialize;
 
+use crate::compare::clock;
+use crate::compare::stored::beside;
 use crate::{ConductError, stores};
 
 /// Metrics that stand for a benchmark where none is named, the first that it has.
@@ -75,13 +77,6 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     {
         return Err(names::no_metric(metric, &named));
     }
-    let shown: HashSet<i64> = series.iter().map(|one| one.number).collect();
-    let mut other_metrics: Vec<String> = Vec::new();
-    for one in &named {
-        if !shown.contains(&one.number) && !other_metrics.contains(&one.metric) {
-            other_metrics.push(one.metric.clone());
-        }
-    }
     let since = match &plan.since {
         Some(text) => since(&mut store, here, text)?,
         None => Since::Start,
@@ -97,12 +92,38 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     if let (Some(read), Since::Start) = (plan.read, &since) {
         numbers = series.iter().take(read).map(|one| one.number).collect();
     }
-    let mut points = match plan.newest {
-        Some(newest) if since == Since::Start && series.len() > 1 => {
-            store.newest(&numbers, newest)?
-        }
-        _ => store.points_of(&numbers, &since)?,
+    let newest = plan
+        .newest
+        .filter(|_| since == Since::Start && series.len() > 1);
+    let mut read = |numbers: &[i64]| match newest {
+        Some(newest) => store.newest(numbers, newest),
+        None => store.points_of(numbers, &since),
     };
+    let mut points = read(&numbers)?;
+    if plan.main_only && plan.metric.is_none() {
+        let free = wait_free(&all, &series, &points);
+        let more = read(&free.values().map(|one| one.number).collect::<Vec<_>>())?;
+        for one in &mut series {
+            let Some(other) = free.get(&one.number) else {
+                continue;
+            };
+            let both = [one.number, other.number]
+                .map(|number| (points.get(&number)).or(more.get(&number)));
+            if let [Some(wall), Some(found)] = both
+                && has_waited(wall, found)
+            {
+                points.insert(other.number, found.clone());
+                *one = other.clone();
+            }
+        }
+    }
+    let shown: HashSet<i64> = series.iter().map(|one| one.number).collect();
+    let mut other_metrics: Vec<String> = Vec::new();
+    for one in &named {
+        if !shown.contains(&one.number) && !other_metrics.contains(&one.metric) {
+            other_metrics.push(one.metric.clone());
+        }
+    }
     let heads = store.heads(points.values().flatten().map(|point| point.record))?;
     let keys = environments(&mut store)?;
     let mut used = BTreeMap::new();
@@ -129,6 +150,37 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
         },
         other_metrics,
     })
+}
+
+/// The time without waits for a CPU of each series of wall time with two points or more.
+fn wait_free(
+    all: &[Series],
+    series: &[Series],
+    points: &HashMap<i64, Vec<Point>>,
+) -> HashMap<i64, Series> {
+    let read = series.iter().filter(|one| {
+        let known = points.get(&one.number);
+        known.is_some_and(|known| known.len() > 1)
+    });
+    let read: Vec<Series> = read.cloned().collect();
+    let found = beside(all, &read).into_iter();
+    found
+        .filter(|((_, metric), _)| *metric == Metric::Undisturbed)
+        .filter_map(|((wall, _), number)| {
+            let other = all.iter().find(|one| one.number == number)?;
+            Some((wall, other.clone()))
+        })
+        .collect()
+}
+
+/// Whether the newest two points are told apart by the time without waits, as `compare` does it.
+fn has_waited(wall: &[Point], free: &[Point]) -> bool {
+    let newest = wall.iter().rev().take(2).map(|point| {
+        let without = free.iter().find(|other| other.record == point.record);
+        let without = without.map(|other| (other.value, other.runs));
+        clock::waits((point.value, point.runs), without, None)
+    });
+    clock::is_wait_free(&newest.collect::<Vec<_>>())
 }
 
 /// Of the benchmarks that were named those metrics that were: all, or the main one of each.

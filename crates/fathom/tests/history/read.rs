@@ -83,6 +83,32 @@ fn each_benchmark_has_a_line_and_one_its_points() {
 }
 
 #[test]
+fn waits_for_a_cpu_are_no_change() {
+    let world = World::project();
+    for (hour, wall) in [(0, 1.0), (1, 3.0)] {
+        let text = record(&[("parse", wall)], hour, "Linux 1");
+        let mut text: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let summaries = text["outcome"]["results"][0]["summaries"].as_array_mut();
+        let summaries = summaries.unwrap();
+        let mut free = summaries[0].clone();
+        free["metric"] = json!("cpu_wait_free");
+        free["median"] = json!({"value": 1.0, "low": 0.99, "high": 1.01, "level": 0.95});
+        summaries.push(free);
+        save(&world, text.to_string(), None, &[]);
+    }
+    for arguments in [&["history"][..], &["history", "parse"]] {
+        let text = world.done(arguments);
+        assert!(
+            text.contains("cpu_wait_free") && !text.contains("3.0"),
+            "{text}"
+        );
+    }
+    // Who names the clock gets it.
+    let wall = world.done(&["history", "parse", "--metric", "wall"]);
+    assert!(wall.contains("3.00x"), "{wall}");
+}
+
+#[test]
 fn a_new_level_is_marked() {
     let world = World::project();
     for hour in 0..30 {
