@@ -1,5 +1,7 @@
 //! A table of names and figures: a name gives way where there is no room, a figure never does.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::line::{Line, Page, Tone};
 use crate::text::columns;
 
@@ -69,11 +71,80 @@ pub(crate) fn rows_of(
     page.push(line(Line::new().add(Tone::Quiet, head), &|index| {
         (Tone::Quiet, behind[index].head.clone())
     }));
-    for (row, name) in names.iter().enumerate() {
-        let name = page.fit(name, name_width);
-        page.push(line(
-            Line::new().add(tone(row, usize::MAX), name),
-            &|index| (tone(row, index), behind[index].cells[row].clone()),
-        ));
+    for (row, name) in fitted(page, names, name_width).into_iter().enumerate() {
+        let tone_of_name = tone(row, usize::MAX);
+        let start = match columns(&name) <= name_width {
+            true => Line::new().add(tone_of_name, name),
+            false if columns(&name) <= page.width() => {
+                page.push(Line::new().add(tone_of_name, name));
+                Line::new()
+            }
+            false => {
+                page.verbatim(&name);
+                Line::new()
+            }
+        };
+        page.push(line(start, &|index| {
+            (tone(row, index), behind[index].cells[row].clone())
+        }));
+    }
+}
+
+/// The names in at most `width` columns. Where two that differ would be cut to the same text, both stay
+/// whole: they stand above their figures.
+fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String> {
+    let mut meant: HashMap<String, HashSet<&str>> = HashMap::new();
+    for name in names {
+        meant.entry(page.fit(name, width)).or_default().insert(name);
+    }
+    let fit = |name: &String| {
+        let cut = page.fit(name, width);
+        match meant[&cut].len() {
+            1 => cut,
+            _ => page.clean(name),
+        }
+    };
+    names.iter().map(fit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_be_cut_alike_stand_whole_above_their_figures() {
+        let name = |n: &str| format!("BenchmarkSorting[n={n} threads=2 keys=text]");
+        let names = [name("100"), name("10k"), "other".to_owned()];
+        let figures = Column::figures("median", vec!["1.00 ms".to_owned(); 3]);
+        let mut page = Page::new(40, false, true);
+        rows_of(&mut page, "benchmark", &names, &[figures], &|_, _| {
+            Tone::Plain
+        });
+        let text = page.finish();
+        for whole in &names[..2] {
+            assert!(text.lines().any(|line| line == whole), "{text}");
+        }
+        assert_eq!(text.matches("1.00 ms").count(), 3, "{text}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn distinct_names_stay_distinct(
+            names in proptest::collection::vec("[ab]{3,40}[xy]{1,3}[ab]{3,40}", 2..12),
+            width in 12usize..120,
+        ) {
+            let page = Page::new(width.max(40), false, true);
+            let distinct: HashSet<&String> = names.iter().collect();
+            let shown: HashSet<String> = fitted(&page, &names, width).into_iter().collect();
+            assert_eq!(shown.len(), distinct.len());
+        }
+
+        #[test]
+        fn names_that_differ_in_their_middle_stay_distinct(middle in 0u32..9, width in 12usize..60) {
+            let name = |n: u32| format!("a_benchmark_of_a_group_with_a_long_name[{n}]_by_instructions_of_it");
+            let page = Page::new(width.max(40), false, true);
+            let shown = fitted(&page, &[name(middle), name(middle + 1)], width);
+            assert_ne!(shown[0], shown[1]);
+        }
     }
 }
