@@ -72,27 +72,26 @@ pub(crate) fn rows_of(
         (Tone::Quiet, behind[index].head.clone())
     }));
     for (row, name) in fitted(page, names, name_width).into_iter().enumerate() {
-        let tone_of_name = tone(row, usize::MAX);
-        let start = match columns(&name) <= name_width {
-            true => Line::new().add(tone_of_name, name),
-            false if columns(&name) <= page.width() => {
-                page.push(Line::new().add(tone_of_name, name));
-                Line::new()
-            }
-            false => {
-                page.verbatim(&name);
-                Line::new()
-            }
-        };
+        let start = begin(page, name, name_width, tone(row, usize::MAX));
         page.push(line(start, &|index| {
             (tone(row, index), behind[index].cells[row].clone())
         }));
     }
 }
 
+/// The line of a row after its name. A name wider than its column has a line of its own.
+pub(crate) fn begin(page: &mut Page, name: String, width: usize, tone: Tone) -> Line {
+    match columns(&name) {
+        wide if wide <= width => return Line::new().add(tone, name),
+        wide if wide <= page.width() => page.push(Line::new().add(tone, name)),
+        _ => page.verbatim(&name),
+    }
+    Line::new()
+}
+
 /// The names in at most `width` columns. Where two that differ would be cut to the same text, both stay
 /// whole: they stand above their figures.
-fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String> {
+pub(crate) fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String> {
     let mut meant: HashMap<String, HashSet<&str>> = HashMap::new();
     for name in names {
         meant.entry(page.fit(name, width)).or_default().insert(name);

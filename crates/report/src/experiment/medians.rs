@@ -3,6 +3,7 @@
 use fathom_model::quantity::{format_bytes, format_count, short_time};
 use fathom_model::{Estimate, StoredComparison};
 
+use crate::grid::fitted;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed_with_interval;
 use crate::text::columns;
@@ -40,14 +41,15 @@ pub fn run_medians_terminal(
     };
     let heading = page.clean(&heading);
     page.heading(&heading);
+    let named = |one: &RunMedian| match one.metric.as_str() {
+        "wall" => one.name.clone(),
+        metric => format!("{} {metric}", one.name),
+    };
+    let names: Vec<String> = medians.iter().map(named).collect();
     let rows: Vec<[String; 3]> = medians
         .iter()
-        .map(|one| {
-            let name = match one.metric.as_str() {
-                "wall" => one.name.clone(),
-                metric => format!("{} {metric}", one.name),
-            };
-            let name = page.fit(&name, NAME);
+        .zip(fitted(&page, &names, NAME))
+        .map(|(one, name)| {
             let figures = page.clean(&figures(one));
             [
                 name,

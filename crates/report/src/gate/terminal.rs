@@ -6,6 +6,7 @@ use super::{
     better, false_failures, floor_source, gate_answer, inside, inside_margin, levels, notable,
     ratio, value,
 };
+use crate::grid::{begin, fitted};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed;
 use crate::text::columns;
@@ -68,8 +69,10 @@ pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
     if !rows.is_empty() {
         page.gap();
     }
-    for row in rows.iter().take(shown) {
-        one(&mut page, row);
+    let shown_rows = &rows[..shown.min(rows.len())];
+    let names: Vec<String> = shown_rows.iter().map(|row| row.name.clone()).collect();
+    for (row, name) in shown_rows.iter().zip(fitted(&page, &names, NAME)) {
+        one(&mut page, name, row);
     }
     if rows.len() > shown {
         page.push(Line::new().add(Tone::Quiet, format!("{} more with -v", rows.len() - shown)));
@@ -82,8 +85,7 @@ pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
     page.finish()
 }
 
-fn one(page: &mut Page, row: &GateBenchmark) {
-    let name = page.fit(&row.name, NAME);
+fn one(page: &mut Page, name: String, row: &GateBenchmark) {
     let (word, tone) = match (row.verdict, &row.waived) {
         (GateVerdict::Worse, Some(_)) => ("waived", Tone::Notice),
         (GateVerdict::Worse, None) => ("worse", Tone::Bad),
@@ -96,8 +98,7 @@ fn one(page: &mut Page, row: &GateBenchmark) {
     };
     let (what, levels) = (page.clean(&what), page.clean(&levels(row)));
     let fits = columns(&what) < WHAT && NAME + 13 + WHAT + columns(&levels) <= page.width();
-    let line = Line::new()
-        .add(Tone::Strong, name)
+    let line = begin(page, name, NAME, Tone::Strong)
         .pad_to(NAME + 1)
         .add(tone, word)
         .pad_to(NAME + 13)

@@ -5,7 +5,7 @@ use fathom_model::{HistoryRecord, HistorySeries};
 
 use super::scale::Scale;
 use super::{HistoryOptions, last_change, named_in, plot, say_shared, shared, tone};
-use crate::grid::{Column, rows_of};
+use crate::grid::{Column, fitted, rows_of};
 use crate::line::Tone;
 use crate::quantity::{apart, signed_apart};
 
@@ -44,8 +44,8 @@ pub fn history_list(record: &HistoryRecord, others: usize, options: &HistoryOpti
     let names: Vec<String> = names
         .map(|series| named_in(&series.benchmark, &series.parameters, &shared))
         .collect();
-    let metrics = rows.iter().map(|series| page.fit(&series.metric, METRIC));
-    let metrics = Column::words("metric", metrics.collect());
+    let metrics: Vec<String> = rows.iter().map(|series| series.metric.clone()).collect();
+    let metrics = Column::words("metric", fitted(&page, &metrics, METRIC));
     let last = |series: &HistorySeries| series.points.last().map_or(f64::NAN, |last| last.value);
     let values: Vec<f64> = rows.iter().map(last).collect();
     let values = apart(&values, &|row, more| {

@@ -7,7 +7,7 @@ use fathom_model::quantity::{counted, format_bytes, format_count, short_time, th
 use fathom_model::{ImportedRecord, pairs};
 use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
-use crate::grid::{Column, rows_of};
+use crate::grid::{Column, fitted, rows_of};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{apart, decimals_for};
 
@@ -165,13 +165,9 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         None => "-".to_owned(),
     });
     let clean = |texts: Vec<String>| texts.iter().map(|text| page.clean(text)).collect();
+    let metrics: Vec<String> = rows.iter().map(|one| one.metric.clone()).collect();
     let behind = [
-        Column::words(
-            "metric",
-            rows.iter()
-                .map(|one| page.fit(&one.metric, METRIC))
-                .collect(),
-        ),
+        Column::words("metric", fitted(&page, &metrics, METRIC)),
         Column::figures("value", clean(values)),
         Column::figures(
             "interval",
