@@ -167,7 +167,7 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
     let clean = |texts: Vec<String>| texts.iter().map(|text| page.clean(text)).collect();
     let metrics: Vec<String> = rows.iter().map(|one| one.metric.clone()).collect();
     let behind = [
-        Column::words("metric", fitted(&page, &metrics, METRIC)),
+        Column::words("metric", fitted(page, &metrics, METRIC)),
         Column::figures("value", clean(values)),
         Column::figures(
             "interval",
