@@ -259,15 +259,17 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
         }
     }
     verbs.sort_unstable();
+    // Whether `bench` advises depends on its runs; `the_command_that_would_decide_runs_as_it_is_printed`
+    // sees to it that one is advised and typed.
+    verbs.retain(|(verb, _)| *verb != "bench");
     let expected = [
-        ("bench", 1),
         ("bisect", 2),
         ("gate", 1),
         ("history", 2),
         ("init", 1),
         ("run", 2),
         ("versions", 3),
-        ("why", 1),
+        ("why", 2),
     ];
     assert_eq!(verbs, expected, "{advised:#?} of {printed}");
     // The examples are of a project that has these.

@@ -1,7 +1,7 @@
 //! Which values are secrets, by their names, and texts without them.
 //!
 //! A secret is the value of a name that has one of these words as a word of its own, whatever its case:
-//! `key`, `token`, `auth`, `session` and those of [`WORDS`]; or whose words end with one of [`ENDS`]
+//! `key`, `token`, `auth`, `session` and those of `WORDS`; or whose words end with one of `ENDS`
 //! (`PGPASSWORD`, `clientSecret`). Words end at a character that is not a letter or digit, and at capitals
 //! after small letters: `apiKey` and `X-Api-Key` have the word `key`, `MONKEY`, `AUTHOR` and
 //! `TOKENIZERS` have none. Also the password of an address, `scheme://user:password@host`.

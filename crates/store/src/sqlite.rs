@@ -198,9 +198,17 @@ impl Database for Sqlite {
     }
 
     fn form(&mut self) -> Result<i64, Error> {
-        let application = self.number("PRAGMA application_id")?;
+        let mut application = self.number("PRAGMA application_id")?;
         if application != APPLICATION {
-            if application != 0 || self.number("SELECT COUNT(*) FROM sqlite_schema")? > 0 {
+            let is_empty = self.number("SELECT COUNT(*) FROM sqlite_schema")? == 0;
+            if !is_empty {
+                // Another process may have made the store between the two reads, in one transaction.
+                application = self.number("PRAGMA application_id")?;
+            }
+            if application == APPLICATION {
+                return self.number("PRAGMA user_version");
+            }
+            if application != 0 || !is_empty {
                 let why = "it is a database of another program".to_owned();
                 return Err(Error::NotAStore {
                     store: self.name.clone(),

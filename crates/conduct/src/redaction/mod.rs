@@ -3,7 +3,7 @@
 //! output can have them. Which values are secrets is said by [`fathom_model::secret`].
 //!
 //! In place of a secret stands `redacted-` with a hash of it under a key that is not in the store (see
-//! [`key`]): measurements that differ only by a secret stay apart, and the secret can't be found by
+//! `key`): measurements that differ only by a secret stay apart, and the secret can't be found by
 //! trying. Without a key it is `redacted` alone.
 
 mod key;
