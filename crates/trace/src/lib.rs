@@ -58,10 +58,10 @@ pub use perf::CallCount;
 pub use profile::{FunctionRow, Profile};
 pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
-    Accounts, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec, FaultOverhead,
-    FileRow, GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds,
-    Process, SIZE_LIMITS, Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
-    is_of_withheld_rights,
+    Accounts, Activity, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec,
+    FaultOverhead, FileRow, GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow,
+    PollEnds, Process, SIZE_LIMITS, Sampling, StackRow, Stacks, StopReading, SyscallRow, Thread,
+    Tier, Trace, is_of_withheld_rights,
 };
 pub use sample::NO_CALLS;
 pub use uses::{Flow, Moved, UseRow};

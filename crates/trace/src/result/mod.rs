@@ -6,12 +6,14 @@
 //! escape them before showing them.
 
 mod rows;
+mod stacks;
 
 use serde::{Deserialize, Serialize};
 
 pub use rows::{
     Cause, DescriptorRow, FileRow, Lines, LookupRow, OffCpuRow, PollEnds, SIZE_LIMITS, SyscallRow,
 };
+pub use stacks::{Activity, StackRow, Stacks};
 
 use crate::mutexes::MutexRow;
 use crate::uses::UseRow;
@@ -160,6 +162,10 @@ pub struct Trace {
     /// `None` where that isn't known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<crate::Profile>,
+    /// Where threads were in the code with what led there, if [`Trace::profile`] was asked for;
+    /// `None` where that isn't known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<Stacks>,
     /// How goroutines waited for mutexes (kernel tier), if that was asked for; by process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutexes: Vec<MutexRow>,

@@ -1,0 +1,126 @@
+//! The call tree of many stacks, each frame and each path kept once.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A place in a program's code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    /// The file that the code is from, as the kernel names it: a path, `[vdso]`, or `//anon` and the
+    /// like for code that was made at run time. Empty where nothing was mapped at the address.
+    pub binary: String,
+    /// The function as its author wrote it; `None` where no symbol is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// Without a function: the byte of the binary, or the address of code that is from no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Without a function: the exported function that begins before the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Source file, as the compiler recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_file: Option<String>,
+    /// Line in the source file, from 1: the line that was executed, or that made the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Whether the compiler put the function's code into its caller.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inlined: bool,
+}
+
+/// A path from the outermost frame to this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Node {
+    /// The caller's node, a smaller number; `None` for the outermost frame.
+    pub parent: Option<u32>,
+    /// Number of the frame in [`StackTree::frames`].
+    pub frame: u32,
+}
+
+/// How far outwards a stack could be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// To the thread's first function.
+    Root,
+    /// To the end of the copy: the stack was deeper.
+    CutOff,
+    /// To a frame whose caller can't be found.
+    Broken,
+}
+
+/// Frames and paths, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StackTree {
+    /// Frames, in the order in which they were first seen.
+    pub frames: Vec<Frame>,
+    /// Paths; a node's parent comes before it.
+    pub nodes: Vec<Node>,
+    #[serde(skip)]
+    frame_numbers: HashMap<Frame, u32>,
+    #[serde(skip)]
+    node_numbers: HashMap<Node, u32>,
+}
+
+impl StackTree {
+    /// The node of a stack whose frames are given outermost first; `None` for no frames.
+    pub fn add(&mut self, outermost_first: impl IntoIterator<Item = Frame>) -> Option<u32> {
+        let mut parent = None;
+        for frame in outermost_first {
+            let next = self.frames.len() as u32;
+            let frame = *self.frame_numbers.entry(frame.clone()).or_insert_with(|| {
+                self.frames.push(frame);
+                next
+            });
+            let node = Node { parent, frame };
+            let next = self.nodes.len() as u32;
+            parent = Some(*self.node_numbers.entry(node).or_insert_with(|| {
+                self.nodes.push(node);
+                next
+            }));
+        }
+        parent
+    }
+
+    /// The frames of a node, innermost first.
+    pub fn path(&self, node: u32) -> impl Iterator<Item = &Frame> {
+        let mut next = self.nodes.get(node as usize);
+        std::iter::from_fn(move || {
+            let node = next?;
+            next = node
+                .parent
+                .and_then(|parent| self.nodes.get(parent as usize));
+            self.frames.get(node.frame as usize)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str) -> Frame {
+        Frame {
+            function: Some(function.to_owned()),
+            ..Frame::default()
+        }
+    }
+
+    #[test]
+    fn equal_frames_and_paths_are_kept_once() {
+        let mut tree = StackTree::default();
+        let parse = tree.add([frame("main"), frame("parse")]);
+        let print = tree.add([frame("main"), frame("print")]);
+        assert_eq!(tree.add([frame("main"), frame("parse")]), parse);
+        assert_ne!(parse, print);
+        assert_eq!((tree.frames.len(), tree.nodes.len()), (3, 3));
+        let names: Vec<_> = tree
+            .path(print.expect("frames were given"))
+            .map(|frame| frame.function.as_deref())
+            .collect();
+        assert_eq!(names, [Some("print"), Some("main")]);
+        assert_eq!(tree.add([]), None);
+    }
+}

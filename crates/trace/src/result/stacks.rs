@@ -1,0 +1,63 @@
+//! Where threads were in the code, with what led there.
+
+use fathom_stacks::StackTree;
+use serde::{Deserialize, Serialize};
+
+/// Stacks of a tree's threads, by what they did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stacks {
+    /// Frames and paths.
+    pub tree: StackTree,
+    /// One row for each thread, activity and path; most time first.
+    pub rows: Vec<StackRow>,
+    /// Stacks that were taken.
+    pub taken: u64,
+    /// Of these: followed to the thread's first function.
+    pub whole: u64,
+    /// Of these: deeper than what was copied.
+    pub cut_off: u64,
+    /// Stacks whose copy was dropped because memory for copies is bounded: their time is shared out
+    /// among the rest.
+    pub thinned: u64,
+}
+
+/// Stacks of one thread that did the same at the same place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StackRow {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// What the thread did.
+    pub activity: Activity,
+    /// The call, for [`Activity::Call`] and [`Activity::Wait`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The call's descriptor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fd: Option<i32>,
+    /// The file or folder that the call was asked for by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The path of frames, a node of [`Stacks::tree`]; `None` where no frame is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
+    /// How many stacks.
+    pub samples: u64,
+    /// Time that they stand for, ns.
+    pub ns: u64,
+}
+
+/// What a thread did when its stack was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// It executed its own code.
+    OwnCode,
+    /// The kernel served a page fault of its own code.
+    Fault,
+    /// It was in a call, on a CPU.
+    Call,
+    /// It was in a call, off the CPU.
+    Wait,
+}
