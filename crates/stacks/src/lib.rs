@@ -1,7 +1,26 @@
 //! Native call stacks: from copied stacks and registers to named frames.
 //!
-//! Nothing here observes a process: bytes and files in, frames out.
+//! Nothing here observes a process: bytes and files in, frames out. [`Files`] numbers what is
+//! mapped, [`Unwinder`] turns a sample into a [`Chain`] of [`Place`]s, which are kept in a [`Tree`];
+//! when the last run is over [`named`] turns that into a [`StackTree`] of [`Frame`]s.
 
+mod cfi;
+mod demangle;
+mod dwarf;
+mod files;
+mod go_table;
+mod image;
+#[cfg(test)]
+#[path = "../../trace/src/mutations.rs"]
+mod mutations;
+mod registers;
+mod symbol_table;
+mod symbols;
 mod tree;
+mod unwind;
 
-pub use tree::{Frame, Node, Reach, StackTree};
+pub use files::{Files, NOWHERE, VDSO, is_file, is_made_at_run_time};
+pub use registers::Registers;
+pub use symbols::{named, named_tree};
+pub use tree::{Frame, Node, Reach, StackTree, Tree};
+pub use unwind::{Chain, Mapping, Place, Unwinder};

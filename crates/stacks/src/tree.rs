@@ -1,6 +1,7 @@
 //! The call tree of many stacks, each frame and each path kept once.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,41 +52,70 @@ pub enum Reach {
     Broken,
 }
 
+/// The named stacks of a tree of processes.
+pub type StackTree = Tree<Frame>;
+
 /// Frames and paths, each once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StackTree {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "F: Deserialize<'de>"))]
+pub struct Tree<F> {
     /// Frames, in the order in which they were first seen.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<F>,
     /// Paths; a node's parent comes before it.
     pub nodes: Vec<Node>,
     #[serde(skip)]
-    frame_numbers: HashMap<Frame, u32>,
+    frame_numbers: HashMap<F, u32>,
     #[serde(skip)]
     node_numbers: HashMap<Node, u32>,
 }
 
-impl StackTree {
+impl<F> Default for Tree<F> {
+    fn default() -> Self {
+        Self {
+            frames: Vec::new(),
+            nodes: Vec::new(),
+            frame_numbers: HashMap::new(),
+            node_numbers: HashMap::new(),
+        }
+    }
+}
+
+impl<F: PartialEq> PartialEq for Tree<F> {
+    /// A tree that was read has no numbers to look up.
+    fn eq(&self, other: &Self) -> bool {
+        self.frames == other.frames && self.nodes == other.nodes
+    }
+}
+
+impl<F: Eq> Eq for Tree<F> {}
+
+impl<F: Clone + Eq + Hash> Tree<F> {
     /// The node of a stack whose frames are given outermost first; `None` for no frames.
-    pub fn add(&mut self, outermost_first: impl IntoIterator<Item = Frame>) -> Option<u32> {
+    pub fn add(&mut self, outermost_first: impl IntoIterator<Item = F>) -> Option<u32> {
         let mut parent = None;
         for frame in outermost_first {
-            let next = self.frames.len() as u32;
-            let frame = *self.frame_numbers.entry(frame.clone()).or_insert_with(|| {
-                self.frames.push(frame);
-                next
-            });
-            let node = Node { parent, frame };
-            let next = self.nodes.len() as u32;
-            parent = Some(*self.node_numbers.entry(node).or_insert_with(|| {
-                self.nodes.push(node);
-                next
-            }));
+            parent = Some(self.add_below(parent, frame));
         }
         parent
     }
 
+    /// The node of a frame that was called from the node `parent`.
+    pub fn add_below(&mut self, parent: Option<u32>, frame: F) -> u32 {
+        let next = self.frames.len() as u32;
+        let frame = *self.frame_numbers.entry(frame.clone()).or_insert_with(|| {
+            self.frames.push(frame);
+            next
+        });
+        let node = Node { parent, frame };
+        let next = self.nodes.len() as u32;
+        *self.node_numbers.entry(node).or_insert_with(|| {
+            self.nodes.push(node);
+            next
+        })
+    }
+
     /// The frames of a node, innermost first.
-    pub fn path(&self, node: u32) -> impl Iterator<Item = &Frame> {
+    pub fn path(&self, node: u32) -> impl Iterator<Item = &F> {
         let mut next = self.nodes.get(node as usize);
         std::iter::from_fn(move || {
             let node = next?;

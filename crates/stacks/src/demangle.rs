@@ -1,0 +1,58 @@
+//! What did the author of a function call it?
+
+use std::fmt::{self, Write};
+
+/// Bytes of a name that are kept.
+pub(crate) const LONGEST_NAME: usize = 400;
+
+/// A name as its author wrote it, without parameters and hashes; at most so long.
+pub(crate) fn demangled(symbol: &str) -> String {
+    let mut short = Short(String::new());
+    // What is too long stops being written, which is no fault.
+    let _ = if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        write!(short, "{name:#}")
+    } else if let Some(name) = of_cpp(symbol) {
+        let options = cpp_demangle::DemangleOptions::new()
+            .no_params()
+            .no_return_type();
+        name.structured_demangle(&mut short, &options)
+    } else {
+        short.write_str(symbol)
+    };
+    short.0
+}
+
+/// A mangled name of C++; plain ones may look like its abbreviations of types.
+fn of_cpp(symbol: &str) -> Option<cpp_demangle::Symbol<&str>> {
+    let mangled = symbol.starts_with("_Z");
+    mangled.then(|| cpp_demangle::Symbol::new(symbol).ok())?
+}
+
+/// Text up to a length; then writing fails.
+struct Short(String);
+
+impl Write for Short {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let left = LONGEST_NAME - self.0.len().min(LONGEST_NAME);
+        self.0.push_str(&text[..text.floor_char_boundary(left)]);
+        match text.len() > left {
+            true => Err(fmt::Error),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_their_authors() {
+        let rust = "_ZN4core3fmt5Write9write_str17h0123456789abcdefE";
+        assert_eq!(demangled(rust), "core::fmt::Write::write_str");
+        assert_eq!(demangled("_ZN3foo3barEi"), "foo::bar");
+        assert_eq!(demangled("w"), "w", "no abbreviation of a type");
+        assert_eq!(demangled("_Z?"), "_Z?");
+        assert_eq!(demangled(&"é".repeat(1000)).len(), LONGEST_NAME);
+    }
+}

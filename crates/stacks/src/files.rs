@@ -1,0 +1,139 @@
+//! The files that processes execute, each once.
+
+use std::collections::HashMap;
+use std::fs::{File, Metadata, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The kernel's name of the page of calls that need no call.
+pub const VDSO: &str = "[vdso]";
+
+/// Number of the file of an address where nothing is known to be mapped.
+pub const NOWHERE: u32 = 0;
+
+/// What a file was when it was first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(data: &Metadata) -> Self {
+        Self {
+            bytes: data.len(),
+            modified: (data.mtime(), data.mtime_nsec()),
+        }
+    }
+}
+
+/// What is mapped somewhere and may be executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Key {
+    name: String,
+    inode: u64,
+    /// Of code that a process made itself, the process: each has other code there.
+    maker: Option<u32>,
+}
+
+/// What is mapped executable, by number; number 0 is [`NOWHERE`].
+#[derive(Debug)]
+pub struct Files {
+    files: Vec<(Key, Option<Stamp>)>,
+    numbers: HashMap<Key, u32>,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        Self {
+            files: vec![(Key::default(), None)],
+            numbers: HashMap::from([(Key::default(), NOWHERE)]),
+        }
+    }
+}
+
+impl Files {
+    /// The number of what the kernel calls `name`, mapped by the process `pid`. The first call for
+    /// a file looks at it, so that one that is changed later gives no wrong names.
+    pub fn number(&mut self, name: &str, inode: u64, pid: u32) -> u32 {
+        let key = Key {
+            name: name.to_owned(),
+            inode,
+            maker: (!name.is_empty() && is_made_at_run_time(name)).then_some(pid),
+        };
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let stamp = is_file(name)
+            .then(|| std::fs::metadata(name).ok())
+            .flatten()
+            .map(|data| Stamp::of(&data));
+        let number = self.files.len() as u32;
+        self.files.push((key.clone(), stamp));
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// The kernel's name of a file; empty for [`NOWHERE`].
+    pub fn name(&self, number: u32) -> &str {
+        let file = self.files.get(number as usize);
+        file.map_or("", |(key, _)| &key.name)
+    }
+
+    /// Of code that a process made while it ran, the process.
+    pub fn maker(&self, number: u32) -> Option<u32> {
+        self.files.get(number as usize)?.0.maker
+    }
+
+    /// Whether bytes of it are known: of files, and of the page that this process has too.
+    pub(crate) fn is_examined(&self, number: u32) -> bool {
+        let name = self.name(number);
+        is_file(name) || name == VDSO
+    }
+
+    /// Opens a file; `None` where another one has its place by now, or it was changed, or it is not
+    /// in this process's view of the file system.
+    pub(crate) fn open(&self, number: u32) -> Option<File> {
+        let (key, stamp) = self.files.get(number as usize)?;
+        let file = is_file(&key.name).then(|| open(Path::new(&key.name)))??;
+        let data = file.metadata().ok()?;
+        let same = data.ino() == key.inode && Some(Stamp::of(&data)) == *stamp;
+        same.then_some(file)
+    }
+}
+
+/// Whether the kernel's name of a mapping is one of memory into which a program can have written
+/// code.
+pub fn is_made_at_run_time(name: &str) -> bool {
+    name.is_empty()
+        || name == "[heap]"
+        || ["//", "[anon", "/memfd:", "/anon_hugepage"]
+            .iter()
+            .any(|begin| name.starts_with(begin))
+}
+
+/// Whether the kernel's name of a mapping is a path: `//anon`, `[vdso]` and what lies only in
+/// memory are not.
+pub fn is_file(name: &str) -> bool {
+    name.starts_with('/')
+        && ![
+            "//",
+            "/memfd:",
+            "/dev/",
+            "/SYSV",
+            "/[aio]",
+            "/anon_hugepage",
+        ]
+        .iter()
+        .any(|other| name.starts_with(other))
+}
+
+/// Opens a regular file; what is in its place by now must not hold us up.
+pub(crate) fn open(path: &Path) -> Option<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)
+        .ok()?;
+    file.metadata().ok()?.is_file().then_some(file)
+}

@@ -1,0 +1,194 @@
+//! Where in a file of code is what?
+//!
+//! Files are those of the programs that were traced: nothing in them is trusted.
+
+use std::fs::File;
+use std::ops::{Deref, Range};
+
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Object, ObjectSection, ObjectSegment};
+
+/// A file's bytes.
+pub(crate) enum Bytes {
+    Mapped(memmap2::Mmap),
+    Copied(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Copied(bytes) => bytes,
+        }
+    }
+}
+
+impl Bytes {
+    pub(crate) fn of(file: &File) -> Option<Self> {
+        // SAFETY: others may write into the file meanwhile: its bytes are only ever read as numbers
+        // that anything may be.
+        unsafe { memmap2::Mmap::map(file) }.ok().map(Self::Mapped)
+    }
+
+    /// The page of calls that need no call, as the kernel maps it into each process of this
+    /// machine's kind.
+    pub(crate) fn of_vdso() -> Option<Self> {
+        // SAFETY: asks for a number of this process.
+        let from = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
+        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        let line = maps.lines().find(|line| line.ends_with(crate::VDSO))?;
+        let (begin, rest) = line.split_once('-')?;
+        let (end, _) = rest.split_once(' ')?;
+        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+        let (begin, end) = (hex(begin)?, hex(end)?);
+        if begin != from || end <= begin {
+            return None;
+        }
+        let length = usize::try_from(end - begin).ok()?;
+        // SAFETY: the kernel has just said that these pages are mapped; they are never taken away.
+        let code = unsafe { std::slice::from_raw_parts(from as *const u8, length) };
+        Some(Self::Copied(code.to_vec()))
+    }
+}
+
+/// A part of a file that is loaded: from which byte, how many, and to which address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub offset: u64,
+    pub length: u64,
+    pub address: u64,
+}
+
+/// The parts of a file that are loaded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Segments(Vec<Segment>);
+
+impl Segments {
+    pub(crate) fn of(parsed: &object::File<'_>) -> Self {
+        let segments = parsed.segments().map(|segment| {
+            let (offset, length) = segment.file_range();
+            Segment {
+                offset,
+                length,
+                address: segment.address(),
+            }
+        });
+        Self(segments.collect())
+    }
+
+    /// The address that its own tables give to a byte of the file.
+    pub(crate) fn address(&self, offset: u64) -> Option<u64> {
+        let within = |s: &&Segment| offset.checked_sub(s.offset).is_some_and(|at| at < s.length);
+        let segment = self.0.iter().find(within)?;
+        segment.address.checked_add(offset - segment.offset)
+    }
+
+    /// The byte of the file at an address, and how many follow it in its segment.
+    pub(crate) fn offset(&self, address: u64) -> Option<(u64, u64)> {
+        let at = |s: &Segment| address.checked_sub(s.address).filter(|at| *at < s.length);
+        let (segment, at) = self.0.iter().find_map(|s| Some((s, at(s)?)))?;
+        Some((segment.offset.checked_add(at)?, segment.length - at))
+    }
+}
+
+/// A part of a file, and to which address it is loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    pub address: u64,
+    range: Range<usize>,
+}
+
+/// What unwinding needs of a file.
+pub(crate) struct Image {
+    bytes: Bytes,
+    pub segments: Segments,
+    pub eh_frame: Option<Section>,
+    pub eh_frame_header: Option<Section>,
+    pub debug_frame: Option<Section>,
+    pub text: Option<Section>,
+    pub go_table: Option<Section>,
+}
+
+impl Image {
+    /// `None` for what is no program for this machine.
+    pub(crate) fn of(bytes: Bytes) -> Option<Self> {
+        let parsed = object::File::parse(&*bytes).ok()?;
+        let native = match () {
+            () if cfg!(target_arch = "x86_64") => object::Architecture::X86_64,
+            () => object::Architecture::Aarch64,
+        };
+        if parsed.architecture() != native || !parsed.is_little_endian() || !parsed.is_64() {
+            return None;
+        }
+        let segments = Segments::of(&parsed);
+        let at = |offset: u64, length: u64, address| {
+            let from = usize::try_from(offset).ok()?;
+            let to = from.checked_add(usize::try_from(length).ok()?)?;
+            let range = from..to.min(bytes.len());
+            (range.start < range.end).then_some(Section { address, range })
+        };
+        let section = |name: &str| {
+            let section = parsed.section_by_name(name)?;
+            let compressed = section.compressed_file_range().ok()?;
+            // What is compressed is no table that a running program needs.
+            (compressed.format == object::CompressionFormat::None).then(|| {
+                at(
+                    compressed.offset,
+                    compressed.uncompressed_size,
+                    section.address(),
+                )
+            })?
+        };
+        let loaded = |address: u64| {
+            let (offset, length) = segments.offset(address)?;
+            at(offset, length, address)
+        };
+        // The loader's own way to it: there also without a table of sections.
+        let eh_frame_header = header_address(&parsed)
+            .and_then(loaded)
+            .or_else(|| section(".eh_frame_hdr"));
+        let eh_frame = section(".eh_frame").or_else(|| {
+            let header = eh_frame_header.as_ref()?;
+            loaded(eh_frame_address(
+                &bytes[header.range.clone()],
+                header.address,
+            )?)
+        });
+        Some(Self {
+            eh_frame,
+            eh_frame_header,
+            debug_frame: section(".debug_frame"),
+            text: section(".text"),
+            go_table: section(".gopclntab").or_else(|| section(".data.rel.ro.gopclntab")),
+            segments,
+            bytes,
+        })
+    }
+
+    pub(crate) fn bytes(&self, section: &Section) -> &[u8] {
+        &self.bytes[section.range.clone()]
+    }
+}
+
+/// Where the program headers say that the table of unwind information lies.
+fn header_address(parsed: &object::File<'_>) -> Option<u64> {
+    let object::File::Elf64(elf) = parsed else {
+        return None;
+    };
+    let endian = elf.elf_header().endian().ok()?;
+    let headers = elf.elf_program_headers().iter();
+    let mut wanted = headers.filter(|it| it.p_type(endian) == object::elf::PT_GNU_EH_FRAME);
+    wanted.next().map(|it| it.p_vaddr(endian))
+}
+
+/// Where the header of the unwind information says that it lies, where it says so as linkers do: by
+/// the distance from that field.
+fn eh_frame_address(header: &[u8], address: u64) -> Option<u64> {
+    let [1, 0x1b, _, _, distance @ ..] = header.get(..8)? else {
+        return None;
+    };
+    let distance = i32::from_le_bytes(distance.try_into().ok()?);
+    address.checked_add(4)?.checked_add_signed(distance.into())
+}

@@ -1,0 +1,140 @@
+//! Which functions are at some addresses, by a table of symbols?
+
+use object::read::SymbolIndex;
+use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolKind};
+
+use crate::demangle::demangled;
+
+/// Names of one function that are compared.
+const MOST_NAMES: usize = 32;
+
+/// How far before `malloc` the C library's own functions of its allocator begin at most, bytes.
+const ALLOCATOR_BYTES: u64 = 0x6000;
+
+/// What a table says of an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The function that it is in.
+    pub function: Option<String>,
+    /// Otherwise the one that begins before it.
+    pub after: Option<String>,
+}
+
+/// The functions that begin last before an address, all at the same one.
+#[derive(Clone, Debug, Default)]
+struct Nearest {
+    from: u64,
+    /// With their bytes; 0 where nobody knows them.
+    symbols: Vec<(SymbolIndex, u64)>,
+}
+
+/// A table of symbols: a million of them, of which few are asked for.
+type Symbols<'d, 'f> = object::SymbolTable<'d, 'f>;
+
+/// What a table of a file says of each address; they are sorted. `None` of a table without functions.
+pub(crate) fn look_up<'d, 'f>(
+    file: &'f object::File<'d>,
+    table: &Symbols<'d, 'f>,
+    addresses: &[u64],
+) -> Option<Vec<Found>> {
+    // What was written in assembly has no length: it ends with its section, `_init` before the
+    // stubs of libraries.
+    let up_to_its_end = |symbol: &object::Symbol<'d, 'f>| {
+        let section = file.section_by_index(symbol.section_index()?).ok()?;
+        let end = section.address().checked_add(section.size())?;
+        end.checked_sub(symbol.address())
+    };
+    let mut nearest = vec![Nearest::default(); addresses.len()];
+    let mut last = None;
+    for symbol in functions(table) {
+        let from = symbol.address();
+        last = last.max(Some(from));
+        let Some(slot) = nearest.get_mut(addresses.partition_point(|one| *one < from)) else {
+            continue;
+        };
+        if slot.symbols.is_empty() || slot.from < from {
+            *slot = Nearest {
+                from,
+                symbols: Vec::new(),
+            };
+        }
+        if slot.from == from && slot.symbols.len() < MOST_NAMES {
+            let length = match symbol.size() {
+                0 => up_to_its_end(&symbol).unwrap_or(0),
+                length => length,
+            };
+            slot.symbols.push((symbol.index(), length));
+        }
+    }
+    let last = last?;
+    let mut before = Nearest::default();
+    let found = addresses.iter().zip(nearest).map(|(address, nearest)| {
+        if !nearest.symbols.is_empty() {
+            before = nearest;
+        }
+        before.at(table, *address, last)
+    });
+    Some(found.collect())
+}
+
+impl Nearest {
+    fn at(&self, table: &Symbols<'_, '_>, address: u64, last: u64) -> Found {
+        // Others may begin there too: of several names the plainest, `free`, not `__libc_free` or
+        // `cfree`.
+        let plainest = |holds: &dyn Fn(u64) -> bool| {
+            let symbols = self.symbols.iter().filter(|(_, length)| holds(*length));
+            let names = symbols.filter_map(|(index, _)| name(&table.symbol_by_index(*index).ok()?));
+            names.min_by_key(|name| (name.starts_with('_'), name.len()))
+        };
+        let holds = |length| match length {
+            0 => address < last,
+            length => address - self.from < length,
+        };
+        match plainest(&holds) {
+            Some(name) => Found {
+                function: Some(demangled(name)),
+                after: None,
+            },
+            None => Found {
+                function: None,
+                after: plainest(&|_| true).map(demangled),
+            },
+        }
+    }
+}
+
+fn functions<'d, 'f>(table: &Symbols<'d, 'f>) -> impl Iterator<Item = object::Symbol<'d, 'f>> {
+    let symbols = table.symbols();
+    symbols.filter(|it| it.kind() == SymbolKind::Text && it.is_definition())
+}
+
+/// Its name without the version to which programs are linked.
+fn name<'d>(symbol: &object::Symbol<'d, '_>) -> Option<&'d str> {
+    let name = symbol.name().ok()?;
+    Some(name.split('@').next().unwrap_or(name))
+}
+
+/// Names as `malloc` what lies without a symbol among the functions behind it: a stripped glibc has
+/// them between what it exports right before and `malloc` itself.
+pub(crate) fn name_allocator(table: &Symbols<'_, '_>, addresses: &[u64], found: &mut [Found]) {
+    // An old hook that programs may call is among them.
+    let named = |symbol: &object::Symbol<'_, '_>| {
+        name(symbol).is_some_and(|name| !name.contains("morecore"))
+    };
+    let mut exported: Vec<_> = functions(table).filter(named).collect();
+    exported.sort_by_key(ObjectSymbol::address);
+    let unnamed = addresses.iter().zip(found);
+    for (address, found) in unnamed.filter(|(_, found)| found.function.is_none()) {
+        let behind = exported.partition_point(|one| one.address() <= *address);
+        let next = exported.get(behind);
+        if next.is_some_and(|next| {
+            next.address() - address <= ALLOCATOR_BYTES
+                && matches!(name(next), Some("malloc" | "__libc_malloc"))
+        }) {
+            *found = Found {
+                function: Some("malloc".to_owned()),
+                after: None,
+            };
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Who called whom, from a thread's registers and a copy of the top of its stack?
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use gimli::UnwindContext;
+
+use crate::cfi::{Rule, Stop, Tables};
+use crate::image::{Bytes, Image};
+use crate::registers::{Registers, dwarf};
+use crate::{Files, Reach, VDSO};
+
+/// Frames that are followed: a copy of 64 KiB holds fewer.
+const MOST_FRAMES: usize = 4_096;
+
+/// Rules that are kept: programs are at a few thousand places.
+const MOST_RULES: usize = 1 << 16;
+
+/// Files whose tables are kept open.
+const MOST_FILES: usize = 1_024;
+
+/// A part of a process's memory that it may execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Its first address.
+    pub from: u64,
+    /// Bytes.
+    pub length: u64,
+    /// The byte of the file at its first address.
+    pub offset: u64,
+    /// Number of the file in [`Files`].
+    pub file: u32,
+}
+
+impl Mapping {
+    /// Whether an address lies in it.
+    pub fn holds(&self, address: u64) -> bool {
+        address
+            .checked_sub(self.from)
+            .is_some_and(|at| at < self.length)
+    }
+}
+
+/// An address as it stays the same from one process to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Number of the file in [`Files`].
+    pub file: u32,
+    /// Whether it is the address to which a call returns: the call is before it.
+    pub returns: bool,
+    /// Byte of the file, of what is no file the address.
+    pub offset: u64,
+}
+
+impl Place {
+    /// The place of an address in a process; later mappings lie over earlier ones.
+    pub fn of(files: &Files, space: &[Mapping], address: u64, returns: bool) -> Self {
+        // The instruction after a call of a function that doesn't return may be another mapping's.
+        let inside = address.saturating_sub(returns.into());
+        let mapping = space.iter().rev().find(|it| it.holds(inside));
+        Self {
+            file: mapping.map_or(crate::NOWHERE, |it| it.file),
+            returns,
+            offset: match mapping {
+                Some(it) if files.is_examined(it.file) => {
+                    address.wrapping_sub(it.from).wrapping_add(it.offset)
+                }
+                _ => address,
+            },
+        }
+    }
+
+    /// The byte of the instruction that is being executed.
+    pub(crate) fn inside(&self) -> u64 {
+        self.offset.saturating_sub(self.returns.into())
+    }
+}
+
+/// A thread's stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// Where the thread is, and who called that, innermost first.
+    pub places: Vec<Place>,
+    /// How far outwards it is known.
+    pub reach: Reach,
+}
+
+/// Follows stacks, and keeps the tables of the files that it met.
+#[derive(Default)]
+pub struct Unwinder {
+    tables: HashMap<u32, Option<Rc<Tables>>>,
+    rules: HashMap<(u32, u64), Option<Rc<Rule>>>,
+    context: UnwindContext<usize>,
+}
+
+impl std::fmt::Debug for Unwinder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unwinder")
+            .field("files", &self.tables.len())
+            .field("rules", &self.rules.len())
+            .finish()
+    }
+}
+
+/// The registers of a frame's caller, and whether that called; or that nothing more is known.
+type Step = Result<(Registers, bool), Reach>;
+
+impl Unwinder {
+    /// Follows the stack of a thread with these registers. `space`: what its process may execute;
+    /// `stack`: a copy of the memory from `stack_address` on, which is where the stack pointer
+    /// points to, or below.
+    pub fn unwind(
+        &mut self,
+        files: &Files,
+        space: &[Mapping],
+        registers: &Registers,
+        stack_address: u64,
+        stack: &[u8],
+    ) -> Chain {
+        let stack = Stack {
+            from: stack_address,
+            bytes: stack,
+        };
+        let mut chain = Chain {
+            places: Vec::new(),
+            reach: Reach::Broken,
+        };
+        let mut registers = registers.clone();
+        let mut returns = false;
+        while let Some(address) = registers.instruction() {
+            if address == 0 && returns {
+                chain.reach = Reach::Root;
+                break;
+            }
+            if chain.places.len() == MOST_FRAMES {
+                chain.reach = Reach::CutOff;
+                break;
+            }
+            let place = Place::of(files, space, address, returns);
+            if returns && place.file == crate::NOWHERE {
+                break;
+            }
+            chain.places.push(place);
+            match self.caller(files, space, &place, &registers, &stack) {
+                Ok(caller) => (registers, returns) = caller,
+                Err(reach) => {
+                    chain.reach = reach;
+                    break;
+                }
+            }
+        }
+        chain
+    }
+
+    fn caller(
+        &mut self,
+        files: &Files,
+        space: &[Mapping],
+        place: &Place,
+        registers: &Registers,
+        stack: &Stack<'_>,
+    ) -> Step {
+        let Some((tables, rule)) = self.rule(files, place) else {
+            return by_frame_pointer(files, space, place, registers, stack);
+        };
+        if rule.is_outermost {
+            return Err(Reach::Root);
+        }
+        match tables.caller(&rule, registers, &|address| stack.word(address)) {
+            // A signal's handler may have a stack of its own.
+            Ok(caller) if rule.is_signal || caller.stack() > registers.stack() => {
+                Ok((caller, !rule.is_signal))
+            }
+            Ok(_) | Err(Stop::Unknown) => Err(Reach::Broken),
+            Err(Stop::NotCopied) => Err(stack.reach_without(registers)),
+        }
+    }
+
+    fn rule(&mut self, files: &Files, place: &Place) -> Option<(Rc<Tables>, Rc<Rule>)> {
+        let tables = self.tables(files, place.file)?;
+        let inside = place.inside();
+        if let Some(known) = self.rules.get(&(place.file, inside)) {
+            return known.clone().map(|rule| (tables, rule));
+        }
+        let address = tables.image.segments.address(inside);
+        let rule = address.and_then(|address| tables.rule(&mut self.context, address));
+        let rule = rule.map(Rc::new);
+        if self.rules.len() == MOST_RULES {
+            self.rules.clear();
+        }
+        self.rules.insert((place.file, inside), rule.clone());
+        rule.map(|rule| (tables, rule))
+    }
+
+    fn tables(&mut self, files: &Files, file: u32) -> Option<Rc<Tables>> {
+        if let Some(known) = self.tables.get(&file) {
+            return known.clone();
+        }
+        let bytes = match files.name(file) {
+            VDSO => Bytes::of_vdso(),
+            _ => files.open(file).and_then(|file| Bytes::of(&file)),
+        };
+        let tables = bytes.and_then(Image::of).map(Tables::of).map(Rc::new);
+        if self.tables.len() == MOST_FILES {
+            self.tables.clear();
+        }
+        self.tables.insert(file, tables.clone());
+        tables
+    }
+}
+
+/// Code without tables: what compilers made at run time, and little that was written in assembly.
+fn by_frame_pointer(
+    files: &Files,
+    space: &[Mapping],
+    place: &Place,
+    registers: &Registers,
+    stack: &Stack<'_>,
+) -> Step {
+    let (Some(pointer), Some(frame)) = (registers.stack(), registers.get(dwarf::FRAME)) else {
+        return Err(Reach::Broken);
+    };
+    let is_code = |address: u64| Place::of(files, space, address, true).file != crate::NOWHERE;
+    let to = |frame: Option<u64>, pointer: u64, address: u64| {
+        let mut caller = Registers::default();
+        caller.set(dwarf::FRAME, frame);
+        caller.set(dwarf::STACK, Some(pointer));
+        caller.set(dwarf::INSTRUCTION, Some(address));
+        (caller, true)
+    };
+    // A function that calls none needs no frame: of files' code, written in assembly, most have none.
+    let leaf = || {
+        let address = stack.word(pointer).filter(|address| is_code(*address))?;
+        Some(to(Some(frame), pointer.checked_add(8)?, address))
+    };
+    if !place.returns
+        && files.is_examined(place.file)
+        && let Some(step) = leaf()
+    {
+        return Ok(step);
+    }
+    if frame == 0 && place.returns {
+        return Err(Reach::Root);
+    }
+    if frame >= pointer
+        && let Some(behind) = frame.checked_add(16)
+    {
+        match (stack.word(frame), stack.word(behind - 8)) {
+            (_, Some(0)) => return Err(Reach::Root),
+            (caller, Some(address)) if is_code(address) => return Ok(to(caller, behind, address)),
+            (_, None) if stack.ends_before(behind) => return Err(Reach::CutOff),
+            _ => {}
+        }
+    }
+    match leaf() {
+        Some(step) if !place.returns => Ok(step),
+        _ => Err(Reach::Broken),
+    }
+}
+
+/// A copy of memory.
+struct Stack<'s> {
+    from: u64,
+    bytes: &'s [u8],
+}
+
+/// How far above a copy the rest of its stack may lie: threads have 8 MiB, some more.
+const LARGEST_STACK: u64 = 1 << 30;
+
+impl Stack<'_> {
+    fn word(&self, address: u64) -> Option<u64> {
+        let at = usize::try_from(address.checked_sub(self.from)?).ok()?;
+        let bytes = self.bytes.get(at..at.checked_add(8)?)?;
+        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+    }
+
+    /// Whether the copy ends before this address, which may be of the same stack.
+    fn ends_before(&self, address: u64) -> bool {
+        let end = self.from.saturating_add(self.bytes.len() as u64);
+        address > end && address - end < LARGEST_STACK
+    }
+
+    /// How far a stack is known where memory that is needed next was not copied.
+    fn reach_without(&self, registers: &Registers) -> Reach {
+        match registers.stack() {
+            Some(pointer) if pointer >= self.from && !self.bytes.is_empty() => Reach::CutOff,
+            _ => Reach::Broken,
+        }
+    }
+}

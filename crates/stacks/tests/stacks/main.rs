@@ -1,0 +1,5 @@
+//! Stacks of real programs, stopped at a place that is known, against the calls that led there.
+#![cfg(target_arch = "x86_64")]
+
+mod stopped;
+mod unwinding;
