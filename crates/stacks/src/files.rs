@@ -74,10 +74,25 @@ impl Files {
         number
     }
 
+    /// Takes the files of others, and says which numbers theirs have here.
+    pub fn absorb(&mut self, others: &Files) -> Vec<u32> {
+        let others = others.files.iter();
+        others
+            .map(|(key, _)| self.number(&key.name, key.inode, key.maker.unwrap_or(0)))
+            .collect()
+    }
+
     /// The kernel's name of a file; empty for [`NOWHERE`].
     pub fn name(&self, number: u32) -> &str {
         let file = self.files.get(number as usize);
         file.map_or("", |(key, _)| &key.name)
+    }
+
+    /// Its inode; 0 of what is no file.
+    pub fn inode(&self, number: u32) -> u64 {
+        self.files
+            .get(number as usize)
+            .map_or(0, |(key, _)| key.inode)
     }
 
     /// Of code that a process made while it ran, the process.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::stacks::StackPool;
+
 /// Where a standard descriptor of the command leads.
 #[derive(Debug, Default)]
 pub enum Io {
@@ -81,6 +83,9 @@ pub struct TraceOptions {
     /// (kernel and perf tier): each takes 1 to 3 us, and 25 to 50 in a virtual machine within
     /// another.
     pub profile: Option<Duration>,
+    /// Where stacks come together of what is sampled for [`TraceOptions::profile`], and in the kernel
+    /// and ptrace tier of calls; none are copied where this is absent.
+    pub stacks: Option<StackPool>,
     /// A Go program whose goroutines' waits for mutexes are recorded (kernel tier): 1 to 2 us for
     /// each wait.
     pub mutexes_of: Option<PathBuf>,
@@ -112,6 +117,7 @@ impl Default for TraceOptions {
             entries: true,
             fault_times: true,
             profile: None,
+            stacks: None,
             mutexes_of: None,
             // 10 000 to 50 000 records between two readings 10 ms apart.
             ring_bytes: 4 << 20,

@@ -43,6 +43,7 @@ mod result;
 mod rights;
 mod sample;
 mod spawn;
+mod stacks;
 mod uses;
 mod watch;
 
@@ -64,6 +65,7 @@ pub use result::{
     Tier, Trace, is_of_withheld_rights,
 };
 pub use sample::NO_CALLS;
+pub use stacks::StackPool;
 pub use uses::{Flow, Moved, UseRow};
 
 /// Runs the command to its end under this tier and reports what was seen.
@@ -81,10 +83,13 @@ pub fn trace(
     let mut seen = match tier {
         Tier::Kernel => kernel::observe(command, options),
         Tier::Perf | Tier::Sample => sample::observe(command, tier, options),
-        // It asks at each stop.
-        Tier::Ptrace => return ptrace::observe(command, options),
+        Tier::Ptrace => ptrace::observe(command, options),
     }?;
-    rights::note_those_withheld(&mut seen, command.cwd.as_deref());
+    // The ptrace tier asks at each stop.
+    if tier != Tier::Ptrace {
+        rights::note_those_withheld(&mut seen, command.cwd.as_deref());
+    }
+    options.stacks.iter().for_each(|pool| pool.traced(&seen));
     Ok(seen)
 }
 
@@ -109,5 +114,9 @@ pub fn trace_group(
         Tier::Ptrace => Err(TraceError::Group),
     }?;
     rights::note_those_withheld(&mut seen.trace, folder.as_deref());
+    options
+        .stacks
+        .iter()
+        .for_each(|pool| pool.traced(&seen.trace));
     Ok(seen)
 }

@@ -75,11 +75,13 @@ pub fn attach(
     tier: Tier,
     options: &TraceOptions,
 ) -> Result<Trace, TraceError> {
-    match tier {
+    let seen = match tier {
         Tier::Kernel => kernel::attach(target, time, options),
         Tier::Perf | Tier::Sample => sample::attach(target, time, tier, options),
         Tier::Ptrace => Err(AttachError::Stops.into()),
-    }
+    }?;
+    options.stacks.iter().for_each(|pool| pool.traced(&seen));
+    Ok(seen)
 }
 
 /// From now on, for so long.

@@ -128,7 +128,8 @@ impl Gathering {
     /// Begins what is beside the programs: samples of these held processes and of what they make,
     /// and of waits for mutexes.
     pub(super) fn begin(collector: Collector, roots: &[u32], options: &TraceOptions) -> Self {
-        let sampling = |period| MachineWide::begin(roots, period);
+        let stacks = options.stacks.as_ref();
+        let sampling = |period| MachineWide::begin(roots, period, stacks);
         let (profile, unprofiled) = or_why(options.profile.map(sampling).transpose());
         let probes = options.mutexes_of.as_deref().map(Mutexes::begin);
         let (mutexes, unprobed) = or_why(probes.transpose().map(Option::flatten));
@@ -202,13 +203,14 @@ impl Gathering {
                 ));
             }
         }
-        trace.profile = self.profile.map(|seen| seen.finish().into_profile());
         // The clock samples every process.
+        let is_ours = |pid: u32| !with_rights.contains(&pid);
+        trace.profile = self.profile.map(|seen| seen.finish(is_ours));
         let functions = trace
             .profile
             .iter_mut()
             .map(|profile| &mut profile.functions);
-        functions.for_each(|rows| rows.retain(|row| !with_rights.contains(&row.pid)));
+        functions.for_each(|rows| rows.retain(|row| is_ours(row.pid)));
         let lost = trace.profile.as_ref().map_or(0, |profile| profile.lost);
         if lost > 0 {
             trace.not_visible.push(format!(

@@ -9,6 +9,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
+use fathom_stacks::Registers;
+
 const TYPE_SOFTWARE: u32 = 1;
 const TYPE_TRACEPOINT: u32 = 2;
 const FLAG_FD_CLOEXEC: u64 = 8;
@@ -64,8 +66,13 @@ const WHEN: u64 = 1 << 2;
 
 /// Likewise: registers of the user's code.
 const USER_REGISTERS: u64 = 1 << 12;
+/// Likewise: a copy of the user's stack.
+const USER_STACK: u64 = 1 << 13;
 /// Likewise: the event's number, at the front.
 const EVENT: u64 = 1 << 16;
+
+/// Of a stack in a record, with room for the rest of it.
+const MOST_STACK: u32 = 63 << 10;
 
 /// Which threads are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +146,25 @@ impl Attributes {
                 | flag::CLOCK,
             ..Self::software(event)
         }
+    }
+
+    /// Each sample has registers and a copy of the stack of at most so many bytes; 0 for none.
+    pub(crate) fn with_stacks(self, bytes: u32) -> Self {
+        match bytes {
+            0 => self,
+            _ => Self {
+                sample_type: self.sample_type | USER_REGISTERS | USER_STACK,
+                user_registers: Registers::PERF_MASK,
+                // A record's length has 16 bits.
+                user_stack: bytes.min(MOST_STACK).next_multiple_of(8),
+                ..self
+            },
+        }
+    }
+
+    /// Whether samples have stacks.
+    pub(crate) fn has_stacks(&self) -> bool {
+        self.user_stack > 0
     }
 
     /// An event that is recorded whenever a thread is at this byte of this file: the event's

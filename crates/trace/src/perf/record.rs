@@ -1,7 +1,9 @@
 //! What does a record say?
 //!
 //! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread
-//! and time at its end, samples with the address before that.
+//! and time at its end; samples have them behind the address.
+
+use fathom_stacks::Registers;
 
 const LOST: u32 = 2;
 const COMM: u32 = 3;
@@ -53,8 +55,14 @@ pub(crate) enum What {
         /// Of the file; 0 of what is none.
         inode: u64,
     },
-    /// A thread was at this address of its own code when its clock struck.
-    Sampled { pid: u32, tid: u32, address: u64 },
+    /// A thread was at this address of its own code when its clock struck, with a copy of its stack
+    /// if that was asked for.
+    Sampled {
+        pid: u32,
+        tid: u32,
+        address: u64,
+        stack: Option<Box<StackCopy>>,
+    },
     /// A thread is on a CPU.
     In { tid: u32 },
     /// A thread is off the CPU; `able` to run if the scheduler took it away.
@@ -63,11 +71,22 @@ pub(crate) enum What {
     Lost(u64),
 }
 
+/// What a thread's registers held, and what was on its stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StackCopy {
+    pub registers: Registers,
+    /// From the stack pointer on.
+    pub bytes: Box<[u8]>,
+}
+
 /// Reads a record; `None` for kinds that nobody asked for, and for what is cut.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     let (header, rest) = bytes.split_at_checked(HEADER)?;
     let kind = u32_at(header, 0)?;
     let flags = u16::from_ne_bytes(header[4..6].try_into().ok()?);
+    if kind == SAMPLE {
+        return sample(rest);
+    }
     let (body, trailer) = rest.split_at_checked(rest.len().checked_sub(TRAILER)?)?;
     let tid = u32_at(trailer, 4)?;
     let at = u64_at(trailer, 8)?;
@@ -100,15 +119,48 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
             offset: u64_at(body, 24)?,
             inode: u64_at(body, 40)?,
         },
-        SAMPLE => What::Sampled {
-            pid: u32_at(trailer, 0)?,
-            tid,
-            address: u64_at(body, 0)?,
-        },
         LOST => What::Lost(u64_at(body, 8)?),
         _ => return None,
     };
     Some(Record { at, what })
+}
+
+/// An address, a process with its thread and a time; then, if they were asked for, registers and a
+/// copy of the stack, each behind what says how much there is.
+fn sample(bytes: &[u8]) -> Option<Record> {
+    /// Registers of a 64-bit program.
+    const ABI_64: u64 = 2;
+    const NO_REGISTERS: u64 = 0;
+    const WORD: usize = size_of::<u64>();
+    let (front, rest) = bytes.split_at_checked(3 * WORD)?;
+    let copy = || {
+        let abi = u64_at(rest, 0)?;
+        let count = match abi {
+            NO_REGISTERS => 0,
+            _ => Registers::PERF_MASK.count_ones() as usize,
+        };
+        let values = (1..=count).map(|number| u64_at(rest, number * WORD));
+        let values = values.collect::<Option<Vec<u64>>>()?;
+        let stack = rest.get((1 + count) * WORD..)?;
+        let size = usize::try_from(u64_at(stack, 0)?).ok()?;
+        // Behind the space for the copy stands how much of it could be read.
+        let behind = size.checked_add(WORD)?;
+        let copied = u64_at(stack, behind).unwrap_or(0).min(size as u64) as usize;
+        let bytes = stack.get(WORD..behind)?.get(..copied)?;
+        (abi == ABI_64).then(|| StackCopy {
+            registers: Registers::of_perf(Registers::PERF_MASK, values),
+            bytes: bytes.into(),
+        })
+    };
+    Some(Record {
+        at: u64_at(front, 2 * WORD)?,
+        what: What::Sampled {
+            pid: u32_at(front, WORD)?,
+            tid: u32_at(front, WORD + 4)?,
+            address: u64_at(front, 0)?,
+            stack: copy().map(Box::new),
+        },
+    })
 }
 
 /// Takes what happened before this time, in its order: each CPU writes its own in turn.
@@ -207,12 +259,33 @@ mod tests {
 
     #[test]
     fn samples_say_who_was_where() {
-        let reported = What::Sampled {
+        let reported = |stack| What::Sampled {
             pid: 70,
             tid: 71,
             address: 5,
+            stack,
         };
-        assert_eq!(what(SAMPLE, 0, &numbers(&[5, 0])), reported);
+        let who = record(SAMPLE, 0, &numbers(&[5, 0]));
+        let of = |bytes: &[u8]| parse(bytes).map(|record| record.what);
+        assert_eq!(of(&who), Some(reported(None)));
+        let values: Vec<u64> = (100..100 + u64::from(Registers::PERF_MASK.count_ones())).collect();
+        let with = |abi: u64, copied: u64| {
+            let words = [&[abi][..], &values, &[16, 1, 2, copied]].concat();
+            let words = words.iter().flat_map(|word| word.to_ne_bytes());
+            who.iter().copied().chain(words).collect::<Vec<u8>>()
+        };
+        let copy = |bytes: &[u64]| {
+            let bytes = bytes.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let registers = Registers::of_perf(Registers::PERF_MASK, values.iter().copied());
+            Some(Box::new(StackCopy { registers, bytes }))
+        };
+        assert_eq!(of(&with(2, 16)), Some(reported(copy(&[1, 2]))));
+        assert_eq!(of(&with(2, 8)), Some(reported(copy(&[1]))));
+        // A 32-bit program's, and one that ends before its own length.
+        assert_eq!(of(&with(1, 16)), Some(reported(None)));
+        let mut cut = with(2, 16);
+        cut.truncate(cut.len() - 16);
+        assert_eq!(of(&cut), Some(reported(None)));
     }
 
     #[test]
@@ -234,6 +307,7 @@ mod tests {
             record(COMM, EXEC, b"12345678name\0\0\0\0"),
             record(MMAP2, 0, &mapped),
             record(SAMPLE, 0, &[9; 8]),
+            [record(SAMPLE, 0, &[9; 8]), vec![2; 1 << 9]].concat(),
             record(LOST, 0, &[9; 16]),
         ];
         crate::mutations::survives(&records, 1 << 10, |bytes| _ = parse(bytes));

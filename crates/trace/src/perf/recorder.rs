@@ -15,11 +15,13 @@ use crate::command::TraceOptions;
 use crate::error::TraceError;
 use crate::profile::PcSamples;
 use crate::result::Trace;
+use crate::stacks::StackPool;
 use crate::watch::now;
 
 /// What a user may lock by default is 516 KiB for each CPU: 128 pages and one. Less is tried where
 /// less is left.
-const PAGES: [usize; 5] = [128, 64, 32, 16, 8];
+const PAGES: usize = 128;
+const LEAST_PAGES: usize = 8;
 
 /// The records of some held commands and of all that they make.
 #[derive(Debug)]
@@ -45,9 +47,8 @@ impl Recorder {
     /// # Errors
     /// [`TraceError::NotAllowed`] where the system forbids it, [`TraceError::System`] else.
     pub(crate) fn attach(pids: &[u32], options: &TraceOptions) -> Result<Self, TraceError> {
-        let samples = options.profile.map(|period| PcSamples::at(pids, period));
         Ok(Self {
-            samples,
+            samples: samples(pids, options),
             ..Self::attach_to(pids, options)?
         })
     }
@@ -58,7 +59,12 @@ impl Recorder {
     /// # Errors
     /// Those of [`Recorder::attach`].
     pub(crate) fn attach_to(tids: &[u32], options: &TraceOptions) -> Result<Self, TraceError> {
-        let attributes = Attributes::recording(options.profile, flag::INHERIT | flag::SWITCHES);
+        let stacks = options
+            .stacks
+            .as_ref()
+            .filter(|_| options.profile.is_some());
+        let attributes = Attributes::recording(options.profile, flag::INHERIT | flag::SWITCHES)
+            .with_stacks(stacks.map_or(0, StackPool::bytes_to_copy));
         let distance = options.sample_period.as_nanos() as u64;
         let mut recorder = Self {
             attributes,
@@ -68,7 +74,7 @@ impl Recorder {
             later: Vec::new(),
             later_waits: Vec::new(),
             timelines: ThreadTimelines::new(now(), distance, options.timeline),
-            samples: options.profile.map(|period| PcSamples::at(&[], period)),
+            samples: samples(&[], options),
         };
         for tid in tids {
             recorder.open(*tid).map_err(refused)?;
@@ -98,6 +104,7 @@ impl Recorder {
 
     /// An event for each CPU; those of a CPU share a ring. A thread that has ended has none.
     fn open(&mut self, tid: u32) -> io::Result<()> {
+        let stacks = self.attributes.has_stacks();
         for cpu in event::cpus() {
             let event = match event::open(&self.attributes, Watched::Thread(tid), cpu) {
                 Ok(Some(event)) => event,
@@ -108,7 +115,8 @@ impl Recorder {
             match self.leaders.iter().find(|leader| leader.0 == cpu) {
                 Some((_, leader)) => event::tell_into(&event, *leader)?,
                 None => {
-                    self.rings.push(map(&event)?);
+                    self.rings
+                        .push(Ring::map_most(&event, PAGES, LEAST_PAGES, stacks)?);
                     self.leaders.push((cpu, event.as_raw_fd()));
                 }
             }
@@ -160,13 +168,13 @@ impl Recorder {
     /// Takes everything up to this time in its order.
     fn take_until(&mut self, reported: u64) {
         let mut waits = std::mem::take(&mut self.later_waits).into_iter().peekable();
-        for record in record::take_until(&mut self.later, reported) {
+        for mut record in record::take_until(&mut self.later, reported) {
             while let Some(sample) = waits.next_if(|sample| sample.to < record.at) {
                 self.timelines.saw(sample);
             }
             self.samples
                 .iter_mut()
-                .for_each(|samples| samples.take(&record));
+                .for_each(|samples| samples.take(&mut record));
             self.timelines.take(record);
         }
         self.later_waits = waits.collect();
@@ -190,7 +198,7 @@ impl Recorder {
             self.timelines.saw(sample);
         }
         self.timelines.fill(end, refused, trace);
-        trace.profile = self.samples.map(PcSamples::into_profile);
+        trace.profile = self.samples.map(|samples| samples.finish(|_| true));
     }
 }
 
@@ -229,6 +237,12 @@ impl News {
     }
 }
 
+/// At own code of these processes, if it was asked for.
+fn samples(pids: &[u32], options: &TraceOptions) -> Option<PcSamples> {
+    let period = options.profile?;
+    Some(PcSamples::at(pids, period).with_stacks(options.stacks.clone()))
+}
+
 fn refused(error: io::Error) -> TraceError {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => TraceError::NotAllowed(
@@ -240,17 +254,6 @@ fn refused(error: io::Error) -> TraceError {
             error,
         },
     }
-}
-
-fn map(event: &OwnedFd) -> io::Result<Ring> {
-    let mut last = io::ErrorKind::OutOfMemory.into();
-    for pages in PAGES {
-        match Ring::map(event, pages) {
-            Ok(ring) => return Ok(ring),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 #[cfg(test)]

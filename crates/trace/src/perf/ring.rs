@@ -7,12 +7,21 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::event;
+
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 const HEADER: usize = 8;
 
 /// A CPU that is reading its clock for a record has written it this much later.
 pub(crate) const WRITING_NS: u64 = 500_000;
+
+/// Pages of a buffer with copies of stacks: 32 KiB 250 times a second are 8 MiB, and who reads may
+/// have to wait for a CPU. Where a user may lock no more than the usual 516 KiB for each CPU there
+/// are 128.
+const MOST_OF_STACKS: usize = 512;
+/// Pages of the buffers of all CPUs.
+const MOST_OF_ALL: usize = 4_096;
 
 /// An event's buffer, mapped into this process.
 #[derive(Debug)]
@@ -52,6 +61,30 @@ impl Ring {
             size: page * pages,
             record: Vec::new(),
         })
+    }
+
+    /// The same, with as many of these pages as there is memory for: half of them and so on, but
+    /// at least `least`. More than `most` for records with `stacks`.
+    ///
+    /// # Errors
+    /// Those of [`Ring::map`] with the least.
+    pub(crate) fn map_most(
+        event: &OwnedFd,
+        most: usize,
+        least: usize,
+        stacks: bool,
+    ) -> io::Result<Self> {
+        let cpus = event::cpus().len().next_power_of_two();
+        let mut pages = match stacks {
+            true => (MOST_OF_ALL / cpus).clamp(most, MOST_OF_STACKS.max(most)),
+            false => most,
+        };
+        loop {
+            match Self::map(event, pages) {
+                Err(_) if pages > least => pages /= 2,
+                outcome => return outcome,
+            }
+        }
     }
 
     /// Hands every complete record to `take`, oldest first.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::elf::Elf;
-use super::pc_samples::{self, Place};
+use fathom_stacks::{VDSO, is_file, is_made_at_run_time};
+
+use super::pc_samples::Place;
 use super::{FunctionRow, PcSamples, Profile, perf_map};
 
 /// Who spins is seen at the same few instructions again and again.
@@ -13,7 +15,7 @@ const OFTEN: u64 = 5;
 const MOST_ROWS: usize = 20_000;
 
 /// Process, thread, number of the file, and function.
-type Key = (u32, u32, Option<usize>, Option<String>);
+type Key = (u32, u32, u32, Option<String>);
 
 impl PcSamples {
     /// Names of what programs made themselves, by process and address, as far as they wrote them
@@ -32,27 +34,35 @@ impl PcSamples {
             .collect()
     }
 
-    /// Names the functions by the symbols of their files as they are now.
-    pub(crate) fn into_profile(self) -> Profile {
-        let mut by_file: BTreeMap<Option<usize>, Vec<(Place, u64)>> = BTreeMap::new();
+    /// The functions by the symbols of their files as they are now. Stacks of the processes that
+    /// `is_ours` accepts go to their pool.
+    pub(crate) fn finish(mut self, is_ours: impl Fn(u32) -> bool) -> Profile {
+        self.reported_until(u64::MAX);
+        if let Some(stacks) = self.stacks.take() {
+            stacks.finish(&self.spaces.files, is_ours);
+        }
+        self.profile()
+    }
+
+    fn profile(&self) -> Profile {
+        let mut by_file: BTreeMap<u32, Vec<(Place, u64)>> = BTreeMap::new();
         for (place, count) in self.places() {
             by_file.entry(place.file).or_default().push((*place, count));
         }
         let mut rows: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
         for (file, places) in by_file {
-            let (name, inode) = self.file(file);
-            let elf = match pc_samples::VDSO == name {
+            let files = &self.spaces.files;
+            let (name, inode) = (files.name(file), files.inode(file));
+            let elf = match VDSO == name {
                 true => Elf::of_vdso(),
-                false => pc_samples::is_file(name)
-                    .then(|| Elf::open(name, inode))
-                    .flatten(),
+                false => is_file(name).then(|| Elf::open(name, inode)).flatten(),
             };
             let offsets: Vec<u64> = places.iter().map(|(place, _)| place.offset).collect();
             let named = match &elf {
                 Some(elf) => elf.functions_at(&offsets),
                 None => HashMap::new(),
             };
-            let made = match pc_samples::is_made_at_run_time(name) {
+            let made = match is_made_at_run_time(name) {
                 true => self.made_at_run_time(&places),
                 false => HashMap::new(),
             };
@@ -70,7 +80,7 @@ impl PcSamples {
         let row = |((pid, tid, file, function), (samples, spins))| FunctionRow {
             pid,
             tid,
-            file: self.file(file).0.to_owned(),
+            file: self.spaces.files.name(file).to_owned(),
             function,
             samples,
             spins,
@@ -80,7 +90,7 @@ impl PcSamples {
         functions.truncate(MOST_ROWS);
         Profile {
             period_ns: self.period_ns,
-            lost: self.lost,
+            lost: self.spaces.lost,
             functions,
         }
     }

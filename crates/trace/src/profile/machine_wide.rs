@@ -7,15 +7,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 
+use super::Profile;
 use super::pc_samples::PcSamples;
 use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, Record};
 use crate::perf::ring::{Ring, WRITING_NS};
+use crate::stacks::{StackCollector, StackPool};
 use crate::watch::now;
 
 /// Of a CPU's buffer: some thousand records between two readings 10 ms apart.
 const PAGES: usize = 32;
-
 /// Events on all CPUs, closed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct MachineWide {
@@ -31,12 +32,17 @@ impl MachineWide {
     ///
     /// # Errors
     /// The kernel's: `EACCES` or `EPERM` without `CAP_PERFMON`, `EMFILE` without free descriptors.
-    pub(crate) fn begin(roots: &[u32], period: Duration) -> io::Result<Self> {
-        let attributes = Attributes::recording(Some(period), flag::EXCLUDE_IDLE);
+    pub(crate) fn begin(
+        roots: &[u32],
+        period: Duration,
+        stacks: Option<&StackPool>,
+    ) -> io::Result<Self> {
+        let bytes = stacks.map_or(0, StackPool::bytes_to_copy);
+        let attributes = Attributes::recording(Some(period), flag::EXCLUDE_IDLE).with_stacks(bytes);
         let (mut rings, mut events) = (Vec::new(), Vec::new());
         for cpu in event::cpus() {
             if let Some(event) = event::open(&attributes, Watched::Any, cpu)? {
-                rings.push(Ring::map(&event, PAGES)?);
+                rings.push(Ring::map_most(&event, PAGES, PAGES, stacks.is_some())?);
                 events.push(event);
             }
         }
@@ -44,13 +50,19 @@ impl MachineWide {
             rings,
             _events: events,
             later: Vec::new(),
-            samples: PcSamples::at(roots, period),
+            samples: PcSamples::at(roots, period).with_stacks(stacks.cloned()),
         })
     }
 
     /// Samples of these processes, too, which run already: see [`PcSamples::attach`].
     pub(crate) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         self.samples.attach(pids, since);
+    }
+
+    #[allow(dead_code)] // what copies stacks in the kernel comes next
+    /// Where stacks that others copied are to be put; `None` where none are wanted.
+    pub(crate) fn stacks(&mut self) -> Option<&mut StackCollector> {
+        self.samples.stacks()
     }
 
     /// Takes what was recorded since.
@@ -64,15 +76,16 @@ impl MachineWide {
     }
 
     fn take_until(&mut self, reported: u64) {
-        for record in record::take_until(&mut self.later, reported) {
-            self.samples.take(&record);
+        for mut record in record::take_until(&mut self.later, reported) {
+            self.samples.take(&mut record);
         }
+        self.samples.reported_until(reported);
     }
 
-    /// Everything that was seen. The commands have ended.
-    pub(crate) fn finish(mut self) -> PcSamples {
+    /// Everything that was seen: see [`PcSamples::finish`]. The commands have ended.
+    pub(crate) fn finish(mut self, is_ours: impl Fn(u32) -> bool) -> Profile {
         self.read();
         self.take_until(u64::MAX);
-        self.samples
+        self.samples.finish(is_ours)
     }
 }

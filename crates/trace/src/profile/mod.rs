@@ -12,6 +12,7 @@ mod go_table;
 mod machine_wide;
 mod pc_samples;
 mod perf_map;
+pub(crate) mod spaces;
 mod spin;
 mod symbol_table;
 
@@ -57,6 +58,6 @@ impl FunctionRow {
     /// Whether the kernel's name of its file is one of memory into which a program can have written
     /// code.
     pub fn is_made_at_run_time(&self) -> bool {
-        pc_samples::is_made_at_run_time(&self.file)
+        fathom_stacks::is_made_at_run_time(&self.file)
     }
 }

@@ -1,0 +1,205 @@
+//! Which file was mapped where in which process of a tree?
+
+use std::collections::HashMap;
+use std::fs;
+use std::rc::Rc;
+
+use fathom_stacks::{Files, Mapping};
+
+use crate::perf::record::{Record, What};
+
+/// Processes that are read again after a loss: each takes about 0.1 ms.
+const MOST_READ_AGAIN: usize = 64;
+
+/// Of one process; programs have ten to some hundred.
+const MOST_MAPPINGS: usize = 4_096;
+
+/// What is mapped in a process at a time; later ones lie over earlier ones.
+pub(crate) type Mapped = Rc<Vec<Mapping>>;
+
+/// A process of the tree.
+#[derive(Clone, Debug)]
+struct Space {
+    /// Shared with whom it was made by, until one of them changes it.
+    mapped: Mapped,
+    /// Threads that have not ended.
+    threads: usize,
+}
+
+/// The mappings of some processes and of all that they make, as they are now.
+#[derive(Debug, Default)]
+pub(crate) struct Spaces {
+    spaces: HashMap<u32, Space>,
+    pub(super) files: Files,
+    /// Records that found their buffer full.
+    pub(super) lost: u64,
+}
+
+impl Spaces {
+    /// Of these processes, which have nothing mapped, and of those that they make from now on.
+    pub(crate) fn of(roots: &[u32]) -> Self {
+        let space = |pid: &u32| {
+            let space = Space {
+                mapped: Rc::default(),
+                threads: 1,
+            };
+            (*pid, space)
+        };
+        Self {
+            spaces: roots.iter().map(space).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Of this process, too, which runs already, with what it has mapped.
+    pub(super) fn attach(&mut self, pid: u32) {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+        let threads = tasks.map_or(1, Iterator::count);
+        let mapped = Rc::default();
+        self.spaces.insert(pid, Space { mapped, threads });
+        self.read(pid);
+    }
+
+    fn read(&mut self, pid: u32) {
+        let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let maps = String::from_utf8_lossy(&maps);
+        for what in maps.lines().filter_map(|line| executable(pid, line)) {
+            self.take(&Record { at: 0, what });
+        }
+    }
+
+    /// Records were lost, and any of them may have mapped something else: what counts is what is
+    /// mapped now. Better no name than a wrong one where that can't be read.
+    fn read_again(&mut self) {
+        for space in self.spaces.values_mut() {
+            space.mapped = Rc::default();
+        }
+        let pids: Vec<u32> = self.spaces.keys().copied().take(MOST_READ_AGAIN).collect();
+        pids.into_iter().for_each(|pid| self.read(pid));
+    }
+
+    /// What a process has mapped; `None` if it isn't of the tree.
+    pub(crate) fn mapped(&self, pid: u32) -> Option<&Mapped> {
+        self.spaces.get(&pid).map(|space| &space.mapped)
+    }
+
+    /// Takes what happened next. What is not of the tree is passed over.
+    pub(crate) fn take(&mut self, record: &Record) {
+        match &record.what {
+            What::Begun { pid, parent, .. } if pid == parent => {
+                if let Some(space) = self.spaces.get_mut(pid) {
+                    space.threads += 1;
+                }
+            }
+            What::Begun { pid, parent, .. } => match self.spaces.get(parent) {
+                Some(space) => {
+                    let mapped = Rc::clone(&space.mapped);
+                    self.spaces.insert(*pid, Space { mapped, threads: 1 });
+                }
+                // Its number may have been that of one of ours.
+                None => {
+                    self.spaces.remove(pid);
+                }
+            },
+            What::Ended { pid, .. } => {
+                if let Some(space) = self.spaces.get_mut(pid) {
+                    space.threads = space.threads.saturating_sub(1);
+                    if space.threads == 0 {
+                        self.spaces.remove(pid);
+                    }
+                }
+            }
+            What::Named {
+                pid, exec: true, ..
+            } => {
+                if let Some(space) = self.spaces.get_mut(pid) {
+                    // Its other threads are gone.
+                    (space.mapped, space.threads) = (Rc::default(), 1);
+                }
+            }
+            What::Mapped {
+                pid,
+                path,
+                from,
+                length,
+                offset,
+                inode,
+            } if self.spaces.contains_key(pid) => {
+                let mapping = Mapping {
+                    from: *from,
+                    length: *length,
+                    offset: *offset,
+                    file: self.files.number(path, *inode, *pid),
+                };
+                self.map(*pid, mapping);
+            }
+            What::Lost(records) => {
+                self.lost += records;
+                self.read_again();
+            }
+            _ => {}
+        }
+    }
+
+    fn map(&mut self, pid: u32, mapping: Mapping) {
+        let Some(space) = self.spaces.get_mut(&pid) else {
+            return;
+        };
+        let mapped = Rc::make_mut(&mut space.mapped);
+        mapped.retain(|under| !is_covered(under, &mapping));
+        if mapped.len() < MOST_MAPPINGS {
+            mapped.push(mapping);
+        }
+    }
+}
+
+/// Whether a mapping lies wholly in another's place.
+fn is_covered(under: &Mapping, over: &Mapping) -> bool {
+    let end = |m: &Mapping| m.from.saturating_add(m.length);
+    over.from <= under.from && end(under) <= end(over)
+}
+
+/// A line of `/proc/PID/maps` of what can be executed, as the kernel would have recorded it:
+/// `7f12c000-7f12d000 r-xp 00001000 08:01 1234    /lib/libc.so.6`.
+fn executable(pid: u32, line: &str) -> Option<What> {
+    let mut fields = line.splitn(6, ' ');
+    let (from, to) = fields.next()?.split_once('-')?;
+    let rights = fields.next()?;
+    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+    let offset = hexadecimal(fields.next()?)?;
+    let inode = fields.nth(1)?.parse().ok()?;
+    let path = fields.next().unwrap_or_default().trim_start();
+    let from = hexadecimal(from)?;
+    rights.contains('x').then_some(What::Mapped {
+        pid,
+        path: if path.is_empty() { "//anon" } else { path }.to_owned(),
+        from,
+        length: hexadecimal(to)?.checked_sub(from)?,
+        offset,
+        inode,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_maps_is_a_mapping_if_it_can_be_executed() {
+        let of = |line| executable(10, line);
+        let code = "4000-5000 r-xp 00001000 08:01 7                   /lib/a b.so";
+        let expected = What::Mapped {
+            pid: 10,
+            path: "/lib/a b.so".to_owned(),
+            from: 0x4000,
+            length: 0x1000,
+            offset: 0x1000,
+            inode: 7,
+        };
+        assert_eq!(of(code), Some(expected));
+        assert_eq!(of("4000-5000 r--p 00001000 08:01 7   /lib/b.so"), None);
+        let made = of("4000-5000 rwxp 00000000 00:00 0 ");
+        assert!(matches!(made, Some(What::Mapped { path, .. }) if path == "//anon"));
+        assert_eq!(of("4000 r-xp"), None);
+    }
+}

@@ -1,0 +1,258 @@
+//! Stacks of several runs of the same command, until they are named.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fathom_stacks::{Files, NOWHERE, Place, Reach, Tree, Unwinder, named_tree};
+
+use super::alike::Alike;
+use super::collector::StackCollector;
+use crate::calls;
+use crate::result::{Activity, StackRow, Stacks, Trace};
+
+/// Bytes of a stack that are copied at first: main is reached in most programs.
+const FIRST_BYTES: u32 = 8 << 10;
+/// They are that much more in the next run if this part of the stacks was deeper.
+const MORE: u32 = 4;
+const OFTEN_CUT_OFF: f64 = 0.03;
+/// A record's length has 16 bits.
+const MOST_BYTES: u32 = 63 << 10;
+
+/// Where the stacks of several runs come together. Clones are the same pool.
+#[derive(Clone, Debug, Default)]
+pub struct StackPool(Arc<Mutex<Pool>>);
+
+#[derive(Debug, Default)]
+struct Pool {
+    files: Files,
+    tree: Tree<Place>,
+    runs: Vec<Run>,
+    /// Copied with each sample, if more than at first.
+    bytes: Option<u32>,
+}
+
+/// Copied where there is one run only: deeper stacks are rare, and what isn't there isn't copied.
+const BYTES_OF_ONLY_RUN: u32 = 32 << 10;
+
+/// What one run showed.
+#[derive(Debug, Default)]
+struct Run {
+    /// What its trace says of its start; `None` until that is there.
+    start: Option<u64>,
+    rows: HashMap<Key, (u64, u64)>,
+    taken: u64,
+    whole: u64,
+    cut_off: u64,
+    thinned: u64,
+    /// Which of its processes and threads are which.
+    alike: Alike,
+}
+
+/// What a row is of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    pid: u32,
+    tid: u32,
+    activity: Activity,
+    call: Option<u32>,
+    fd: Option<i32>,
+    path: Option<Arc<str>>,
+    node: Option<u32>,
+}
+
+impl Key {
+    fn is_of(&self, activity: Activity) -> bool {
+        self.activity == activity
+    }
+}
+
+impl StackPool {
+    /// For a single run, which can't be repeated where stacks were deeper than their copies.
+    pub fn of_one_run() -> Self {
+        let pool = Self::default();
+        pool.lock().bytes = Some(BYTES_OF_ONLY_RUN);
+        pool
+    }
+
+    /// Bytes of each stack that are to be copied in the next run.
+    pub(crate) fn bytes_to_copy(&self) -> u32 {
+        self.lock().bytes.unwrap_or(FIRST_BYTES)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pool> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Follows what was collected in a run, and drops the copies.
+    pub(super) fn unwind(&self, collected: StackCollector, files: &Files) {
+        let mut pool = self.lock();
+        let Pool {
+            files: all, tree, ..
+        } = &mut *pool;
+        let numbers = all.absorb(files);
+        let mut run = Run {
+            taken: collected.taken,
+            thinned: collected.thinned,
+            ..Run::default()
+        };
+        let mut unwinder = Unwinder::default();
+        for one in collected.placed {
+            let (stack, copy) = (&one.stack, &one.stack.copy);
+            let from = copy.registers.stack().unwrap_or(0);
+            let chain = unwinder.unwind(files, &one.mapped, &copy.registers, from, &copy.bytes);
+            match chain.reach {
+                Reach::Root => run.whole += 1,
+                Reach::CutOff => run.cut_off += 1,
+                Reach::Broken => {}
+            }
+            let places = chain.places.into_iter().rev().map(|place| Place {
+                file: numbers.get(place.file as usize).copied().unwrap_or(NOWHERE),
+                ..place
+            });
+            let key = Key {
+                node: tree.add(places),
+                pid: stack.pid,
+                tid: stack.tid,
+                activity: stack.activity,
+                call: stack.call,
+                fd: stack.fd,
+                path: stack.path.clone(),
+            };
+            let row = run.rows.entry(key).or_default();
+            row.0 += stack.samples;
+            row.1 += stack.ns;
+        }
+        let known = run.rows.values().map(|row| row.0).sum::<u64>();
+        let stacks = (run.whole + run.cut_off).max(1);
+        if known > 0 && run.cut_off as f64 > OFTEN_CUT_OFF * stacks as f64 {
+            let bytes = pool.bytes.unwrap_or(FIRST_BYTES);
+            pool.bytes = Some((bytes * MORE).min(MOST_BYTES));
+        }
+        pool.runs.push(run);
+    }
+
+    /// The trace of the last run is there.
+    pub(crate) fn traced(&self, trace: &Trace) {
+        if let Some(run) = self
+            .lock()
+            .runs
+            .last_mut()
+            .filter(|run| run.start.is_none())
+        {
+            run.start = Some(trace.started_clock_ns);
+            run.alike = Alike::of(trace);
+        }
+    }
+
+    /// Samples of own code so far, of all runs.
+    pub fn samples(&self) -> u64 {
+        let pool = self.lock();
+        let rows = pool.runs.iter().flat_map(|run| &run.rows);
+        let own = rows.filter(|(key, _)| key.is_of(Activity::OwnCode));
+        own.map(|(_, (samples, _))| samples).sum()
+    }
+
+    /// What a run showed was another kind of run: it doesn't count.
+    pub fn forget(&self, trace: &Trace) {
+        let start = Some(trace.started_clock_ns);
+        self.lock().runs.retain(|run| run.start != start);
+    }
+
+    /// The stacks of a run by their names, with own code of all the others: as much of it as there
+    /// was in one run on the average. What a run didn't see at all is that of another that did.
+    /// `None` where no run saw a stack.
+    ///
+    /// Opens the files of the programs and reads their symbols, which takes some memory.
+    pub fn named(&self, trace: &Trace) -> Option<Stacks> {
+        let pool = self.lock();
+        let start = Some(trace.started_clock_ns);
+        let empty = Run {
+            alike: Alike::of(trace),
+            ..Run::default()
+        };
+        let main = pool.runs.iter().find(|run| run.start == start);
+        let main = main.unwrap_or(&empty);
+        if pool.runs.is_empty() {
+            return None;
+        }
+        let mut stacks = Stacks::default();
+        let mut rows: HashMap<Key, (u64, f64)> = HashMap::new();
+        let all = [
+            Activity::OwnCode,
+            Activity::Fault,
+            Activity::Call,
+            Activity::Wait,
+        ];
+        for activity in all {
+            let saw = |run: &Run| run.rows.keys().any(|key| key.is_of(activity));
+            let exact = activity != Activity::OwnCode && saw(main);
+            let runs: Vec<&Run> = pool
+                .runs
+                .iter()
+                .filter(|run| match exact {
+                    true => std::ptr::eq(*run, main),
+                    false => saw(run),
+                })
+                .collect();
+            for run in &runs {
+                let of_it = run.rows.iter().filter(|(key, _)| key.is_of(activity));
+                for (key, (samples, ns)) in of_it {
+                    let numbers = (key.pid, key.tid);
+                    let Some(here) = main.alike.here(&run.alike, numbers) else {
+                        continue;
+                    };
+                    let there = |other: &&&Run| other.alike.has(&run.alike, numbers);
+                    let times = runs.iter().filter(there).count().max(1);
+                    let key = Key {
+                        pid: here.0,
+                        tid: here.1,
+                        ..key.clone()
+                    };
+                    let row = rows.entry(key).or_default();
+                    row.0 += samples;
+                    row.1 += *ns as f64 / times as f64;
+                }
+            }
+        }
+        for run in &pool.runs {
+            stacks.taken += run.taken;
+            stacks.whole += run.whole;
+            stacks.cut_off += run.cut_off;
+            stacks.thinned += run.thinned;
+        }
+        let (tree, nodes) = named_tree(&pool.files, &pool.tree);
+        stacks.tree = tree;
+        let mut named: HashMap<Key, (u64, f64)> = HashMap::new();
+        for (key, (samples, ns)) in rows {
+            let node = key.node.and_then(|node| nodes.get(node as usize).copied());
+            let row = named.entry(Key { node, ..key }).or_default();
+            row.0 += samples;
+            row.1 += ns;
+        }
+        let rows = named.into_iter().map(|(key, (samples, ns))| StackRow {
+            pid: key.pid,
+            tid: key.tid,
+            activity: key.activity,
+            call: key.call.map(calls::name),
+            fd: key.fd,
+            path: key.path.map(|path| path.to_string()),
+            node: key.node,
+            samples,
+            ns: ns.round() as u64,
+        });
+        stacks.rows = rows.collect();
+        let order = |row: &StackRow| {
+            let of_call = (row.call.clone(), row.fd, row.path.clone());
+            let who = (row.pid, row.tid, row.activity);
+            (
+                std::cmp::Reverse(row.ns),
+                std::cmp::Reverse(row.samples),
+                who,
+                of_call,
+                row.node,
+            )
+        };
+        stacks.rows.sort_by_cached_key(order);
+        Some(stacks)
+    }
+}

@@ -1,0 +1,120 @@
+//! What led to where threads were: programs of a known call tree.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use common::{available, quiet};
+use fathom_trace::{Activity, StackPool, StackRow, Stacks, Tier, Trace, TraceOptions, trace};
+
+/// `often` is called three times as often as `seldom`; both by one function, by `main`.
+const TREE: &str = r#"
+#include <stdlib.h>
+volatile unsigned long sink = 1;
+__attribute__((noinline)) static void spin(long times) {
+    for (long i = 0; i < times; i++) sink = sink * 2862933555777941757UL + 3037000493UL;
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void often(void) { spin(300000); __asm__ volatile(""); }
+__attribute__((noinline)) void seldom(void) { spin(100000); __asm__ volatile(""); }
+__attribute__((noinline)) void work(long rounds) {
+    for (long i = 0; i < rounds; i++) { often(); seldom(); }
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void deep(int left, long rounds) {
+    volatile char room[512];
+    room[0] = 1;
+    if (left > 0) deep(left - 1, rounds); else work(rounds);
+    room[1] = room[0];
+}
+int main(int argc, char **argv) {
+    (void)argc;
+    deep(atoi(argv[1]), atol(argv[2]));
+    return 0;
+}
+"#;
+
+/// A program of this source, built with `cc`; `None` where there is no compiler.
+fn built(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    let (file, program) = (folder.join("tree.c"), folder.join("tree"));
+    std::fs::write(&file, source).expect("written");
+    let outcome = Command::new("cc")
+        .args(flags)
+        .args(["-o".as_ref(), program.as_os_str(), file.as_os_str()])
+        .output();
+    match outcome {
+        Ok(output) if output.status.success() => Some(program),
+        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => {
+            fathom_test_log::skipped(&format!("no C compiler: {error}"));
+            None
+        }
+    }
+}
+
+/// The command, sampled under this tier.
+fn sampled(tier: Tier, argv: &[&str], pool: &StackPool) -> Trace {
+    let options = TraceOptions {
+        profile: Some(Duration::from_millis(1)),
+        stacks: Some(pool.clone()),
+        ..TraceOptions::default()
+    };
+    trace(&quiet(argv), tier, &options).expect("traced")
+}
+
+/// Names of a row's frames, innermost first.
+fn path<'a>(stacks: &'a Stacks, row: &StackRow) -> Vec<&'a str> {
+    let frames = row.node.map(|node| stacks.tree.path(node));
+    frames
+        .into_iter()
+        .flatten()
+        .map(|frame| frame.function.as_deref().unwrap_or("?"))
+        .collect()
+}
+
+/// Time of own code whose path holds this function.
+fn below(stacks: &Stacks, function: &str) -> u64 {
+    let rows = stacks.rows.iter();
+    let own = rows.filter(|row| row.activity == Activity::OwnCode);
+    own.filter(|row| path(stacks, row).contains(&function))
+        .map(|row| row.ns)
+        .sum()
+}
+
+#[test]
+fn own_code_has_its_callers_up_to_main() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for flags in [
+        &["-O1", "-g"][..],
+        &["-O2", "-fomit-frame-pointer"],
+        &["-O2", "-fno-omit-frame-pointer"],
+    ] {
+        let Some(program) = built(folder.path(), TREE, flags) else {
+            return;
+        };
+        for tier in [Tier::Kernel, Tier::Perf] {
+            if !available(tier) {
+                continue;
+            }
+            let pool = StackPool::default();
+            let command = [program.to_str().expect("UTF-8"), "3", "300"];
+            let seen = sampled(tier, &command, &pool);
+            let stacks = pool.named(&seen).expect("stacks");
+            let own = |row: &&StackRow| row.activity == Activity::OwnCode;
+            let all: u64 = stacks.rows.iter().filter(own).map(|row| row.ns).sum();
+            let whole = below(&stacks, "main") as f64 / all as f64;
+            assert!(stacks.taken > 20, "{tier:?}: {stacks:?}");
+            assert!(whole > 0.9, "{tier:?}: {stacks:?}");
+            let (often, seldom) = (below(&stacks, "often"), below(&stacks, "seldom"));
+            let share = often as f64 / (often + seldom) as f64;
+            assert!((0.6..0.9).contains(&share), "{tier:?}: {share}");
+            // The same samples, by their innermost function.
+            let profile = seen.profile.as_ref().expect("a profile");
+            let samples: u64 = profile.functions.iter().map(|row| row.samples).sum();
+            let of_stacks: u64 = stacks.rows.iter().filter(own).map(|row| row.samples).sum();
+            assert_eq!(samples, of_stacks);
+        }
+    }
+}
