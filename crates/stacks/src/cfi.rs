@@ -1,6 +1,7 @@
 //! How does the frame at an address of a file lead to its caller?
 
 use std::cell::OnceCell;
+use std::ops::Deref;
 
 use gimli::{
     BaseAddresses, CfaRule, DebugFrame, EhFrame, EndianSlice, LittleEndian, Register, RegisterRule,
@@ -12,6 +13,9 @@ use crate::image::Image;
 use crate::registers::{Registers, dwarf};
 
 type Bytes<'d> = EndianSlice<'d, LittleEndian>;
+
+/// What a table has for a function.
+type Entry<'d> = gimli::FrameDescriptionEntry<Bytes<'d>>;
 
 /// Functions of a table without an index of its own that are found: two million lie in the largest
 /// browsers.
@@ -51,14 +55,14 @@ pub(crate) enum Stop {
 }
 
 /// Tables of a file.
-pub(crate) struct Tables {
-    pub image: Image,
+pub(crate) struct Tables<B> {
+    pub image: Image<B>,
     eh_frame: OnceCell<Vec<(u64, usize)>>,
     debug_frame: OnceCell<Vec<(u64, usize)>>,
 }
 
-impl Tables {
-    pub(crate) fn of(image: Image) -> Self {
+impl<B: Deref<Target = [u8]>> Tables<B> {
+    pub(crate) fn of(image: Image<B>) -> Self {
         Self {
             image,
             eh_frame: OnceCell::new(),
@@ -85,30 +89,53 @@ impl Tables {
 
     fn of_eh_frame(&self, context: &mut UnwindContext<usize>, address: u64) -> Option<Rule> {
         let table = self.eh_frame()?;
-        let at = match self.sorted_by_linker(address) {
-            Some(at) => at?,
-            None => entry(
-                self.eh_frame.get_or_init(|| index(&table, &self.bases())),
-                address,
-            )?,
-        };
-        row(&table, &self.bases(), context, at, address, Source::EhFrame)
-    }
-
-    fn of_debug_frame(&self, context: &mut UnwindContext<usize>, address: u64) -> Option<Rule> {
-        let table = self.debug_frame()?;
-        let index = self
-            .debug_frame
-            .get_or_init(|| index(&table, &self.bases()));
-        let at = entry(index, address)?;
+        let entry = self.in_eh_frame(&table, address)?;
         row(
             &table,
             &self.bases(),
             context,
-            at,
+            &entry,
+            address,
+            Source::EhFrame,
+        )
+    }
+
+    fn of_debug_frame(&self, context: &mut UnwindContext<usize>, address: u64) -> Option<Rule> {
+        let table = self.debug_frame()?;
+        let entry = self.in_debug_frame(&table, address)?;
+        row(
+            &table,
+            &self.bases(),
+            context,
+            &entry,
             address,
             Source::DebugFrame,
         )
+    }
+
+    /// Where the function at an address begins.
+    pub(crate) fn begin(&self, address: u64) -> Option<u64> {
+        let of_eh_frame = self
+            .eh_frame()
+            .and_then(|it| self.in_eh_frame(&it, address));
+        let entry = of_eh_frame.or_else(|| self.in_debug_frame(&self.debug_frame()?, address));
+        entry.map(|entry| entry.initial_address())
+    }
+
+    fn in_eh_frame<'d>(&self, table: &EhFrame<Bytes<'d>>, address: u64) -> Option<Entry<'d>> {
+        let at = match self.sorted_by_linker(address) {
+            Some(at) => at?,
+            None => {
+                let index = || index(table, &self.bases());
+                nearest(self.eh_frame.get_or_init(index), address)?
+            }
+        };
+        entry(table, &self.bases(), at, address)
+    }
+
+    fn in_debug_frame<'d>(&self, table: &DebugFrame<Bytes<'d>>, address: u64) -> Option<Entry<'d>> {
+        let index = self.debug_frame.get_or_init(|| index(table, &self.bases()));
+        entry(table, &self.bases(), nearest(index, address)?, address)
     }
 
     fn eh_frame(&self) -> Option<EhFrame<Bytes<'_>>> {
@@ -177,8 +204,8 @@ impl Tables {
         if !cfg!(target_arch = "x86_64") {
             return None;
         }
-        let text = self.image.text.as_ref().map_or(0, |text| text.address);
-        GoTable::of(self.image.bytes(self.image.go_table.as_ref()?), text)
+        let (table, text) = self.image.go_table.as_ref()?;
+        GoTable::of(self.image.bytes(table), *text)
     }
 
     /// The registers of the caller.
@@ -265,25 +292,29 @@ where
     found
 }
 
-fn entry(index: &[(u64, usize)], address: u64) -> Option<usize> {
+fn nearest(index: &[(u64, usize)], address: u64) -> Option<usize> {
     let behind = index.partition_point(|(from, _)| *from <= address);
     Some(index.get(behind.checked_sub(1)?)?.1)
+}
+
+fn entry<'d, S: UnwindSection<Bytes<'d>>>(
+    table: &S,
+    bases: &BaseAddresses,
+    at: usize,
+    address: u64,
+) -> Option<Entry<'d>> {
+    let entry = table.fde_from_offset(bases, at.into(), S::cie_from_offset);
+    entry.ok().filter(|entry| entry.contains(address))
 }
 
 fn row<'d, S: UnwindSection<Bytes<'d>>>(
     table: &S,
     bases: &BaseAddresses,
     context: &mut UnwindContext<usize>,
-    at: usize,
+    entry: &Entry<'d>,
     address: u64,
     source: Source,
 ) -> Option<Rule> {
-    let entry = table
-        .fde_from_offset(bases, at.into(), S::cie_from_offset)
-        .ok()?;
-    if !entry.contains(address) {
-        return None;
-    }
     let row = entry
         .unwind_info_for_address(table, bases, context, address)
         .ok()?;

@@ -17,7 +17,8 @@ pub(crate) fn demangled(symbol: &str) -> String {
             .no_return_type();
         name.structured_demangle(&mut short, &options)
     } else {
-        short.write_str(symbol)
+        // Go's assembler marks how a function takes its arguments.
+        short.write_str(symbol.strip_suffix(".abi0").unwrap_or(symbol))
     };
     short.0
 }

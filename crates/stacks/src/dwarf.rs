@@ -1,15 +1,26 @@
 //! Which functions did the compiler put into one another at an address, and from which lines?
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use addr2line::{Context, LookupContinuation, LookupResult, SplitDwarfLoad};
-use gimli::{EndianSlice, RunTimeEndian};
+use gimli::{Reader, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection};
-use typed_arena::Arena;
 
+use crate::bounded::{Bounded, Budget};
+use crate::debug_files::{self, MOST_DECOMPRESSED, Opened};
 use crate::demangle::demangled;
+use crate::image::Bytes;
 
-type Reader<'d> = EndianSlice<'d, RunTimeEndian>;
+/// Functions that were put into one another: compilers stop long before.
+const MOST_LEVELS: usize = 256;
+
+/// Files of split debug information that are opened for one program.
+const MOST_SPLIT: u32 = 4_096;
 
 /// A function at an address, as the compiler recorded it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,21 +32,58 @@ pub(crate) struct Level {
 
 /// Debug information of a file.
 pub(crate) struct Dwarf<'d> {
-    context: Context<Reader<'d>>,
+    context: Context<Bounded<'d>>,
+    package: Option<gimli::DwarfPackage<Bounded<'d>>>,
+    sections: Sections<'d>,
+    split_files: Cell<u32>,
+}
+
+/// Reads the sections of files.
+#[derive(Clone, Copy)]
+struct Sections<'d> {
+    opened: &'d Opened,
+    budget: &'d Budget,
+    decompressed: &'d Cell<u64>,
+}
+
+/// What debug information costs, beside its files.
+#[derive(Debug, Default)]
+pub(crate) struct Costs {
+    budget: Budget,
+    decompressed: Cell<u64>,
 }
 
 impl<'d> Dwarf<'d> {
-    /// `None` for a file that has none, or none that can be read.
-    pub(crate) fn of(parsed: &object::File<'d>, arena: &'d Arena<Vec<u8>>) -> Option<Self> {
+    /// `None` for a file that has none, or none that can be read. `path` is that of the program.
+    pub(crate) fn of(
+        parsed: &object::File<'d>,
+        path: &Path,
+        opened: &'d Opened,
+        costs: &'d Costs,
+    ) -> Option<Self> {
         parsed.section_by_name(".debug_info")?;
-        let load = |id: gimli::SectionId| Ok::<_, gimli::Error>(section(parsed, id.name(), arena));
-        let dwarf = gimli::Dwarf::load(load).ok()?;
-        let context = Context::from_dwarf(dwarf).ok()?;
-        Some(Self { context })
+        let sections = Sections {
+            opened,
+            budget: &costs.budget,
+            decompressed: &costs.decompressed,
+        };
+        let mut dwarf = gimli::Dwarf::load(|id| sections.of(parsed, Some(id.name()), id)).ok()?;
+        if let Some(common) = debug_files::common(parsed, opened) {
+            let load = |id: SectionId| sections.of(&common, Some(id.name()), id);
+            dwarf.load_sup(load).ok()?;
+        }
+        costs.budget.renew();
+        Some(Self {
+            context: Context::from_dwarf(dwarf).ok()?,
+            package: sections.package(path),
+            sections,
+            split_files: Cell::new(0),
+        })
     }
 
     /// Innermost first; empty where nothing is known.
     pub(crate) fn levels(&self, address: u64) -> Vec<Level> {
+        self.sections.budget.renew();
         let mut found = self.context.find_frames(address);
         let frames = loop {
             found = match found {
@@ -47,7 +95,9 @@ impl<'d> Dwarf<'d> {
         let Ok(mut frames) = frames else {
             return levels;
         };
-        while let Ok(Some(frame)) = frames.next() {
+        while levels.len() < MOST_LEVELS
+            && let Ok(Some(frame)) = frames.next()
+        {
             let name = frame.function.as_ref().and_then(|it| it.raw_name().ok());
             let location = frame.location.as_ref();
             levels.push(Level {
@@ -59,24 +109,87 @@ impl<'d> Dwarf<'d> {
         levels
     }
 
-    fn split(
-        &self,
-        _load: &SplitDwarfLoad<Reader<'d>>,
-    ) -> Option<std::sync::Arc<gimli::Dwarf<Reader<'d>>>> {
-        None
+    #[expect(
+        clippy::arc_with_non_send_sync,
+        reason = "addr2line takes nothing else"
+    )]
+    /// The part of a unit that `-gsplit-dwarf` put into another file.
+    fn split(&self, load: &SplitDwarfLoad<Bounded<'d>>) -> Option<Arc<gimli::Dwarf<Bounded<'d>>>> {
+        if let Some(package) = &self.package
+            && let Ok(Some(unit)) = package.find_cu(load.dwo_id, &load.parent)
+        {
+            return Some(Arc::new(unit));
+        }
+        let opened = self.split_files.replace(self.split_files.get() + 1);
+        if opened >= MOST_SPLIT {
+            return None;
+        }
+        let path_of = |bytes: &Option<Bounded<'d>>| {
+            let bytes = bytes.as_ref()?.to_slice().ok()?;
+            Some(PathBuf::from(OsStr::from_bytes(&bytes)))
+        };
+        let path = path_of(&load.comp_dir).unwrap_or_default();
+        let path = path.join(path_of(&load.path)?);
+        let file = debug_files::open(&path, self.sections.opened)?;
+        let section = |id: SectionId| self.sections.of(&file, id.dwo_name(), id);
+        let mut dwarf = gimli::Dwarf::load(section).ok()?;
+        let header = dwarf.units().next().ok()??;
+        let same = dwarf.unit(header).ok()?.dwo_id == Some(load.dwo_id);
+        dwarf.make_dwo(&load.parent);
+        same.then(|| Arc::new(dwarf))
     }
 }
 
-fn section<'d>(parsed: &object::File<'d>, name: &str, arena: &'d Arena<Vec<u8>>) -> Reader<'d> {
-    let endian = match parsed.is_little_endian() {
-        true => RunTimeEndian::Little,
-        false => RunTimeEndian::Big,
-    };
-    let data = parsed.section_by_name(name).and_then(|section| {
+impl<'d> Sections<'d> {
+    fn of(
+        self,
+        file: &object::File<'d>,
+        name: Option<&'static str>,
+        id: SectionId,
+    ) -> Result<Bounded<'d>, gimli::Error> {
+        let endian = match file.is_little_endian() {
+            true => RunTimeEndian::Little,
+            false => RunTimeEndian::Big,
+        };
+        let data = name.and_then(|name| self.data(file, name));
+        Ok(Bounded::new(
+            data.unwrap_or_default(),
+            id,
+            endian,
+            self.budget,
+        ))
+    }
+
+    fn data(self, file: &object::File<'d>, name: &str) -> Option<&'d [u8]> {
+        let section = file.section_by_name(name)?;
+        let range = section.compressed_file_range().ok()?;
+        if range.format != object::CompressionFormat::None {
+            let sum = self
+                .decompressed
+                .get()
+                .checked_add(range.uncompressed_size)?;
+            self.decompressed.set(sum);
+            if sum > MOST_DECOMPRESSED || range.uncompressed_size / 1_100 > range.compressed_size {
+                return None;
+            }
+        }
         match section.uncompressed_data().ok()? {
             Cow::Borrowed(data) => Some(data),
-            Cow::Owned(data) => Some(&**arena.alloc(data)),
+            Cow::Owned(data) => Some(&**self.opened.alloc(Bytes::Copied(data))),
         }
-    });
-    EndianSlice::new(data.unwrap_or_default(), endian)
+    }
+
+    /// The split parts of a program, as `dwp` collects them in one file.
+    fn package(self, path: &Path) -> Option<gimli::DwarfPackage<Bounded<'d>>> {
+        let mut name = path.file_name()?.to_owned();
+        name.push(".dwp");
+        let file = debug_files::open(&path.with_file_name(name), self.opened)?;
+        let empty = Bounded::new(
+            &[],
+            SectionId::DebugInfo,
+            RunTimeEndian::Little,
+            self.budget,
+        );
+        gimli::DwarfPackage::load(|id| self.of(&file, id.dwo_name(), id), empty).ok()
+    }
 }

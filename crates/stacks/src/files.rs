@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::SystemTime;
+
+use crate::image::Bytes;
 
 /// The kernel's name of the page of calls that need no call.
 pub const VDSO: &str = "[vdso]";
@@ -41,6 +44,7 @@ struct Key {
 pub struct Files {
     files: Vec<(Key, Option<Stamp>)>,
     numbers: HashMap<Key, u32>,
+    since: SystemTime,
 }
 
 impl Default for Files {
@@ -48,11 +52,22 @@ impl Default for Files {
         Self {
             files: vec![(Key::default(), None)],
             numbers: HashMap::from([(Key::default(), NOWHERE)]),
+            since: SystemTime::now(),
         }
     }
 }
 
 impl Files {
+    /// The first of the processes began at this time: before that what bears their number is
+    /// another's. Otherwise it is the time at which this was made.
+    pub fn begun(&mut self, since: SystemTime) {
+        self.since = since;
+    }
+
+    pub(crate) fn since(&self) -> SystemTime {
+        self.since
+    }
+
     /// The number of what the kernel calls `name`, mapped by the process `pid`. The first call for
     /// a file looks at it, so that one that is changed later gives no wrong names.
     pub fn number(&mut self, name: &str, inode: u64, pid: u32) -> u32 {
@@ -104,6 +119,14 @@ impl Files {
     pub(crate) fn is_examined(&self, number: u32) -> bool {
         let name = self.name(number);
         is_file(name) || name == VDSO
+    }
+
+    /// The bytes of a file, as far as they are what was mapped.
+    pub(crate) fn bytes(&self, number: u32) -> Option<Bytes> {
+        match self.name(number) {
+            VDSO => Bytes::of_vdso(),
+            _ => Bytes::of(&self.open(number)?),
+        }
     }
 
     /// Opens a file; `None` where another one has its place by now, or it was changed, or it is not

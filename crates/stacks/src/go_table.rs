@@ -4,19 +4,47 @@
 //! Layout: `pcHeader`, `functab` and `_func` of Go's `runtime/symtab.go`, from Go 1.18 on. Nothing
 //! in it is trusted.
 
-use object::{Object, ObjectSection};
+use object::read::SectionIndex;
+use object::{Object, ObjectSection, ObjectSymbol};
+
+use crate::dwarf::Level;
 
 /// Where the numbers of the header lie: functions, beginning of the code, names, and functions'
 /// descriptions.
 const FUNCTIONS: usize = 8;
 const TEXT: usize = 24;
 const NAMES: usize = 32;
+const UNITS: usize = 40;
+const SOURCES: usize = 48;
 const STEPS: usize = 56;
 const DESCRIPTIONS: usize = 64;
 
-/// Where in a function's description the steps of its frame's size begin, and how its last part is
-/// laid out: its kind, marks, and two more bytes.
+/// Where in a function's description it says where the steps of its frame's size begin, those of its
+/// source files and of its lines, how many other tables of steps there are, and where the source
+/// files of its unit begin.
 const FRAME_STEPS: usize = 16;
+const SOURCE_STEPS: usize = 20;
+const LINE_STEPS: usize = 24;
+const TABLES: usize = 28;
+const UNIT: usize = 32;
+/// Its marks, from Go 1.20 on, and its length; other tables of steps and data follow.
+const MARKS: usize = 41;
+const DESCRIPTION: usize = 44;
+
+/// Which of the other tables has the number of the function that was inlined, and which of the data
+/// has those functions, with the bytes of each.
+const INLINED_TABLE: usize = 2;
+const INLINED_DATA: usize = 3;
+const INLINED_CALL: usize = 16;
+
+/// Functions that were put into one another.
+const MOST_LEVELS: usize = 256;
+
+/// Where the runtime's description of the program says where its code begins, and where the data of
+/// functions.
+const MODULE_TEXT: u64 = 176;
+const MODULE_DATA: u64 = 320;
+
 /// The mark of a function that nobody called.
 const IS_OUTERMOST: u8 = 1;
 /// The mark of a function that sets the stack pointer as it likes.
@@ -58,10 +86,65 @@ pub(crate) struct GoTable<'d> {
     text: u64,
     functions: usize,
     names: usize,
+    units: usize,
+    sources: usize,
     steps: usize,
     descriptions: usize,
     /// Where in a function's description its marks lie.
     marks: usize,
+    /// The data of functions; empty where nobody knows where it lies.
+    inlined: &'d [u8],
+}
+
+/// What the table has for a function.
+#[derive(Clone, Copy, Debug)]
+struct Described<'d> {
+    fields: &'d [u8],
+}
+
+impl Described<'_> {
+    fn word(&self, at: usize) -> Option<u32> {
+        word(self.fields, at)
+    }
+}
+
+/// Where a program has its table, and what the table leaves out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Module {
+    /// The section of the table.
+    pub table: SectionIndex,
+    /// Where the code of Go begins: that of C may lie before it.
+    pub text: u64,
+    inlined: Option<u64>,
+}
+
+impl Module {
+    pub(crate) fn of(parsed: &object::File<'_>) -> Option<Self> {
+        let names = [".gopclntab", ".data.rel.ro.gopclntab"];
+        let table = names.iter().find_map(|name| parsed.section_by_name(name))?;
+        // From Go 1.26 on a section of its own holds what the runtime knows of the program; before
+        // that, symbols say the same.
+        let module = parsed.section_by_name(".go.module");
+        let in_module = |at: u64| {
+            let module = module.as_ref()?;
+            let place = module.address().checked_add(at)?;
+            let written = number(module.data().ok()?, at as usize).filter(|it| *it != 0);
+            // Of a program that may be loaded anywhere.
+            let relocated = || {
+                let mut relocations = parsed.dynamic_relocations()?;
+                let (_, relocation) = relocations.find(|(to, _)| *to == place)?;
+                u64::try_from(relocation.addend()).ok()
+            };
+            written.or_else(relocated)
+        };
+        let symbol = |name| parsed.symbol_by_name(name).map(|it| it.address());
+        let text = in_module(MODULE_TEXT).or_else(|| symbol("runtime.text"));
+        Some(Self {
+            table: table.index(),
+            text: text.or_else(|| Some(parsed.section_by_name(".text")?.address()))?,
+            inlined: in_module(MODULE_DATA).or_else(|| symbol("go:func.*")),
+        })
+    }
 }
 
 impl<'d> GoTable<'d> {
@@ -79,19 +162,35 @@ impl<'d> GoTable<'d> {
             text: if reported == 0 { text } else { reported },
             functions: at(FUNCTIONS)?,
             names: at(NAMES)?,
+            units: at(UNITS)?,
+            sources: at(SOURCES)?,
             steps: at(STEPS)?,
             descriptions: at(DESCRIPTIONS)?,
             // From Go 1.20 on a line number is before them.
-            marks: if word(data, 0)? == GO_1_18 { 37 } else { 41 },
+            marks: if word(data, 0)? == GO_1_18 { 37 } else { MARKS },
+            inlined: &[],
         })
     }
 
     /// The table of a file that has one.
     pub(crate) fn of_file(parsed: &object::File<'d>) -> Option<Self> {
-        let names = [".gopclntab", ".data.rel.ro.gopclntab"];
-        let section = names.iter().find_map(|name| parsed.section_by_name(name))?;
-        let text = parsed.section_by_name(".text")?.address();
-        Self::of(section.data().ok()?, text)
+        let module = Module::of(parsed)?;
+        let section = parsed.section_by_index(module.table).ok()?;
+        let inlined = module.inlined.and_then(|from| {
+            let holds = |it: &object::Section<'d, '_>| {
+                from.checked_sub(it.address())
+                    .is_some_and(|at| at < it.size())
+            };
+            let section = parsed.sections().find(holds)?;
+            section
+                .data()
+                .ok()?
+                .get((from - section.address()) as usize..)
+        });
+        Some(Self {
+            inlined: inlined.unwrap_or_default(),
+            ..Self::of(section.data().ok()?, module.text)?
+        })
     }
 
     /// The function at an address.
@@ -102,23 +201,89 @@ impl<'d> GoTable<'d> {
 
     /// The frame at an address, where it is of a known size.
     pub(crate) fn frame_at(&self, address: u64) -> Option<FrameAt> {
-        let index = self.index_of(address)?;
-        let (from, description) = self.entry(index)?;
-        let description = self.descriptions.checked_add(description as usize)?;
-        let marks = *self.data.get(description.checked_add(self.marks)?)?;
+        let (function, at) = self.described(address)?;
+        let marks = *function.fields.get(self.marks)?;
         let is_outermost = marks & IS_OUTERMOST != 0;
         if marks & SETS_STACK != 0 && !is_outermost {
             return None;
         }
-        let at = address.checked_sub(self.text)?.checked_sub(from.into())?;
         let bytes = match is_outermost {
             true => 0,
-            false => self.step(word(self.data, description + FRAME_STEPS)?, at)?,
+            false => self.step(function.word(FRAME_STEPS)?, at)?,
         };
         Some(FrameAt {
             bytes: u32::try_from(bytes).ok()?,
             is_outermost,
         })
+    }
+
+    /// What is at an address, innermost first: functions that were put into others are calls of
+    /// those. The last one has no name here. Empty where there is no function.
+    pub(crate) fn levels(&self, address: u64) -> Vec<Level> {
+        let mut levels = Vec::new();
+        let Some((function, mut at)) = self.described(address) else {
+            return levels;
+        };
+        while levels.len() < MOST_LEVELS {
+            let source = self.source(&function, at);
+            let inlined = self.inlined_at(&function, at);
+            levels.push(Level {
+                function: inlined.map(|(name, _)| name.to_owned()),
+                source_file: source.map(|(file, _)| file.to_owned()),
+                line: source.map(|(_, line)| line),
+            });
+            match inlined {
+                Some((_, caller)) => at = caller,
+                None => break,
+            }
+        }
+        levels
+    }
+
+    /// The description of the function at an address, and how far into it that is.
+    fn described(&self, address: u64) -> Option<(Described<'d>, u64)> {
+        let index = self.index_of(address)?;
+        let (from, description) = self.entry(index)?;
+        let (to, _) = self.entry(index + 1)?;
+        let from_text = address.checked_sub(self.text)?;
+        let at = from_text.checked_sub(from.into())?;
+        let description = self.descriptions.checked_add(description as usize)?;
+        let fields = self.data.get(description..)?;
+        (from_text < to.into()).then_some((Described { fields }, at))
+    }
+
+    fn source(&self, function: &Described<'d>, at: u64) -> Option<(&'d str, u32)> {
+        let value = |table| u32::try_from(self.step(function.word(table)?, at)?).ok();
+        let line = value(LINE_STEPS)?;
+        let index = function.word(UNIT)?.checked_add(value(SOURCE_STEPS)?)? as usize;
+        let name = word(self.data, self.units.checked_add(index.checked_mul(4)?)?)?;
+        Some((self.text_at(self.sources, name)?, line))
+    }
+
+    /// The function that was put into another one at this byte of that: its name, and where in the
+    /// other it is called.
+    fn inlined_at(&self, function: &Described<'d>, at: u64) -> Option<(&'d str, u64)> {
+        if self.marks != MARKS {
+            return None;
+        }
+        let tables = function.word(TABLES)? as usize;
+        let table = DESCRIPTION.checked_add(4 * INLINED_TABLE)?;
+        let kinds = usize::from(*function.fields.get(MARKS + 2)?);
+        if tables <= INLINED_TABLE || kinds <= INLINED_DATA {
+            return None;
+        }
+        let calls = function.word(DESCRIPTION + 4 * (tables + INLINED_DATA))? as usize;
+        let index = usize::try_from(self.step(function.word(table)?, at)?).ok()?;
+        let call = calls.checked_add(index.checked_mul(INLINED_CALL)?)?;
+        let call = self.inlined.get(call..call.checked_add(INLINED_CALL)?)?;
+        let name = self.text_at(self.names, word(call, 4)?)?;
+        Some((name, word(call, 8)?.into()))
+    }
+
+    fn text_at(&self, table: usize, at: u32) -> Option<&'d str> {
+        let text = self.data.get(table.checked_add(at as usize)?..)?;
+        let end = text.iter().take(LONGEST_NAME).position(|byte| *byte == 0)?;
+        std::str::from_utf8(&text[..end]).ok()
     }
 
     /// The value of a table of steps at a byte of its function.
@@ -181,12 +346,10 @@ impl<'d> GoTable<'d> {
             self.data,
             self.descriptions.checked_add(description as usize + 4)?,
         )?;
-        let name = self.data.get(self.names.checked_add(name as usize)?..)?;
-        let end = name.iter().take(LONGEST_NAME).position(|byte| *byte == 0)?;
         Some(Function {
             address: self.text.checked_add(from.into())?,
             length: to.checked_sub(from)?.into(),
-            name: std::str::from_utf8(&name[..end]).ok()?,
+            name: self.text_at(self.names, name)?,
         })
     }
 

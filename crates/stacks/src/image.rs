@@ -8,6 +8,8 @@ use std::ops::{Deref, Range};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSection, ObjectSegment};
 
+use crate::go_table::Module;
+
 /// A file's bytes.
 pub(crate) enum Bytes {
     Mapped(memmap2::Mmap),
@@ -101,19 +103,20 @@ pub(crate) struct Section {
 }
 
 /// What unwinding needs of a file.
-pub(crate) struct Image {
-    bytes: Bytes,
+pub(crate) struct Image<B> {
+    bytes: B,
     pub segments: Segments,
     pub eh_frame: Option<Section>,
     pub eh_frame_header: Option<Section>,
     pub debug_frame: Option<Section>,
     pub text: Option<Section>,
-    pub go_table: Option<Section>,
+    /// Go's own table, and where the code begins that it is of.
+    pub go_table: Option<(Section, u64)>,
 }
 
-impl Image {
+impl<B: Deref<Target = [u8]>> Image<B> {
     /// `None` for what is no program for this machine.
-    pub(crate) fn of(bytes: Bytes) -> Option<Self> {
+    pub(crate) fn of(bytes: B) -> Option<Self> {
         let parsed = object::File::parse(&*bytes).ok()?;
         let native = match () {
             () if cfg!(target_arch = "x86_64") => object::Architecture::X86_64,
@@ -129,18 +132,17 @@ impl Image {
             let range = from..to.min(bytes.len());
             (range.start < range.end).then_some(Section { address, range })
         };
-        let section = |name: &str| {
-            let section = parsed.section_by_name(name)?;
-            let compressed = section.compressed_file_range().ok()?;
+        let whole = |section: object::Section<'_, '_>| {
+            let range = section.compressed_file_range().ok()?;
             // What is compressed is no table that a running program needs.
-            (compressed.format == object::CompressionFormat::None).then(|| {
-                at(
-                    compressed.offset,
-                    compressed.uncompressed_size,
-                    section.address(),
-                )
-            })?
+            (range.format == object::CompressionFormat::None)
+                .then(|| at(range.offset, range.uncompressed_size, section.address()))?
         };
+        let section = |name: &str| whole(parsed.section_by_name(name)?);
+        let go_table = Module::of(&parsed).and_then(|module| {
+            let table = parsed.section_by_index(module.table).ok()?;
+            Some((whole(table)?, module.text))
+        });
         let loaded = |address: u64| {
             let (offset, length) = segments.offset(address)?;
             at(offset, length, address)
@@ -161,7 +163,7 @@ impl Image {
             eh_frame_header,
             debug_frame: section(".debug_frame"),
             text: section(".text"),
-            go_table: section(".gopclntab").or_else(|| section(".data.rel.ro.gopclntab")),
+            go_table,
             segments,
             bytes,
         })

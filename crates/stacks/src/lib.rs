@@ -4,7 +4,9 @@
 //! mapped, [`Unwinder`] turns a sample into a [`Chain`] of [`Place`]s, which are kept in a [`Tree`];
 //! when the last run is over [`named`] turns that into a [`StackTree`] of [`Frame`]s.
 
+mod bounded;
 mod cfi;
+mod debug_files;
 mod demangle;
 mod dwarf;
 mod files;
@@ -13,6 +15,9 @@ mod image;
 #[cfg(test)]
 #[path = "../../trace/src/mutations.rs"]
 mod mutations;
+mod package;
+mod perf_map;
+mod plt;
 mod registers;
 mod symbol_table;
 mod symbols;
@@ -20,6 +25,7 @@ mod tree;
 mod unwind;
 
 pub use files::{Files, NOWHERE, VDSO, is_file, is_made_at_run_time};
+pub use package::package_of_symbols;
 pub use registers::Registers;
 pub use symbols::{named, named_tree};
 pub use tree::{Frame, Node, Reach, StackTree, Tree};

@@ -1,17 +1,21 @@
 //! What are the places of stacks called?
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use object::Object;
-use typed_arena::Arena;
 
-use crate::dwarf::{Dwarf, Level};
+use crate::cfi::Tables;
+use crate::debug_files::{self, Opened};
+use crate::dwarf::{Costs, Dwarf, Level};
 use crate::go_table::GoTable;
-use crate::image::{Bytes, Segments};
+use crate::image::{Image, Segments};
+use crate::plt::Stubs;
 use crate::symbol_table::{self, Found};
-use crate::{Files, Frame, Place, StackTree, Tree, VDSO};
+use crate::{Files, Frame, Place, StackTree, Tree, perf_map};
 
-/// The frames at each place, innermost first: more than one where functions were inlined.
+/// The frames at each place, innermost first: more than one where functions were inlined. Each
+/// file is opened once and let go.
 pub fn named(files: &Files, places: impl IntoIterator<Item = Place>) -> HashMap<Place, Vec<Frame>> {
     let mut by_file: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
     for place in places {
@@ -19,9 +23,14 @@ pub fn named(files: &Files, places: impl IntoIterator<Item = Place>) -> HashMap<
     }
     let mut named = HashMap::new();
     for (file, mut places) in by_file {
-        places.sort_unstable_by_key(Place::inside);
+        places.sort_unstable_by_key(|place| (place.inside(), place.returns));
         places.dedup();
-        name_file(files, file, &places, &mut named);
+        let mut offsets: Vec<u64> = places.iter().map(Place::inside).collect();
+        offsets.dedup();
+        let frames = name_file(files, file, &offsets);
+        for place in places {
+            named.insert(place, frames[&place.inside()].clone());
+        }
     }
     named
 }
@@ -41,31 +50,43 @@ pub fn named_tree(files: &Files, places: &Tree<Place>) -> (StackTree, Vec<u32>) 
     (tree, nodes)
 }
 
-fn name_file(files: &Files, file: u32, places: &[Place], named: &mut HashMap<Place, Vec<Frame>>) {
-    let bytes = match files.name(file) {
-        VDSO => Bytes::of_vdso(),
-        _ => files.open(file).and_then(|file| Bytes::of(&file)),
+/// The frames at these bytes of a file; they are sorted.
+fn name_file(files: &Files, file: u32, offsets: &[u64]) -> HashMap<u64, Vec<Frame>> {
+    let binary = files.name(file);
+    let unnamed = |offset: u64| Frame {
+        binary: binary.to_owned(),
+        offset: Some(offset),
+        ..Frame::default()
     };
-    let arena = Arena::new();
-    let names = bytes
-        .as_ref()
-        .and_then(|bytes| Names::of(bytes, &arena, files.name(file), places));
-    for place in places {
-        let mut frames = match &names {
-            Some(names) => names.at(place.inside()),
-            None => Vec::new(),
+    if let Some(maker) = files.maker(file) {
+        let names = perf_map::functions_at(maker, offsets, files.since());
+        let frame = |offset: &u64| {
+            let frame = match names.get(offset) {
+                Some(name) => Frame {
+                    binary: binary.to_owned(),
+                    function: Some(name.clone()),
+                    ..Frame::default()
+                },
+                None => unnamed(*offset),
+            };
+            (*offset, vec![frame])
         };
-        if frames.is_empty() {
-            frames.push(Frame {
-                offset: Some(place.inside()),
-                ..Frame::default()
-            });
-        }
-        for frame in &mut frames {
-            frame.binary = files.name(file).to_owned();
-        }
-        named.insert(*place, frames);
+        return offsets.iter().map(frame).collect();
     }
+    let (opened, costs) = (Opened::new(), Costs::default());
+    let bytes = files.bytes(file);
+    let names = bytes
+        .as_deref()
+        .and_then(|bytes| Names::of(bytes, Path::new(binary), offsets, &opened, &costs));
+    let frames = offsets.iter().map(|offset| {
+        let frames = names.as_ref().and_then(|names| names.at(*offset));
+        let mut frames = frames.unwrap_or_else(|| vec![unnamed(*offset)]);
+        for frame in &mut frames {
+            binary.clone_into(&mut frame.binary);
+        }
+        (*offset, frames)
+    });
+    frames.collect()
 }
 
 /// The names of a file.
@@ -73,41 +94,67 @@ struct Names<'d> {
     segments: Segments,
     found: HashMap<u64, Found>,
     dwarf: Option<Dwarf<'d>>,
+    go: Option<GoTable<'d>>,
+    /// Where functions without a name begin.
+    tables: Option<Tables<&'d [u8]>>,
 }
 
 impl<'d> Names<'d> {
     fn of(
         bytes: &'d [u8],
-        arena: &'d Arena<Vec<u8>>,
-        name: &str,
-        places: &[Place],
+        path: &Path,
+        offsets: &[u64],
+        opened: &'d Opened,
+        costs: &'d Costs,
     ) -> Option<Self> {
         let parsed = object::File::parse(bytes).ok()?;
         let segments = Segments::of(&parsed);
-        let mut addresses: Vec<u64> = places
+        let mut addresses: Vec<u64> = offsets
             .iter()
-            .filter_map(|place| segments.address(place.inside()))
+            .filter_map(|offset| segments.address(*offset))
             .collect();
         addresses.sort_unstable();
         addresses.dedup();
-        let found = functions(&parsed, &addresses, is_libc(name));
+        let go = GoTable::of_file(&parsed);
+        let is_gos = |address: &u64| go.is_some_and(|go| go.function_at(*address).is_some());
+        // Go's own table has the same, and is not compressed.
+        let wanted = !addresses.iter().all(is_gos);
+        let of = |file| wanted.then(|| Dwarf::of(file, path, opened, costs))?;
+        let mut dwarf = of(&parsed);
+        let whole = parsed.symbol_table().is_some();
+        let split_off = match wanted && dwarf.is_none() || !whole && go.is_none() {
+            true => debug_files::split_off(&parsed, path, opened),
+            false => None,
+        };
+        if let Some(split_off) = split_off.as_ref().filter(|_| dwarf.is_none()) {
+            dwarf = of(split_off);
+        }
+        let found = of_symbols(&parsed, &addresses)
+            .or_else(|| go.map(|go| of_go(go, &addresses)))
+            .or_else(|| of_symbols(split_off.as_ref()?, &addresses))
+            .unwrap_or_else(|| exported(&parsed, path, &addresses, opened));
+        let mut found: HashMap<u64, Found> = addresses.into_iter().zip(found).collect();
+        name_stubs(&parsed, &mut found);
         Some(Self {
             segments,
-            found: addresses.into_iter().zip(found).collect(),
-            dwarf: Dwarf::of(&parsed, arena),
+            found,
+            dwarf,
+            go,
+            tables: Image::of(bytes).map(Tables::of),
         })
     }
 
-    fn at(&self, offset: u64) -> Vec<Frame> {
-        let Some(address) = self.segments.address(offset) else {
-            return Vec::new();
-        };
-        let levels = self.dwarf.as_ref().map(|dwarf| dwarf.levels(address));
-        let mut levels = levels.unwrap_or_default();
+    /// Innermost first; `None` for what isn't loaded.
+    fn at(&self, offset: u64) -> Option<Vec<Frame>> {
+        let address = self.segments.address(offset)?;
+        let found = self.found.get(&address)?;
+        let mut levels = self.go.map_or_else(Vec::new, |go| go.levels(address));
+        if let Some(dwarf) = self.dwarf.as_ref().filter(|_| levels.is_empty()) {
+            levels = dwarf.levels(address);
+        }
         if levels.is_empty() {
             levels.push(Level::default());
         }
-        let found = self.found.get(&address).cloned().unwrap_or_default();
         let outer = levels.len() - 1;
         let frame = |(at, level): (usize, Level)| {
             let is_outer = at == outer;
@@ -115,9 +162,10 @@ impl<'d> Names<'d> {
                 (true, Some(name)) => Some(name.clone()),
                 _ => level.function,
             };
+            let unnamed = function.is_none();
             Frame {
-                offset: function.is_none().then_some(offset),
-                after: found.after.clone().filter(|_| function.is_none()),
+                offset: unnamed.then(|| self.begin(address).unwrap_or(offset)),
+                after: found.after.clone().filter(|_| unnamed),
                 function,
                 source_file: level.source_file,
                 line: level.line,
@@ -125,37 +173,66 @@ impl<'d> Names<'d> {
                 ..Frame::default()
             }
         };
-        levels.into_iter().enumerate().map(frame).collect()
+        Some(levels.into_iter().enumerate().map(frame).collect())
+    }
+
+    /// The byte at which the function at an address begins, by the tables of unwinding.
+    fn begin(&self, address: u64) -> Option<u64> {
+        let begin = self.tables.as_ref()?.begin(address)?;
+        Some(self.segments.offset(begin)?.0)
     }
 }
 
-fn is_libc(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    name.starts_with("libc.so") || name.starts_with("libc-")
+fn of_symbols(parsed: &object::File<'_>, addresses: &[u64]) -> Option<Vec<Found>> {
+    symbol_table::look_up(parsed, &parsed.symbol_table()?, addresses)
 }
 
-/// What the tables of a file say of each address.
-fn functions(parsed: &object::File<'_>, addresses: &[u64], is_libc: bool) -> Vec<Found> {
-    let whole = parsed.symbol_table();
-    let whole = whole.and_then(|table| symbol_table::look_up(parsed, &table, addresses));
-    whole
-        .or_else(|| of_go(parsed, addresses))
-        .or_else(|| {
-            let table = parsed.dynamic_symbol_table()?;
-            let mut found = symbol_table::look_up(parsed, &table, addresses)?;
-            if is_libc {
-                symbol_table::name_allocator(&table, addresses, &mut found);
-            }
-            Some(found)
-        })
-        .unwrap_or_else(|| vec![Found::default(); addresses.len()])
-}
-
-fn of_go(parsed: &object::File<'_>, addresses: &[u64]) -> Option<Vec<Found>> {
-    let table = GoTable::of_file(parsed)?;
+fn of_go(table: GoTable<'_>, addresses: &[u64]) -> Vec<Found> {
     let found = addresses.iter().map(|address| Found {
         function: table.function_at(*address).map(|it| it.name.to_owned()),
         after: None,
     });
-    Some(found.collect())
+    found.collect()
+}
+
+/// What others may link to, and what a packed table adds.
+fn exported(
+    parsed: &object::File<'_>,
+    path: &Path,
+    addresses: &[u64],
+    opened: &Opened,
+) -> Vec<Found> {
+    let mut found = vec![Found::default(); addresses.len()];
+    let Some(table) = parsed.dynamic_symbol_table() else {
+        return found;
+    };
+    if let Some(exported) = symbol_table::look_up(parsed, &table, addresses) {
+        found = exported;
+    }
+    let embedded = debug_files::embedded(parsed, opened);
+    if let Some(others) = embedded.and_then(|file| of_symbols(&file, addresses)) {
+        for (found, other) in found.iter_mut().zip(others) {
+            found.function = found.function.take().or(other.function);
+        }
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with("libc.so") || name.starts_with("libc-") {
+        symbol_table::name_allocator(&table, addresses, &mut found);
+    }
+    found
+}
+
+fn name_stubs(parsed: &object::File<'_>, found: &mut HashMap<u64, Found>) {
+    if found.values().all(|found| found.function.is_some()) {
+        return;
+    }
+    let Some(stubs) = Stubs::of(parsed) else {
+        return;
+    };
+    let unnamed = found.iter_mut().filter(|(_, it)| it.function.is_none());
+    for (address, found) in unnamed {
+        if let Some(name) = stubs.name_at(*address) {
+            found.function = Some(format!("{name}@plt"));
+        }
+    }
 }

@@ -8,7 +8,7 @@ use gimli::UnwindContext;
 use crate::cfi::{Rule, Stop, Tables};
 use crate::image::{Bytes, Image};
 use crate::registers::{Registers, dwarf};
-use crate::{Files, Reach, VDSO};
+use crate::{Files, Reach};
 
 /// Frames that are followed: a copy of 64 KiB holds fewer.
 const MOST_FRAMES: usize = 4_096;
@@ -88,7 +88,7 @@ pub struct Chain {
 /// Follows stacks, and keeps the tables of the files that it met.
 #[derive(Default)]
 pub struct Unwinder {
-    tables: HashMap<u32, Option<Rc<Tables>>>,
+    tables: HashMap<u32, Option<Rc<Tables<Bytes>>>>,
     rules: HashMap<(u32, u64), Option<Rc<Rule>>>,
     context: UnwindContext<usize>,
 }
@@ -176,7 +176,7 @@ impl Unwinder {
         }
     }
 
-    fn rule(&mut self, files: &Files, place: &Place) -> Option<(Rc<Tables>, Rc<Rule>)> {
+    fn rule(&mut self, files: &Files, place: &Place) -> Option<(Rc<Tables<Bytes>>, Rc<Rule>)> {
         let tables = self.tables(files, place.file)?;
         let inside = place.inside();
         if let Some(known) = self.rules.get(&(place.file, inside)) {
@@ -192,15 +192,15 @@ impl Unwinder {
         rule.map(|rule| (tables, rule))
     }
 
-    fn tables(&mut self, files: &Files, file: u32) -> Option<Rc<Tables>> {
+    fn tables(&mut self, files: &Files, file: u32) -> Option<Rc<Tables<Bytes>>> {
         if let Some(known) = self.tables.get(&file) {
             return known.clone();
         }
-        let bytes = match files.name(file) {
-            VDSO => Bytes::of_vdso(),
-            _ => files.open(file).and_then(|file| Bytes::of(&file)),
-        };
-        let tables = bytes.and_then(Image::of).map(Tables::of).map(Rc::new);
+        let tables = files
+            .bytes(file)
+            .and_then(Image::of)
+            .map(Tables::of)
+            .map(Rc::new);
         if self.tables.len() == MOST_FILES {
             self.tables.clear();
         }

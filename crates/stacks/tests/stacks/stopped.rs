@@ -89,7 +89,10 @@ impl Stopped {
         let registers = unsafe {
             let got = libc::ptrace(libc::PTRACE_GETREGS, pid, 0, registers.as_mut_ptr());
             assert_eq!(got, 0);
-            Registers::of_ptrace(&registers.assume_init())
+            let mut registers: libc::user_regs_struct = registers.assume_init();
+            // The breakpoint itself: it has one byte.
+            registers.rip -= 1;
+            Registers::of_ptrace(&registers)
         };
         let mut files = Files::default();
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("maps");

@@ -1,0 +1,156 @@
+//! Reading of debug information that ends, whatever is in it.
+//!
+//! Tables may point to one another, so that a small file asks for any amount of work and memory.
+//! Each read is paid from a budget; when that is used up, the file seems to end.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use gimli::{EndianSlice, Error, Reader, ReaderOffsetId, Result, RunTimeEndian};
+
+type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
+
+/// Reads of one lookup: five times what the largest units of real programs need; what is kept of
+/// each is a few bytes, so that they stay below 64 MB.
+const LOOKUP: u32 = 5_000_000;
+
+/// Reads of a file.
+const FILE: u32 = 400_000_000;
+
+/// Bytes of one part of a table of lines, of which each can become a row of 24 bytes. That of
+/// SQLite, which is one source file, has one million.
+const LONGEST_PART: usize = 2 << 20;
+
+/// What reading may cost.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    lookup: Cell<u32>,
+    file: Cell<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            lookup: Cell::new(LOOKUP),
+            file: Cell::new(FILE),
+        }
+    }
+}
+
+impl Budget {
+    /// The next lookup begins.
+    pub(crate) fn renew(&self) {
+        self.lookup.set(LOOKUP);
+    }
+
+    fn pay(&self) -> Option<()> {
+        self.lookup.set(self.lookup.get().checked_sub(1)?);
+        self.file.set(self.file.get().checked_sub(1)?);
+        Some(())
+    }
+}
+
+/// Bytes of a section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounded<'d> {
+    slice: Slice<'d>,
+    budget: &'d Budget,
+    longest: usize,
+}
+
+impl<'d> Bounded<'d> {
+    pub(crate) fn new(
+        section: &'d [u8],
+        id: gimli::SectionId,
+        endian: RunTimeEndian,
+        budget: &'d Budget,
+    ) -> Self {
+        Self {
+            slice: EndianSlice::new(section, endian),
+            budget,
+            longest: match id {
+                gimli::SectionId::DebugLine => LONGEST_PART,
+                _ => usize::MAX,
+            },
+        }
+    }
+
+    fn pay(&self) -> Result<()> {
+        let ended = || Error::UnexpectedEof(self.slice.offset_id());
+        self.budget.pay().ok_or_else(ended)
+    }
+}
+
+impl Reader for Bounded<'_> {
+    type Endian = RunTimeEndian;
+    type Offset = usize;
+
+    fn endian(&self) -> RunTimeEndian {
+        self.slice.endian()
+    }
+
+    fn len(&self) -> usize {
+        self.slice.slice().len()
+    }
+
+    fn empty(&mut self) {
+        Reader::empty(&mut self.slice);
+    }
+
+    fn truncate(&mut self, len: usize) -> Result<()> {
+        Reader::truncate(&mut self.slice, len)
+    }
+
+    fn offset_from(&self, base: &Self) -> usize {
+        self.slice.offset_from(base.slice)
+    }
+
+    fn offset_id(&self) -> ReaderOffsetId {
+        self.slice.offset_id()
+    }
+
+    fn lookup_offset_id(&self, id: ReaderOffsetId) -> Option<usize> {
+        self.slice.lookup_offset_id(id)
+    }
+
+    fn find(&self, byte: u8) -> Result<usize> {
+        self.pay()?;
+        Reader::find(&self.slice, byte)
+    }
+
+    fn skip(&mut self, len: usize) -> Result<()> {
+        self.pay()?;
+        Reader::skip(&mut self.slice, len)
+    }
+
+    fn split(&mut self, len: usize) -> Result<Self> {
+        self.pay()?;
+        if len > self.longest {
+            return Err(Error::UnexpectedEof(self.slice.offset_id()));
+        }
+        let slice = Reader::split(&mut self.slice, len)?;
+        Ok(Self { slice, ..*self })
+    }
+
+    fn to_slice(&self) -> Result<Cow<'_, [u8]>> {
+        Ok(self.slice.slice().into())
+    }
+
+    fn to_string(&self) -> Result<Cow<'_, str>> {
+        Reader::to_string(&self.slice)
+    }
+
+    fn to_string_lossy(&self) -> Result<Cow<'_, str>> {
+        Reader::to_string_lossy(&self.slice)
+    }
+
+    fn read_slice(&mut self, buf: &mut [u8]) -> Result<()> {
+        self.pay()?;
+        Reader::read_slice(&mut self.slice, buf)
+    }
+
+    fn read_u8(&mut self) -> Result<u8> {
+        self.pay()?;
+        Reader::read_u8(&mut self.slice)
+    }
+}

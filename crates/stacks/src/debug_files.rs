@@ -1,0 +1,100 @@
+//! Where is the debug information that was taken out of a file?
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use object::{Object, ObjectSection};
+use typed_arena::Arena;
+
+use crate::files;
+use crate::image::Bytes;
+
+/// Where distributions install debug information.
+const INSTALLED: &str = "/usr/lib/debug";
+
+/// Bytes of an embedded table of symbols when it is unpacked: Firefox's has a tenth.
+const LARGEST_EMBEDDED: usize = 48 << 20;
+
+/// Bytes of a file's debug information that may be decompressed.
+pub(crate) const MOST_DECOMPRESSED: u64 = 512 << 20;
+
+/// Files that are opened, as long as what borrows from them.
+pub(crate) type Opened = Arena<Bytes>;
+
+/// The file that was split off, if it is installed: by the build's number, or beside it by the name
+/// that the file itself has for it.
+pub(crate) fn split_off<'d>(
+    parsed: &object::File<'d>,
+    path: &Path,
+    opened: &'d Opened,
+) -> Option<object::File<'d>> {
+    let id = parsed.build_id().ok().flatten().filter(|id| id.len() > 1);
+    let by_id = || {
+        let debug = open(&by_build_id(id?), opened)?;
+        (debug.build_id().ok().flatten() == id).then_some(debug)
+    };
+    let by_name = || {
+        let (name, sum) = parsed.gnu_debuglink().ok().flatten()?;
+        let name = Path::new(OsStr::from_bytes(name)).file_name()?;
+        let folder = path.parent()?;
+        let beneath = Path::new(INSTALLED).join(folder.strip_prefix("/").ok()?);
+        let folders = [folder.to_owned(), folder.join(".debug"), beneath];
+        folders.iter().find_map(|folder| {
+            let bytes = read(&folder.join(name), opened)?;
+            let same = match id {
+                Some(_) => object::File::parse(bytes).ok()?.build_id().ok().flatten() == id,
+                None => crc32(bytes) == sum,
+            };
+            same.then(|| object::File::parse(bytes).ok())?
+        })
+    };
+    by_id().or_else(by_name)
+}
+
+/// What several debug files of a package have in common, which `dwz` put into one of its own.
+pub(crate) fn common<'d>(debug: &object::File<'d>, opened: &'d Opened) -> Option<object::File<'d>> {
+    let (name, id) = debug.gnu_debugaltlink().ok().flatten()?;
+    let name = Path::new(OsStr::from_bytes(name));
+    let by_name = name.is_absolute().then(|| open(name, opened)).flatten();
+    let common = by_name.or_else(|| open(&by_build_id(id), opened))?;
+    (common.build_id().ok().flatten() == Some(id)).then_some(common)
+}
+
+/// The table of symbols that is packed into the file itself, as Fedora does.
+pub(crate) fn embedded<'d>(
+    parsed: &object::File<'d>,
+    opened: &'d Opened,
+) -> Option<object::File<'d>> {
+    let packed = parsed.section_by_name(".gnu_debugdata")?.data().ok()?;
+    let mut unpacked = Vec::new();
+    let mut reader = lzma_rust2::XzReader::new(packed, true);
+    let most = LARGEST_EMBEDDED as u64 + 1;
+    std::io::Read::read_to_end(&mut std::io::Read::take(&mut reader, most), &mut unpacked).ok()?;
+    let bytes = opened.alloc(Bytes::Copied(unpacked));
+    (bytes.len() <= LARGEST_EMBEDDED).then(|| object::File::parse(&**bytes).ok())?
+}
+
+/// A file of debug information by its path.
+pub(crate) fn open<'d>(path: &Path, opened: &'d Opened) -> Option<object::File<'d>> {
+    object::File::parse(read(path, opened)?).ok()
+}
+
+fn read<'d>(path: &Path, opened: &'d Opened) -> Option<&'d [u8]> {
+    let bytes = Bytes::of(&files::open(path)?)?;
+    Some(&**opened.alloc(bytes))
+}
+
+/// Where the debug information of a build is installed.
+pub(crate) fn by_build_id(id: &[u8]) -> PathBuf {
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|it| format!("{it:02x}")).collect() };
+    let (first, rest) = id.split_at(id.len().min(1));
+    Path::new(INSTALLED).join(format!(".build-id/{}/{}.debug", hex(first), hex(rest)))
+}
+
+/// The sum by which a debug file without a build's number is known: zlib's.
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut sum = flate2::Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
