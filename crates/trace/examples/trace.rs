@@ -1,7 +1,7 @@
 //! Traces a command and prints a readable account, or JSON.
 //!
 //! `cargo run -p fathom-trace --example trace --release -- [--tier kernel|perf|sample|ptrace] [--json]
-//! [--detect] [--timeline] [--quiet] [--timeout SECONDS] -- COMMAND ARGS...`
+//! [--detect] [--call-stacks MICROSECONDS, 0 for none] [--timeline] [--quiet] [--timeout SECONDS] -- COMMAND ARGS...`
 //!
 //! The account goes to stderr, so that the command's own output stays usable.
 #![allow(
@@ -36,6 +36,7 @@ fn arguments() -> Result<Arguments, String> {
         // As `fathom why` does.
         options: TraceOptions {
             profile: Some(Duration::from_millis(4)),
+            call_stacks: Some(Duration::from_micros(100)),
             ..TraceOptions::default()
         },
         command: TraceCommand::default(),
@@ -57,6 +58,11 @@ fn arguments() -> Result<Arguments, String> {
             "--json" => parsed.json = true,
             "--detect" => parsed.detect = true,
             "--quiet" => parsed.quiet = true,
+            "--call-stacks" => {
+                let us = words.next().and_then(|s| s.to_str()?.parse().ok());
+                let us: u64 = us.ok_or("--call-stacks takes microseconds")?;
+                parsed.options.call_stacks = (us > 0).then(|| Duration::from_micros(us));
+            }
             "--timeline" => parsed.options.timeline = Some(TimelineOptions::default()),
             "--timeout" => {
                 let seconds = words.next().and_then(|s| s.to_str()?.parse().ok());

@@ -51,6 +51,12 @@ pub const SELECTS_ONE: u32 = 1 << 16;
 /// The fourth argument is the place in the file at which it begins; -1: where the file is at.
 pub const PLACED: u32 = 1 << 17;
 
+/// Puts another program in the place of the caller's, whose registers and stack are gone then.
+pub const REPLACES: u32 = 1 << 18;
+
+/// Set by the kernel's programs: the first call of its kind by this thread on this descriptor.
+pub(crate) const FIRST: u32 = 1 << 30;
+
 /// A call at a given place goes on from the one before if it begins less than so many bytes behind
 /// its end: what a buffer brings in anyway.
 pub const SHORT_SKIP: u64 = 4096;
@@ -268,6 +274,7 @@ pub fn flags_of_name(name: &str) -> u32 {
             "dup" | "setsockopt" => RECORD_OK,
             "dup2" | "dup3" => CLOSE1 | RECORD_OK,
             "fcntl" => IF_DUP | RECORD_OK,
+            "execve" | "execveat" => REPLACES,
             _ => 0,
         }
 }

@@ -174,7 +174,7 @@ fn socket(names: &Names, pid: u32, fd: i32) -> Option<Socket> {
 
 /// The path as it was named; one that is relative with the directory that it is relative to before
 /// it, where that is known.
-fn path(names: &Names, event: &DescriptorEvent<'_>, flags: u32) -> String {
+pub(crate) fn path(names: &Names, event: &DescriptorEvent<'_>, flags: u32) -> String {
     let end = event.payload.iter().position(|b| *b == 0);
     let named = String::from_utf8_lossy(&event.payload[..end.unwrap_or(event.payload.len())]);
     let directory = event.args[0] as i32;

@@ -33,6 +33,7 @@ mod mutations;
 mod mutexes;
 mod names;
 mod orphans;
+mod path_totals;
 mod paths;
 mod perf;
 mod profile;
@@ -61,8 +62,8 @@ pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
     Accounts, Activity, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec,
     FaultOverhead, FileRow, GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow,
-    PollEnds, Process, SIZE_LIMITS, Sampling, StackRow, Stacks, StopReading, SyscallRow, Thread,
-    Tier, Trace, is_of_withheld_rights,
+    PathRow, PollEnds, Process, SIZE_LIMITS, Sampling, StackRow, Stacks, StopReading, SyscallRow,
+    Thread, Tier, Trace, is_of_withheld_rights,
 };
 pub use sample::NO_CALLS;
 pub use stacks::StackPool;

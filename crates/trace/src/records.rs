@@ -2,7 +2,7 @@
 //!
 //! Ring records and table entries as values. Points in time are the kernel's monotonic clock, ns.
 
-use crate::kernel::layout::{call, off, record, task};
+use crate::kernel::layout::{call, off, record, stack, task};
 use crate::result::Cause;
 
 /// Who did it: thread and process.
@@ -26,6 +26,20 @@ pub(crate) enum Record<'a> {
         result: i64,
         args: [u64; 3],
         payload: &'a [u8],
+    },
+    /// What a call that takes a path was asked for.
+    Path {
+        time: u64,
+        who: Who,
+        nr: u32,
+        /// The call's first argument.
+        directory: u64,
+        path: &'a [u8],
+        /// The time of such calls that it stands for, and how long it took, ns.
+        ns: u64,
+        took: u64,
+        /// The record of its stack has the same thread and time.
+        has_stack: bool,
     },
     Fork {
         time: u64,
@@ -110,6 +124,16 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             payload,
         },
         record::FOLLOW => Record::Follow { time, who },
+        record::PATH => Record::Path {
+            time,
+            who,
+            nr,
+            directory: a0,
+            path: until_zero(payload),
+            ns: result as u64,
+            took: a1,
+            has_stack: a2 != 0,
+        },
         record::FORK => Record::Fork {
             time,
             parent: who,
@@ -169,6 +193,53 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
         },
         _ => return None,
     })
+}
+
+/// Where a thread was in the code when a call or a page fault ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StackRecord<'a> {
+    pub time: u64,
+    pub who: Who,
+    /// `None` for a page fault.
+    pub call: Option<(u32, i32)>,
+    /// The time on a CPU and off it that it stands for, ns.
+    pub on_cpu: u64,
+    pub off_cpu: u64,
+    /// The call's first argument, or the address that the fault was about.
+    pub argument: u64,
+    /// The thread that ended its last sleep.
+    pub woken_by: Option<u32>,
+    pub registers: [u64; stack::REGISTERS.len()],
+    /// What was on its stack, from the pointer on.
+    pub bytes: &'a [u8],
+}
+
+impl StackRecord<'_> {
+    /// Decodes a record of the ring of stacks.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<StackRecord<'_>> {
+        if u32_at(bytes, record::KIND)? as i32 != record::STACK {
+            return None;
+        }
+        let woken_by = u64_at(bytes, record::ARG2)? as u32;
+        let mut registers = [0; stack::REGISTERS.len()];
+        for (place, register) in (0..).zip(&mut registers) {
+            *register = u64_at(bytes, record::HEAD as i16 + 8 * place)?;
+        }
+        Some(StackRecord {
+            time: u64_at(bytes, record::TIME)?,
+            who: Who {
+                tid: u32_at(bytes, record::TID)?,
+                pid: u32_at(bytes, record::TGID)?,
+            },
+            call: in_call(u32_at(bytes, record::NR)?, u32_at(bytes, record::FD)?),
+            on_cpu: u64_at(bytes, record::RESULT)?,
+            off_cpu: u64_at(bytes, record::ARG0)?,
+            argument: u64_at(bytes, record::ARG1)?,
+            woken_by: (woken_by != 0).then_some(woken_by),
+            registers,
+            bytes: bytes.get(stack::BYTES..)?,
+        })
+    }
 }
 
 /// A key of the call table.
@@ -439,6 +510,7 @@ mod tests {
             .collect();
         crate::mutations::survives(&records, 1 << 12, |bytes| {
             _ = record(bytes);
+            _ = StackRecord::decode(bytes);
             _ = CallKey::decode(bytes);
             _ = CallTotals::decode(bytes);
             _ = Alive::decode(bytes);

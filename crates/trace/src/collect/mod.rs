@@ -5,6 +5,7 @@
 mod rows;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use rows::{add_off, off_row, row, split, text};
 
@@ -13,8 +14,9 @@ use crate::attach::Found;
 use crate::calls::{self, Direction};
 use crate::descriptor_events::{self, DescriptorEvent};
 use crate::names::Names;
+use crate::path_totals::{PathTotals, without_steps_up};
 use crate::programs;
-use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
+use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, StackRecord, Who, record};
 use crate::result::{
     Cause, Entered, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
     not_seen_to_end,
@@ -40,6 +42,9 @@ pub(crate) struct Collector {
     /// Why they are not, though that was asked for.
     untimed_faults: Option<String>,
     unreadable: u64,
+    paths: PathTotals,
+    /// Of calls whose stack has yet to be read, by thread and time.
+    paths_of_stacks: HashMap<(u32, u64), Arc<str>>,
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
@@ -68,6 +73,8 @@ impl Collector {
             faults_timed: false,
             untimed_faults: None,
             unreadable: 0,
+            paths: PathTotals::default(),
+            paths_of_stacks: HashMap::new(),
             rows: Vec::new(),
             off_cpu: Vec::new(),
             survivors: 0,
@@ -162,6 +169,29 @@ impl Collector {
         self.apply(decoded);
     }
 
+    /// Takes one record of the ring of stacks; those of the ring before have been taken.
+    pub(crate) fn stack(&mut self, bytes: &[u8]) {
+        let Some(decoded) = StackRecord::decode(bytes) else {
+            self.unreadable += 1;
+            return;
+        };
+        let at = (decoded.who.tid, decoded.time);
+        let _path = self.paths_of_stacks.remove(&at);
+    }
+
+    /// Takes the path of a call that was chosen by its time, or for its stack.
+    fn path(&mut self, event: &DescriptorEvent<'_>, (ns, took): (u64, u64)) -> Arc<str> {
+        let DescriptorEvent { pid, nr, .. } = *event;
+        let named = descriptor_events::path(&self.names, event, calls::flags(nr));
+        // Its own record has moved the folder already that it is relative to.
+        let cwd = self.names.cwd(pid).filter(|_| calls::name(nr) == "chdir");
+        let path: Arc<str> = without_steps_up(cwd.unwrap_or(&named)).into();
+        if ns > 0 {
+            self.paths.add(pid, nr, &path, ns, took);
+        }
+        path
+    }
+
     /// Takes what one record says.
     pub(crate) fn apply(&mut self, decoded: Record<'_>) {
         match decoded {
@@ -191,6 +221,30 @@ impl Collector {
                     time: self.since_start(time),
                 };
                 descriptor_events::apply(&mut self.names, &event);
+            }
+            Record::Path {
+                time,
+                who,
+                nr,
+                directory,
+                path,
+                ns,
+                took,
+                has_stack,
+            } => {
+                let event = DescriptorEvent {
+                    pid: who.pid,
+                    tid: who.tid,
+                    nr,
+                    result: 0,
+                    args: [directory, 0, 0],
+                    payload: path,
+                    time: self.since_start(time),
+                };
+                let path = self.path(&event, (ns, took));
+                if has_stack {
+                    self.paths_of_stacks.insert((who.tid, time), path);
+                }
             }
             Record::Fork {
                 time,
@@ -490,6 +544,7 @@ impl Collector {
         };
         let rows = self.names.rows();
         Trace {
+            paths: self.paths.rows(&self.rows),
             processes: self.processes,
             threads: self.threads,
             syscalls: self.rows,

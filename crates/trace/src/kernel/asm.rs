@@ -43,6 +43,7 @@ pub(crate) enum Width {
 pub(crate) enum Alu {
     Add = 0x00,
     Sub = 0x10,
+    Multiply = 0x20,
     Or = 0x40,
     Xor = 0xa0,
     And = 0x50,

@@ -59,6 +59,7 @@ pub(crate) fn attach(
     let alive = alive(&session)?;
     let collector = &mut gathering.collector;
     session.ring.drain(|record| collector.record(record));
+    session.stacks.drain(|record| collector.stack(record));
     let fault_overhead = session.faults.take();
     let losses = losses(&session)?;
     let mut trace = Trace {

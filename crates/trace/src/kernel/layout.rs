@@ -59,7 +59,16 @@ pub(crate) mod task {
     pub(crate) const LOADER: i16 = 168;
     /// Not 0: it is to be held back before its next call (`super::super::programs::pace`).
     pub(crate) const HOLD: i16 = 176;
-    pub(crate) const SIZE: usize = 184;
+    /// Running totals by which stacks and paths are chosen (`super::super::programs::stacks`), each
+    /// from a start of its own: on a CPU in calls, off it in calls and faults, in calls that take a
+    /// path, and on a CPU serving faults, ns.
+    pub(crate) const CALL_TIME: i16 = 184;
+    pub(crate) const WAIT_TIME: i16 = 192;
+    pub(crate) const PATH_TIME: i16 = 200;
+    pub(crate) const FAULT_TIME: i16 = 208;
+    /// Who ended its last sleep, as `WAKER` was then.
+    pub(crate) const WOKEN_BY: i16 = 216;
+    pub(crate) const SIZE: usize = 224;
 }
 
 /// One row of the call table.
@@ -137,6 +146,14 @@ pub(crate) mod record {
     pub(crate) const ENTERED: i32 = 7;
     /// The program that was put in place gave rights: nothing of it is recorded.
     pub(crate) const RIGHTS: i32 = 8;
+    /// What a call that takes a path was asked for. RESULT: the time of such calls that it stands
+    /// for, ns, 0 if it was chosen only for its stack. ARG0: the call's first argument. ARG1: how
+    /// long it took, ns. ARG2: not 0 if a record of its stack has the same thread and time.
+    pub(crate) const PATH: i32 = 9;
+    /// Where a thread was in the code, in a ring of its own. RESULT: the time on a CPU that it stands
+    /// for, ns. ARG0: that off it. ARG1: the call's first argument, or the address that a fault is
+    /// about. ARG2: who ended the last sleep. Without a call's number it is a fault's.
+    pub(crate) const STACK: i32 = 10;
 
     /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it
     /// doesn't.
@@ -161,6 +178,62 @@ pub(crate) mod record {
     pub(crate) const SCRATCH: usize = HEAD + EXEC_PAYLOAD;
 }
 
+/// A record of a stack: the head, registers in the order of `fathom_stacks::Registers::PERF_MASK`, and
+/// what lies on the stack from its pointer on.
+pub(crate) mod stack {
+    use super::record;
+
+    /// Where each register lies in what the kernel saves, as it shows that to debuggers: on x86 from
+    /// ax to ip and r8 to r15, on ARM the numbered ones, sp and pc.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const REGISTERS: [i16; 17] = [
+        80, 40, 88, 96, 104, 112, 32, 152, 128, 72, 64, 56, 48, 24, 16, 8, 0,
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) const REGISTERS: [i16; 33] = {
+        let mut at = [0; 33];
+        let mut number = 0;
+        while number < 33 {
+            at[number] = 8 * number as i16;
+            number += 1;
+        }
+        at
+    };
+    /// Which of them is the stack pointer.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const POINTER: usize = 7;
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) const POINTER: usize = 31;
+    /// Where perf's context has the address of a fault: behind all registers and the event's period.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const FAULT_ADDRESS: i16 = 168 + 8;
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) const FAULT_ADDRESS: i16 = 272 + 8;
+
+    /// Where the copy of the stack begins.
+    pub(crate) const BYTES: usize = record::HEAD + 8 * REGISTERS.len();
+    /// How much of the stack is copied.
+    pub(crate) const MOST: usize = 8192;
+    /// Where not all of it is there, it is copied by pieces of this many bytes.
+    pub(crate) const PIECE: usize = 512;
+    pub(crate) const SIZE: usize = BYTES + MOST;
+}
+
+/// How often stacks and paths are taken; index into a table of [`chosen::SIZE`] bytes each.
+pub(crate) mod chosen {
+    pub(crate) const CALL: i32 = 0;
+    pub(crate) const WAIT: i32 = 1;
+    pub(crate) const PATH: i32 = 2;
+    pub(crate) const FAULT: i32 = 3;
+    pub(crate) const COUNT: u32 = 4;
+
+    /// One is taken where a total passes a multiple of 2 to this power.
+    pub(crate) const SHIFT: i16 = 0;
+    /// How many were.
+    pub(crate) const TAKEN: i16 = 8;
+    pub(crate) const SIZE: usize = 16;
+}
+
 /// How far the reader is behind; index into a table of `u64`.
 pub(crate) mod pace {
     /// Threads that have ended.
@@ -178,5 +251,6 @@ pub(crate) mod lost {
     pub(crate) const OFF_CPU: i32 = 1;
     pub(crate) const RECORDS: i32 = 2;
     pub(crate) const THREADS: i32 = 3;
-    pub(crate) const COUNT: u32 = 4;
+    pub(crate) const STACKS: i32 = 4;
+    pub(crate) const COUNT: u32 = 5;
 }

@@ -169,7 +169,9 @@ impl Gathering {
     /// Takes the records that are in the ring now; returns which part of it they were.
     fn drain(&mut self, session: &mut Session) -> f64 {
         let collector = &mut self.collector;
-        session.ring.drain(|record| collector.record(record))
+        let part = session.ring.drain(|record| collector.record(record));
+        let of_stacks = session.stacks.drain(|record| collector.stack(record));
+        part.max(of_stacks)
     }
 
     /// Puts it together; `alive`: threads that had not ended at `end`.
@@ -292,6 +294,7 @@ pub(super) fn losses(session: &Session) -> Result<Losses, TraceError> {
         off_cpu: count(lost::OFF_CPU)?,
         records: count(lost::RECORDS)?,
         threads: count(lost::THREADS)?,
+        stacks: count(lost::STACKS)?,
         ..Losses::default()
     })
 }

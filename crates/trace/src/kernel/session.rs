@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use super::asm::AsmError;
 use super::bpf::{Program, Refused};
@@ -21,6 +22,8 @@ pub(crate) struct Session {
     pub maps: Maps,
     /// The records.
     pub ring: Ring,
+    /// The records of stacks.
+    pub stacks: Ring,
     /// Why page faults are not timed, if they were to be.
     pub untimed_faults: Option<String>,
     /// What they take outside of the times.
@@ -56,9 +59,17 @@ impl Session {
             calls: options.most_rows,
             off_cpu: options.most_rows / 2,
             ring: options.ring_bytes,
+            stacks: options.stack_ring_bytes,
         };
         let maps = Maps::create(sizes).map_err(refused_map)?;
         let ring = Ring::map(maps.ring.fd(), sizes.ring).map_err(system("mapping the ring"))?;
+        let stacks = Ring::map(maps.stack_ring.fd(), sizes.stacks);
+        let stacks = stacks.map_err(system("mapping the ring of stacks"))?;
+        let distance = options.call_stacks.map(shift);
+        for (kind, entry) in distance.map(programs::stacks::distances).iter().flatten() {
+            let set = maps.chosen.set(&kind.to_ne_bytes(), entry);
+            set.map_err(system("writing the distance of stacks"))?;
+        }
         let shortest = options.timeline.map(|t| t.shortest.as_nanos());
         let context = Context {
             offsets: &offsets,
@@ -69,6 +80,7 @@ impl Session {
             ends_at_rights: !crate::rights::caller_is_root(),
             sides,
             hold,
+            stacks: distance,
         };
         let code = programs::follow_me(&context).map_err(defect)?;
         let follow = Program::callable("fathom_follow", &code);
@@ -96,6 +108,7 @@ impl Session {
         let mut session = Self {
             maps,
             ring,
+            stacks,
             untimed_faults,
             faults: None,
             calls: None,
@@ -117,6 +130,12 @@ impl Session {
     pub(crate) fn disarm(&mut self) {
         self.attached.clear();
     }
+}
+
+/// The power of two of this many ns, rounded down; of at least 4 us.
+fn shift(distance: Duration) -> u32 {
+    let ns = u64::try_from(distance.as_nanos()).unwrap_or(u64::MAX);
+    ns.clamp(1 << 12, 1 << 30).ilog2()
 }
 
 /// The inode of the first process namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).

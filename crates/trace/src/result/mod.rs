@@ -11,7 +11,8 @@ mod stacks;
 use serde::{Deserialize, Serialize};
 
 pub use rows::{
-    Cause, DescriptorRow, FileRow, Lines, LookupRow, OffCpuRow, PollEnds, SIZE_LIMITS, SyscallRow,
+    Cause, DescriptorRow, FileRow, Lines, LookupRow, OffCpuRow, PathRow, PollEnds, SIZE_LIMITS,
+    SyscallRow,
 };
 pub use stacks::{Activity, StackRow, Stacks};
 
@@ -153,6 +154,12 @@ pub struct Trace {
     /// number, most calls first.
     #[serde(default)]
     pub uses: Vec<UseRow>,
+    /// On which paths calls spent their time, if [`TraceOptions::call_stacks`] asked for it (kernel
+    /// tier) or as far as calls were stopped at (ptrace tier); most time first.
+    ///
+    /// [`TraceOptions::call_stacks`]: crate::TraceOptions::call_stacks
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.
     pub failed_lookups: Vec<LookupRow>,
     /// Single off-CPU intervals in the order in which they ended, if they were asked for (not in
@@ -458,6 +465,13 @@ pub struct Losses {
     pub names: u64,
     /// Timeline intervals beyond what is kept.
     pub intervals: u64,
+    /// Stacks of calls, waits and faults that found their ring full.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stacks: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Losses {

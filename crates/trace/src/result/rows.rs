@@ -181,6 +181,29 @@ pub struct FileRow {
     pub size_bytes: Option<u64>,
 }
 
+/// What calls that take a path were asked for, whether they succeeded or not.
+///
+/// Which paths the calls of a process had is known of some of them, chosen by their time (kernel tier)
+/// or of all that were seen (ptrace tier). The rows of one process and call add up to all of these
+/// calls: where they share a path its numbers are exact, else they are estimates.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathRow {
+    /// Process.
+    pub pid: u32,
+    /// The call.
+    pub call: String,
+    /// The file or folder as it was named; one that is relative with what it is relative to before it,
+    /// where that is known, and steps up are taken by name. Beyond 1,000 rows one row is of several paths: `#` is any number, `*` any
+    /// name, and `**` is any path.
+    pub path: String,
+    /// Calls: estimated unless all calls of the process were for this path.
+    pub calls: u64,
+    /// Time between entry and return, waiting included, likewise.
+    pub ns: u64,
+    /// Calls whose path was read.
+    pub samples: u64,
+}
+
 /// A path that could not be had.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookupRow {

@@ -10,7 +10,7 @@ use super::super::offsets::Entry32;
 use super::zero_frame;
 use super::{
     Context, KEY_SLOT, add_one, add_to, count_lost, emit_record, find_current, lookup_slot, pace,
-    sched,
+    sched, stacks,
 };
 use crate::calls::{
     self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LINE_SAMPLES, PLACED, POLL, POLLS_ONE,
@@ -207,6 +207,10 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.bind(seen);
     a.store(Width::Double, R10, NOW, R9);
     a.alu(Alu::Sub, R9, R8); // how long
+    if c.stacks.is_some() {
+        a.store(Width::Double, R10, stacks::ARGUMENTS, R6);
+        a.store(Width::Double, R10, stacks::TOOK, R9);
+    }
     a.store_imm(Width::Double, R7, task::ENTER, 0);
     find_row(c, a, row_done);
     add_one(a, R0, call::CALLS, R1);
@@ -231,6 +235,7 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.bind(record);
     emit_record::call(c, a, reported);
     a.bind(reported);
+    stacks::after_call(c, a);
     a.bind(out);
     a.exit();
 }
@@ -258,6 +263,9 @@ pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
     lookup(a, &c.maps.calls, own);
     zero_frame(a, fresh, call::SIZE);
     a.store(Width::Double, R10, fresh + call::FIRST, R8);
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.alu_imm(Alu::Or, R1, calls::FIRST as i32);
+    a.store(Width::Word, R7, task::FLAGS, R1);
     make(a, &c.maps.calls, own);
     a.load(Width::Double, R1, R7, task::CALL_KEY);
     a.store(Width::Double, R10, REST_KEY, R1);

@@ -11,7 +11,7 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{record, task};
-use super::{Context, add_one, add_to, emit_record, find_current, scratch, send};
+use super::{Context, add_one, add_to, emit_record, find_current, scratch, send, stacks};
 
 use Reg::{R0, R1, R2, R3, R6, R7, R8, R9};
 
@@ -47,6 +47,7 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.call(Helper::KtimeNs);
     a.store_imm(Width::Double, R7, task::FAULT_SINCE, 0);
     a.mov(R9, R0).alu(Alu::Sub, R9, R8);
+    stacks::note_off_cpu(a);
     a.load(Width::Double, R1, R7, task::CALL_BLOCKED);
     a.load(Width::Double, R2, R7, task::CALL_READY);
     a.alu(Alu::Add, R1, R2);
@@ -55,6 +56,7 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.alu(Alu::Sub, R9, R1);
     add_to(a, R7, task::FAULT_TOTAL, R9, R1);
     add_one(a, R7, task::FAULTS, R1);
+    stacks::after_fault(c, a);
     a.bind(out);
     a.exit();
 }

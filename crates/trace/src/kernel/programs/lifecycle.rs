@@ -15,7 +15,7 @@ const STATE: i16 = -48 - task::SIZE as i16;
 
 /// So many pairs of the auxiliary vector are searched; the kernel writes what is searched for among
 /// the first twelve.
-const AUXILIARY_PAIRS: i16 = 16;
+const AUXILIARY_PAIRS: i16 = 14;
 /// They lie below the state in the frame.
 const AUXILIARY: i16 = STATE - 16 * AUXILIARY_PAIRS;
 
@@ -290,6 +290,19 @@ fn fresh_state(a: &mut Asm, tid: Reg, tgid: Reg) {
     a.store_imm(Width::Double, R10, STATE + task::OFF_NR, -1);
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, STATE + task::STARTED, R0);
+    // Each thread's totals begin somewhere else (Fibonacci hashing): where many short ones do the
+    // same, stacks are taken all over it.
+    a.mov(R1, R0).alu_imm(Alu::Multiply, R1, 0x61c8_8647);
+    a.alu_imm(Alu::ShiftRight, R1, 20);
+    a.alu_imm(Alu::And, R1, 0x3fff_ffff);
+    for total in [
+        task::CALL_TIME,
+        task::WAIT_TIME,
+        task::PATH_TIME,
+        task::FAULT_TIME,
+    ] {
+        a.store(Width::Double, R10, STATE + total, R1);
+    }
 }
 
 /// Enters the state in the frame under the number in `tid`; counts the loss if the table is full.

@@ -11,13 +11,14 @@ mod fault;
 mod lifecycle;
 mod pace;
 mod sched;
+pub(super) mod stacks;
 
 use std::io;
 
 use super::asm::{Asm, AsmError, Cond, Helper, Label, Reg, Width};
 use super::bpf::{Map, MapKind};
 use super::drain_ended::worth_a_pass;
-use super::layout::{call, lost, off, pace as reader, record, task};
+use super::layout::{call, chosen, lost, off, pace as reader, record, stack, task};
 use super::offsets::Offsets;
 use crate::calls::TABLE_SIZE;
 use crate::error::{TraceError, system};
@@ -38,6 +39,8 @@ pub(crate) struct Sizes {
     pub off_cpu: u32,
     /// Bytes of the ring, a power of 2 and of whole pages.
     pub ring: u32,
+    /// Bytes of the ring of stacks, likewise.
+    pub stacks: u32,
 }
 
 /// The tables that programs and this process share.
@@ -56,6 +59,12 @@ pub(crate) struct Maps {
     pub ring: Map,
     /// How far the reader is behind.
     pub pace: Map,
+    /// How often stacks and paths are taken.
+    pub chosen: Map,
+    /// Stacks that were taken because they were among the first of their call, by its number.
+    pub first_calls: Map,
+    pub stack_scratch: Map,
+    pub stack_ring: Map,
     /// Bytes of half the ring.
     half_ring: i32,
     /// Ended threads whose rows may wait to be taken.
@@ -103,6 +112,16 @@ impl Maps {
             )?,
             ring: Map::create(MapKind::Ring, "fathom_ring", 0, 0, sizes.ring)?,
             pace: Map::create(MapKind::Array, "fathom_pace", 4, 8, reader::COUNT)?,
+            chosen: Map::create(
+                MapKind::Array,
+                "fathom_chosen",
+                4,
+                chosen::SIZE,
+                chosen::COUNT,
+            )?,
+            first_calls: Map::create(MapKind::Array, "fathom_first", 4, 4, TABLE_SIZE)?,
+            stack_scratch: Map::create(MapKind::PerCpuArray, "fathom_copy", 4, stack::SIZE, 1)?,
+            stack_ring: Map::create(MapKind::Ring, "fathom_stacks", 0, 0, sizes.stacks)?,
             half_ring: (sizes.ring / 2) as i32,
             // Twice as many as the reader takes at once: it is late.
             most_ended: 2 * worth_a_pass(sizes.calls) as i32,
@@ -148,6 +167,9 @@ pub(crate) struct Context<'a> {
     pub sides: Sides,
     /// Whether a thread that the reader can't keep up with is held back.
     pub hold: bool,
+    /// Of two stacks the distance in time at first, two to this power, ns; `None` for no stacks and no
+    /// paths.
+    pub stacks: Option<u32>,
 }
 
 /// Sides of a switch from one thread to another. The kernel does not show both of each: a test
@@ -281,10 +303,12 @@ fn zero_frame(a: &mut Asm, from: i16, len: usize) {
     }
 }
 
+/// Of `bpf_ringbuf_output`: its reader isn't waked.
+const NO_WAKEUP: i32 = 1;
+
 /// Sends `R3` bytes at `R2` to the ring without waking its reader; counts the loss if it is full.
 /// `R7` is the thread. Clobbers `R0` to `R5`.
 fn send(c: &Context<'_>, a: &mut Asm) {
-    const NO_WAKEUP: i32 = 1;
     let sent = a.label();
     a.load_map(R1, c.maps.ring.fd())
         .mov_imm(R4, NO_WAKEUP)

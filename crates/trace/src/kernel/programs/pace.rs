@@ -23,7 +23,7 @@ const UNREAD: i32 = 0;
 
 /// Frame slots that no part of `sched` uses: the tracepoint's arguments, and when it began.
 const ARGUMENTS: i16 = -400;
-const SINCE: i16 = -408;
+pub(super) const SINCE: i16 = -408;
 
 /// Has the thread in `R7` held back before its next call if the ring is half full. Clobbers `R0` to
 /// `R5`.
@@ -59,14 +59,12 @@ pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
     if !c.hold {
         return;
     }
-    let (free, turn, pressed, relieved, no_cpu) =
-        (a.label(), a.label(), a.label(), a.label(), a.label());
+    let (free, turn, pressed, relieved) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::Double, R1, R7, task::HOLD);
     a.jump_if_imm(Cond::Equal, R1, 0, free);
     a.store(Width::Double, R10, ARGUMENTS, R6);
     a.store_imm(Width::Double, R7, task::HOLD, 0);
-    a.call(Helper::KtimeNs);
-    a.store(Width::Double, R10, SINCE, R0);
+    begin(a);
     a.mov_imm(R9, TURNS);
     a.bind(turn);
     let few = a.label();
@@ -82,13 +80,26 @@ pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
     a.jump_if_imm(Cond::NotEqual, R9, 0, turn);
     a.store_imm(Width::Double, R7, task::HOLD, 1);
     a.bind(relieved);
+    book(c, a);
+    a.load(Width::Double, R6, R10, ARGUMENTS);
+    a.bind(free);
+}
 
+/// Notes the time, from which on what the thread in `R7` does is not its own: see [`book`].
+pub(super) fn begin(a: &mut Asm) {
+    a.call(Helper::KtimeNs);
+    a.store(Width::Double, R10, SINCE, R0);
+}
+
+/// Puts the time since [`begin`] on the books of the thread in `R7`, which is in no call, as if it had
+/// been taken off the CPU then. Keeps `R7`.
+pub(super) fn book(c: &Context<'_>, a: &mut Asm) {
+    let no_cpu = a.label();
     a.call(Helper::KtimeNs);
     a.mov(R9, R0);
     a.load(Width::Double, R6, R10, SINCE);
     a.mov(R8, R9).alu(Alu::Sub, R8, R6);
     add(c, a, pace::HELD);
-    // As if it had been taken off the CPU when that began.
     a.load(Width::Double, R1, R7, task::ON_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, no_cpu);
     a.mov(R8, R6).alu(Alu::Sub, R8, R1);
@@ -106,8 +117,6 @@ pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
     a.store_imm(Width::Word, R7, task::OFF_CAUSE, cause::PREEMPTED);
     sched::get_cpu_at(c, a, R9, no_cpu);
     a.bind(no_cpu);
-    a.load(Width::Double, R6, R10, ARGUMENTS);
-    a.bind(free);
 }
 
 fn jump_if_room(c: &Context<'_>, a: &mut Asm, room: Label) {

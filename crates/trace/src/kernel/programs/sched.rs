@@ -318,10 +318,12 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     if let Some(shortest) = c.interval_ns {
         emit_interval(c, a, shortest);
     }
+    a.load(Width::Word, R8, R7, task::WAKER);
     a.store_imm(Width::Word, R7, task::WAKER, 0);
     // The record is sent; its time is no longer needed, so R8 and R9 are free.
     a.load(Width::Double, R9, R10, ASLEEP);
     a.jump_if_imm(Cond::Equal, R9, 0, no_sleep);
+    a.store(Width::Word, R7, task::WOKEN_BY, R8);
     add_interval(c, a);
     a.bind(no_sleep);
     a.load(Width::Double, R9, R10, READY);

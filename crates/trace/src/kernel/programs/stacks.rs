@@ -1,0 +1,374 @@
+//! Of which calls, waits and page faults is it kept where in the code they were, and on which path?
+//!
+//! Chosen by time: each thread has running totals, and where one passes a multiple of the distance
+//! of two stacks, the call or fault that took it there is kept, for as much time as it passed
+//! multiples. So a wait that is longer than the distance is always kept, at its end, and many short
+//! calls by the share of their time. The distance is a power of two and doubles after every
+//! [`TAKEN_AT_ONE_DISTANCE`] stacks of its kind: the multiples of the longer one are among those of
+//! the shorter, and a long run has no more than a few thousand stacks. The first calls of each kind
+//! are kept besides, for no time, so that rare ones have a name.
+//!
+//! Keeping one takes 1 to 3 us, in which its thread counts as held back.
+
+use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
+use super::super::layout::{chosen, lost, record, stack, task};
+use super::calls::load_argument;
+use super::pace::{self, SINCE};
+use super::{Context, KEY_SLOT, count_lost, emit_record, lookup_slot, scratch, send};
+use crate::calls::{ENTRY_32, ENTRY_32_ONLY, FIRST, PATH0, PATH1, REPLACES, TABLE_SIZE};
+
+use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
+
+/// After so many, a power of two, their distance doubles.
+pub(crate) const TAKEN_AT_ONE_DISTANCE: i32 = 512;
+/// The same of paths, whose records are a hundredth as long.
+const PATHS_AT_ONE_DISTANCE: i32 = 2048;
+/// Paths are taken so much more often, as a power of two.
+const PATHS_FOR_A_STACK: u32 = 2;
+/// The longest distance is 2 to this power, ns: 18 minutes.
+const LONGEST: i32 = 40;
+/// First calls of each kind that are kept.
+const FIRST_CALLS: i32 = 2;
+
+/// Frame slots that no program that keeps stacks uses for anything else: the tracepoint's arguments,
+/// how long a call took, what was added to each total, and what a stack and a path stand for.
+pub(super) const ARGUMENTS: i16 = -256;
+pub(super) const TOOK: i16 = -264;
+const ON_CPU: i16 = -272;
+const OFF_CPU: i16 = -280;
+const WITH_PATH: i16 = -288;
+const WEIGHT: i16 = -296;
+const WAIT_WEIGHT: i16 = -304;
+const PATH_WEIGHT: i16 = -312;
+/// Whether the stack is kept.
+const KEPT: i16 = -320;
+
+/// The distances with which a trace begins, as they lie in the table of [`chosen`]: of stacks, two
+/// to this power, ns.
+pub(crate) fn distances(shift: u32) -> [(i32, [u8; chosen::SIZE]); chosen::COUNT as usize] {
+    let of = |which, shift: u32| {
+        let mut entry = [0; chosen::SIZE];
+        entry[..8].copy_from_slice(&u64::from(shift).to_ne_bytes());
+        (which, entry)
+    };
+    [
+        of(chosen::CALL, shift),
+        of(chosen::WAIT, shift),
+        of(chosen::PATH, shift.saturating_sub(PATHS_FOR_A_STACK)),
+        of(chosen::FAULT, shift),
+    ]
+}
+
+/// Keeps the call that the thread in `R7` has just returned from, if its turn has come. Its flags are
+/// in the thread's state; [`ARGUMENTS`] and [`TOOK`] are filled. Keeps only `R7`.
+pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
+    let Some(shift) = c.stacks else {
+        return;
+    };
+    let (out, pathless, turn) = (a.label(), a.label(), a.label());
+    a.load(Width::Double, R9, R10, TOOK);
+    split(a);
+    a.mov_imm(R8, 0);
+    advance(a, task::CALL_TIME, ON_CPU);
+    advance(a, task::WAIT_TIME, OFF_CPU);
+    a.store_imm(Width::Double, R10, WITH_PATH, 0);
+    a.load(Width::Word, R4, R7, task::FLAGS);
+    a.mov(R1, R4).alu_imm(Alu::And, R1, (PATH0 | PATH1) as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, pathless);
+    a.store(Width::Double, R10, WITH_PATH, R9);
+    advance(a, task::PATH_TIME, WITH_PATH);
+    a.bind(pathless);
+    a.jump_if_imm(Cond::AnySet, R4, FIRST as i32, turn);
+    let finest = shift.saturating_sub(PATHS_FOR_A_STACK) as i32;
+    a.alu_imm(Alu::ShiftRight, R8, finest);
+    a.jump_if_imm(Cond::Equal, R8, 0, out);
+
+    a.bind(turn);
+    let (kept, no_stack, no_path) = (a.label(), a.label(), a.label());
+    let stays = a.label();
+    a.jump_if_imm(Cond::AnySet, R4, REPLACES as i32, stays);
+    a.jump(kept);
+    // The new program has no call that it would return from, and no path of it.
+    a.bind(stays);
+    a.load(Width::Double, R6, R10, ARGUMENTS);
+    a.load(Width::Double, R1, R6, 8); // result
+    a.jump_if_imm(Cond::Equal, R1, 0, out);
+    a.bind(kept);
+    pace::begin(a);
+    weigh(c, a, chosen::CALL, task::CALL_TIME, (ON_CPU, WEIGHT));
+    weigh(c, a, chosen::WAIT, task::WAIT_TIME, (OFF_CPU, WAIT_WEIGHT));
+    weigh(
+        c,
+        a,
+        chosen::PATH,
+        task::PATH_TIME,
+        (WITH_PATH, PATH_WEIGHT),
+    );
+    note_kept(a);
+    keep_first(c, a);
+    // The registers of a 32-bit program are not those that are followed.
+    let native = a.label();
+    a.load(Width::Word, R1, R7, task::NR);
+    a.mov(R2, R1);
+    a.alu_imm(Alu::And, R2, (ENTRY_32 | ENTRY_32_ONLY) as i32);
+    a.jump_if_imm(Cond::Equal, R2, 0, native);
+    a.store_imm(Width::Double, R10, KEPT, 0);
+    a.bind(native);
+
+    a.load(Width::Double, R6, R10, ARGUMENTS);
+    a.load(Width::Double, R9, R6, 0); // registers
+    a.load(Width::Word, R6, R7, task::FLAGS);
+    a.mov(R1, R6).alu_imm(Alu::And, R1, (PATH0 | PATH1) as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, no_path);
+    let wanted = a.label();
+    a.load(Width::Double, R1, R10, KEPT);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, wanted);
+    a.load(Width::Double, R1, R10, PATH_WEIGHT);
+    a.jump_if_imm(Cond::Equal, R1, 0, no_path);
+    a.bind(wanted);
+    send_path(c, a, no_path);
+    a.bind(no_path);
+    a.load(Width::Double, R1, R10, KEPT);
+    a.jump_if_imm(Cond::Equal, R1, 0, no_stack);
+    load_argument(c, a, R8, 0);
+    send_stack(c, a, R9, no_stack, |a| {
+        a.load(Width::Double, R1, R7, task::NR);
+    });
+    a.bind(no_stack);
+    pace::book(c, a);
+    a.bind(out);
+}
+
+/// Keeps the page fault that the thread in `R7` was just served, if its turn has come. It took as
+/// much of the CPU as `R9` says, and was off it for [`OFF_CPU`]; perf's context is in `R6`. Keeps
+/// only `R7`.
+pub(super) fn after_fault(c: &Context<'_>, a: &mut Asm) {
+    let Some(shift) = c.stacks else {
+        return;
+    };
+    let (out, no_stack) = (a.label(), a.label());
+    a.store(Width::Double, R10, ARGUMENTS, R6);
+    a.store(Width::Double, R10, ON_CPU, R9);
+    a.mov_imm(R8, 0);
+    advance(a, task::FAULT_TIME, ON_CPU);
+    advance(a, task::WAIT_TIME, OFF_CPU);
+    a.alu_imm(Alu::ShiftRight, R8, shift as i32);
+    a.jump_if_imm(Cond::Equal, R8, 0, out);
+    pace::begin(a);
+    weigh(c, a, chosen::FAULT, task::FAULT_TIME, (ON_CPU, WEIGHT));
+    weigh(c, a, chosen::WAIT, task::WAIT_TIME, (OFF_CPU, WAIT_WEIGHT));
+    note_kept(a);
+    a.load(Width::Double, R1, R10, KEPT);
+    a.jump_if_imm(Cond::Equal, R1, 0, no_stack);
+    a.load(Width::Double, R6, R10, ARGUMENTS);
+    a.load(Width::Double, R8, R6, stack::FAULT_ADDRESS);
+    send_stack(c, a, R6, no_stack, |a| {
+        a.mov_imm(R1, -1);
+    });
+    a.bind(no_stack);
+    pace::book(c, a);
+    a.bind(out);
+}
+
+/// Notes for [`after_fault`] how long the thread in `R7` was off the CPU.
+pub(super) fn note_off_cpu(a: &mut Asm) {
+    a.load(Width::Double, R1, R7, task::CALL_BLOCKED);
+    a.store(Width::Double, R10, OFF_CPU, R1);
+}
+
+/// Splits what the call took, in `R9`, into [`ON_CPU`] and [`OFF_CPU`], without the time in which it
+/// only lacked a CPU.
+fn split(a: &mut Asm) {
+    let sound = a.label();
+    a.load(Width::Double, R1, R7, task::CALL_BLOCKED);
+    a.load(Width::Double, R2, R7, task::CALL_READY);
+    a.store(Width::Double, R10, OFF_CPU, R1);
+    a.alu(Alu::Add, R2, R1);
+    a.mov(R1, R9);
+    // An arrival on the CPU that was mended may be later than it was.
+    a.jump_if(Cond::GreaterEqual, R1, R2, sound);
+    a.mov(R1, R2);
+    a.bind(sound);
+    a.alu(Alu::Sub, R1, R2);
+    a.store(Width::Double, R10, ON_CPU, R1);
+}
+
+/// Adds what is in the slot to a total of the thread, and to `R8` the bits of the total that changed.
+fn advance(a: &mut Asm, total: i16, added: i16) {
+    a.load(Width::Double, R1, R7, total);
+    a.mov(R2, R1);
+    a.load(Width::Double, R3, R10, added);
+    a.alu(Alu::Add, R1, R3);
+    a.store(Width::Double, R7, total, R1);
+    a.alu(Alu::Xor, R1, R2).alu(Alu::Or, R8, R1);
+}
+
+/// Stores in the second slot for how much time this one stands whose time, in the first slot, was
+/// just added to a total: that of the multiples that were passed, of the distance as it is now.
+fn weigh(c: &Context<'_>, a: &mut Asm, kind: i32, total: i16, (added, weight): (i16, i16)) {
+    let done = a.label();
+    let at_one_distance = match kind {
+        chosen::PATH => PATHS_AT_ONE_DISTANCE,
+        _ => TAKEN_AT_ONE_DISTANCE,
+    };
+    a.store_imm(Width::Double, R10, weight, 0);
+    a.store_imm(Width::Word, R10, KEY_SLOT, kind);
+    lookup_slot(a, &c.maps.chosen, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, done);
+    a.load(Width::Double, R2, R0, chosen::SHIFT);
+    a.alu_imm(Alu::And, R2, 63);
+    a.load(Width::Double, R3, R7, total);
+    a.load(Width::Double, R1, R10, added);
+    a.mov(R4, R3).alu(Alu::Sub, R4, R1);
+    a.alu(Alu::ShiftRight, R3, R2).alu(Alu::ShiftRight, R4, R2);
+    a.alu(Alu::Sub, R3, R4);
+    a.jump_if_imm(Cond::Equal, R3, 0, done);
+    a.alu(Alu::ShiftLeft, R3, R2);
+    a.store(Width::Double, R10, weight, R3);
+    // Two at once may count as one: that only moves when the distance doubles.
+    a.load(Width::Double, R1, R0, chosen::TAKEN);
+    a.alu_imm(Alu::Add, R1, 1);
+    a.store(Width::Double, R0, chosen::TAKEN, R1);
+    a.alu_imm(Alu::And, R1, at_one_distance - 1);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, done);
+    a.jump_if_imm(Cond::GreaterEqual, R2, LONGEST, done);
+    a.alu_imm(Alu::Add, R2, 1);
+    a.store(Width::Double, R0, chosen::SHIFT, R2);
+    a.bind(done);
+}
+
+/// Notes that the stack is kept if it stands for any time.
+fn note_kept(a: &mut Asm) {
+    a.load(Width::Double, R1, R10, WEIGHT);
+    a.load(Width::Double, R2, R10, WAIT_WEIGHT);
+    a.alu(Alu::Or, R1, R2);
+    a.store(Width::Double, R10, KEPT, R1);
+}
+
+/// Likewise if the call is one of the first of its kind.
+fn keep_first(c: &Context<'_>, a: &mut Asm) {
+    let (not_first, fresh) = (a.label(), a.label());
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.jump_if_imm(Cond::AnySet, R1, FIRST as i32, fresh);
+    a.jump(not_first);
+    a.bind(fresh);
+    a.load(Width::Word, R1, R7, task::NR);
+    a.jump_if_imm(Cond::GreaterEqual, R1, TABLE_SIZE as i32, not_first);
+    a.store(Width::Word, R10, KEY_SLOT, R1);
+    lookup_slot(a, &c.maps.first_calls, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, not_first);
+    a.load(Width::Word, R1, R0, 0);
+    a.jump_if_imm(Cond::GreaterEqual, R1, FIRST_CALLS, not_first);
+    a.alu_imm(Alu::Add, R1, 1);
+    a.store(Width::Word, R0, 0, R1);
+    a.store_imm(Width::Double, R10, KEPT, 1);
+    a.bind(not_first);
+}
+
+/// Sends the path of the call whose flags are in `R6` and registers in `R9`, or goes on at `none`.
+/// Keeps `R9`.
+fn send_path(c: &Context<'_>, a: &mut Asm, none: Label) {
+    let (second, read, unreadable) = (a.label(), a.label(), a.label());
+    scratch(c, a, none);
+    emit_record::head(a, record::PATH);
+    a.mov(R8, R0);
+    load_argument(c, a, R1, 0);
+    a.store(Width::Double, R8, record::ARG0, R1);
+    for (slot, at) in [
+        (SINCE, record::TIME),
+        (PATH_WEIGHT, record::RESULT),
+        (TOOK, record::ARG1),
+        (KEPT, record::ARG2),
+    ] {
+        a.load(Width::Double, R1, R10, slot);
+        a.store(Width::Double, R8, at, R1);
+    }
+    a.mov(R1, R6).alu_imm(Alu::And, R1, PATH0 as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, second);
+    load_argument(c, a, R3, 0);
+    a.jump(read);
+    a.bind(second);
+    load_argument(c, a, R3, 1);
+    a.bind(read);
+    a.mov(R1, R8).alu_imm(Alu::Add, R1, record::HEAD as i32);
+    a.mov_imm(R2, record::PATH_MAX);
+    a.call(Helper::ProbeReadUserStr);
+    a.mov_imm(R3, 0);
+    a.jump_if_imm(Cond::SLess, R0, 0, unreadable);
+    a.mov(R3, R0);
+    a.bind(unreadable);
+    a.alu_imm(Alu::And, R3, 0x1ff);
+    a.alu_imm(Alu::Add, R3, record::HEAD as i32);
+    a.mov(R2, R8);
+    send(c, a);
+}
+
+/// Sends the stack of the thread in `R7` with its registers, which lie at `registers`, and the value
+/// in `R8`; goes on at `none` if there is no room to put it together. `number` loads the call's number
+/// and descriptor into `R1`.
+fn send_stack(
+    c: &Context<'_>,
+    a: &mut Asm,
+    registers: Reg,
+    none: Label,
+    number: impl FnOnce(&mut Asm),
+) {
+    let (whole, copied, sent) = (a.label(), a.label(), a.label());
+    a.store_imm(Width::Word, R10, KEY_SLOT, 0);
+    lookup_slot(a, &c.maps.stack_scratch, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, none);
+    a.store_imm(Width::Double, R0, record::KIND, record::STACK);
+    a.store(Width::Double, R0, record::ARG1, R8);
+    a.load(Width::Double, R1, R7, task::TID);
+    a.store(Width::Double, R0, record::TID, R1);
+    number(a);
+    a.store(Width::Double, R0, record::NR, R1);
+    a.load(Width::Word, R1, R7, task::WOKEN_BY);
+    a.store(Width::Double, R0, record::ARG2, R1);
+    for (slot, at) in [
+        (SINCE, record::TIME),
+        (WEIGHT, record::RESULT),
+        (WAIT_WEIGHT, record::ARG0),
+    ] {
+        a.load(Width::Double, R1, R10, slot);
+        a.store(Width::Double, R0, at, R1);
+    }
+    for (place, at) in (0..).zip(stack::REGISTERS) {
+        a.load(Width::Double, R1, registers, at);
+        a.store(Width::Double, R0, record::HEAD as i16 + 8 * place, R1);
+    }
+    a.load(
+        Width::Double,
+        R6,
+        registers,
+        stack::REGISTERS[stack::POINTER],
+    );
+    a.mov(R8, R0);
+    let to = |a: &mut Asm, at: usize| {
+        a.mov(R1, R8)
+            .alu_imm(Alu::Add, R1, (stack::BYTES + at) as i32);
+    };
+    to(a, 0);
+    a.mov_imm(R2, stack::MOST as i32).mov(R3, R6);
+    a.call(Helper::ProbeReadUser);
+    a.jump_if_imm(Cond::Equal, R0, 0, whole);
+    a.mov_imm(R9, stack::BYTES as i32);
+    for at in (0..stack::MOST - stack::PIECE).step_by(stack::PIECE) {
+        to(a, at);
+        a.mov_imm(R2, stack::PIECE as i32);
+        a.mov(R3, R6).alu_imm(Alu::Add, R3, at as i32);
+        a.call(Helper::ProbeReadUser);
+        a.jump_if_imm(Cond::NotEqual, R0, 0, copied);
+        a.alu_imm(Alu::Add, R9, stack::PIECE as i32);
+    }
+    a.jump(copied);
+    a.bind(whole);
+    a.mov_imm(R9, stack::SIZE as i32);
+    a.bind(copied);
+    a.load_map(R1, c.maps.stack_ring.fd());
+    a.mov(R2, R8).mov(R3, R9).mov_imm(R4, super::NO_WAKEUP);
+    a.call(Helper::RingOutput);
+    a.jump_if_imm(Cond::Equal, R0, 0, sent);
+    count_lost(c, a, lost::STACKS);
+    a.bind(sent);
+}
