@@ -442,7 +442,7 @@ fn cause(number: i32) -> Option<Cause> {
     })
 }
 
-fn until_zero(bytes: &[u8]) -> &[u8] {
+pub(crate) fn until_zero(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().position(|b| *b == 0);
     &bytes[..end.unwrap_or(bytes.len())]
 }

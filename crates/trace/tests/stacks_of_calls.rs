@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{available, helper, sum};
+use common::{available, helper, run, sum};
 use fathom_trace::{Tier, Trace, TraceOptions, trace};
 
 /// Calls of the helper that asks for one file.
@@ -32,6 +32,28 @@ fn a_file_that_is_asked_for_again_and_again_has_its_calls() {
     assert_eq!(first.path, "/proc/self/status");
     assert!(first.calls.abs_diff(ASKED) * 100 <= ASKED, "{first:?}");
     assert_eq!(t.lost.stacks, 0);
+}
+
+#[test]
+fn calls_that_were_stopped_at_have_their_paths_with_exact_numbers() {
+    if !available(Tier::Ptrace) {
+        return;
+    }
+    let script = "cd /proc/self; i=0; while [ $i -lt 50 ]; do : < status; i=$((i+1)); done";
+    let t = run(Tier::Ptrace, &["sh", "-c", script]);
+    let status = t.paths.iter().find(|row| row.path == "/proc/self/status");
+    let status = status.expect("it was opened");
+    assert_eq!((status.calls, status.samples), (50, 50));
+    let cd = t.paths.iter().find(|row| row.call == "chdir");
+    assert_eq!(cd.map(|row| row.path.as_str()), Some("/proc/self"));
+    let opened: u64 = t
+        .syscalls
+        .iter()
+        .filter(|row| row.name == status.call)
+        .map(|row| row.calls)
+        .sum();
+    let rows = t.paths.iter().filter(|row| row.call == status.call);
+    assert_eq!(rows.map(|row| row.calls).sum::<u64>(), opened);
 }
 
 #[test]

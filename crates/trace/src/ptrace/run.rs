@@ -16,7 +16,7 @@ use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
 use crate::inherited;
 use crate::paths;
-use crate::records::{CallKey, Record, Who};
+use crate::records::{CallKey, Record, Who, until_zero};
 use crate::result::{StopReading, Trace};
 use crate::spawn::Held;
 use crate::watch::now;
@@ -359,24 +359,44 @@ impl Run {
         if self.examined * 2 >= self.most || Instant::now() >= self.half_time {
             self.table.was_late(who, call);
         }
-        let Entered { nr, args, .. } = *call;
-        if !is_reported(nr, &args, result) {
+        let Entered { nr, args, at, .. } = *call;
+        let flags = calls::flags(nr);
+        // The memory of who was replaced is gone.
+        let replaced = flags & calls::REPLACES != 0 && result == 0;
+        let has_path = flags & (calls::PATH0 | calls::PATH1) != 0 && !replaced;
+        let reported = is_reported(nr, &args, result);
+        if !reported && !has_path {
             return;
         }
-        let payload = match calls::flags(nr) {
+        let payload = match flags {
             f if f & calls::CLOSE0 != 0 => self.table.totals(who, nr, args[0] as i32),
             f if f & calls::CLOSE1 != 0 => self.table.totals(who, nr, args[1] as i32),
             _ => memory_of(nr, &args)
                 .map_or_else(Vec::new, |(at, len)| requests::memory(who.tid, at, len)),
         };
-        self.collector.apply(Record::Call {
-            time,
-            who,
-            nr,
-            result,
-            args: [args[0], args[1], args[2]],
-            payload: &payload,
-        });
+        if reported {
+            self.collector.apply(Record::Call {
+                time,
+                who,
+                nr,
+                result,
+                args: [args[0], args[1], args[2]],
+                payload: &payload,
+            });
+        }
+        if has_path {
+            let took = time - at;
+            self.collector.apply(Record::Path {
+                time,
+                who,
+                nr,
+                directory: args[0],
+                path: until_zero(&payload),
+                ns: took,
+                took,
+                has_stack: false,
+            });
+        }
     }
 
     pub(super) fn trace(mut self, end: u64) -> Trace {
