@@ -66,10 +66,8 @@ impl Session {
         let stacks = Ring::map(maps.stack_ring.fd(), sizes.stacks);
         let stacks = stacks.map_err(system("mapping the ring of stacks"))?;
         let distance = options.call_stacks.map(shift);
-        for (kind, entry) in distance.map(programs::stacks::distances).iter().flatten() {
-            let set = maps.chosen.set(&kind.to_ne_bytes(), entry);
-            set.map_err(system("writing the distance of stacks"))?;
-        }
+        // None of what is measured before the run.
+        set_distance(&maps, programs::stacks::NEVER)?;
         let shortest = options.timeline.map(|t| t.shortest.as_nanos());
         let context = Context {
             offsets: &offsets,
@@ -118,6 +116,9 @@ impl Session {
         let (of_faults, of_calls) = entry_exit_overhead::measure(&mut session, untraced);
         session.faults = of_faults.filter(|_| fault_times);
         session.calls = of_calls;
+        if let Some(distance) = distance {
+            set_distance(&session.maps, distance)?;
+        }
         Ok(session)
     }
 
@@ -130,6 +131,14 @@ impl Session {
     pub(crate) fn disarm(&mut self) {
         self.attached.clear();
     }
+}
+
+fn set_distance(maps: &Maps, distance: u32) -> Result<(), TraceError> {
+    for (kind, entry) in programs::stacks::distances(distance) {
+        let set = maps.chosen.set(&kind.to_ne_bytes(), &entry);
+        set.map_err(system("writing the distance of stacks"))?;
+    }
+    Ok(())
 }
 
 /// The power of two of this many ns, rounded down; of at least 4 us.

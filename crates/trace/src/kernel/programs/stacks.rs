@@ -25,6 +25,8 @@ pub(crate) const TAKEN_AT_ONE_DISTANCE: i32 = 512;
 const PATHS_AT_ONE_DISTANCE: i32 = 2048;
 /// Paths are taken so much more often, as a power of two.
 const PATHS_FOR_A_STACK: u32 = 2;
+/// A distance that no total comes to.
+pub(crate) const NEVER: u32 = 63;
 /// The longest distance is 2 to this power, ns: 18 minutes.
 const LONGEST: i32 = 40;
 /// First calls of each kind that are kept.
