@@ -15,6 +15,9 @@ use super::ring::Ring;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
 
+/// Bytes of a ring that nothing is written to: whole pages everywhere.
+const UNUSED_RING: u32 = 64 << 10;
+
 /// Armed programs and their tables; dropping it removes them all.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -59,7 +62,10 @@ impl Session {
             calls: options.most_rows,
             off_cpu: options.most_rows / 2,
             ring: options.ring_bytes,
-            stacks: options.stack_ring_bytes,
+            stacks: match options.call_stacks {
+                Some(_) => options.stack_ring_bytes,
+                None => UNUSED_RING,
+            },
         };
         let maps = Maps::create(sizes).map_err(refused_map)?;
         let ring = Ring::map(maps.ring.fd(), sizes.ring).map_err(system("mapping the ring"))?;
