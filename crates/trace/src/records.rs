@@ -2,7 +2,7 @@
 //!
 //! Ring records and table entries as values. Points in time are the kernel's monotonic clock, ns.
 
-use crate::kernel::layout::{call, off, record, stack, task};
+use crate::kernel::layout::{call, off, record, task};
 use crate::result::Cause;
 
 /// Who did it: thread and process.
@@ -27,13 +27,15 @@ pub(crate) enum Record<'a> {
         args: [u64; 3],
         payload: &'a [u8],
     },
-    /// What a call that takes a path was asked for.
-    Path {
+    /// What a call was about.
+    Object {
         time: u64,
         who: Who,
         nr: u32,
+        fd: i32,
         /// The call's first argument.
         directory: u64,
+        /// Empty if the call takes none.
         path: &'a [u8],
         /// The time of such calls that it stands for, and how long it took, ns.
         ns: u64,
@@ -124,10 +126,11 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             payload,
         },
         record::FOLLOW => Record::Follow { time, who },
-        record::PATH => Record::Path {
+        record::OBJECT => Record::Object {
             time,
             who,
             nr,
+            fd: u32_at(bytes, record::FD)? as i32,
             directory: a0,
             path: until_zero(payload),
             ns: result as u64,
@@ -193,53 +196,6 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
         },
         _ => return None,
     })
-}
-
-/// Where a thread was in the code when a call or a page fault ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StackRecord<'a> {
-    pub time: u64,
-    pub who: Who,
-    /// `None` for a page fault.
-    pub call: Option<(u32, i32)>,
-    /// The time on a CPU and off it that it stands for, ns.
-    pub on_cpu: u64,
-    pub off_cpu: u64,
-    /// The call's first argument, or the address that the fault was about.
-    pub argument: u64,
-    /// The thread that ended its last sleep.
-    pub woken_by: Option<u32>,
-    pub registers: [u64; stack::REGISTERS.len()],
-    /// What was on its stack, from the pointer on.
-    pub bytes: &'a [u8],
-}
-
-impl StackRecord<'_> {
-    /// Decodes a record of the ring of stacks.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<StackRecord<'_>> {
-        if u32_at(bytes, record::KIND)? as i32 != record::STACK {
-            return None;
-        }
-        let woken_by = u64_at(bytes, record::ARG2)? as u32;
-        let mut registers = [0; stack::REGISTERS.len()];
-        for (place, register) in (0..).zip(&mut registers) {
-            *register = u64_at(bytes, record::HEAD as i16 + 8 * place)?;
-        }
-        Some(StackRecord {
-            time: u64_at(bytes, record::TIME)?,
-            who: Who {
-                tid: u32_at(bytes, record::TID)?,
-                pid: u32_at(bytes, record::TGID)?,
-            },
-            call: in_call(u32_at(bytes, record::NR)?, u32_at(bytes, record::FD)?),
-            on_cpu: u64_at(bytes, record::RESULT)?,
-            off_cpu: u64_at(bytes, record::ARG0)?,
-            argument: u64_at(bytes, record::ARG1)?,
-            woken_by: (woken_by != 0).then_some(woken_by),
-            registers,
-            bytes: bytes.get(stack::BYTES..)?,
-        })
-    }
 }
 
 /// A key of the call table.
@@ -425,7 +381,7 @@ impl Alive {
     }
 }
 
-fn in_call(nr: u32, fd: u32) -> Option<(u32, i32)> {
+pub(crate) fn in_call(nr: u32, fd: u32) -> Option<(u32, i32)> {
     (nr != u32::MAX).then_some((nr, fd as i32))
 }
 
@@ -447,12 +403,12 @@ pub(crate) fn until_zero(bytes: &[u8]) -> &[u8] {
     &bytes[..end.unwrap_or(bytes.len())]
 }
 
-fn u64_at(bytes: &[u8], at: i16) -> Option<u64> {
+pub(crate) fn u64_at(bytes: &[u8], at: i16) -> Option<u64> {
     let at = at as usize;
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-fn u32_at(bytes: &[u8], at: i16) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: i16) -> Option<u32> {
     let at = at as usize;
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
@@ -510,7 +466,6 @@ mod tests {
             .collect();
         crate::mutations::survives(&records, 1 << 12, |bytes| {
             _ = record(bytes);
-            _ = StackRecord::decode(bytes);
             _ = CallKey::decode(bytes);
             _ = CallTotals::decode(bytes);
             _ = Alive::decode(bytes);

@@ -2,20 +2,233 @@
 
 mod common;
 
+use std::io::{Read, Write};
 use std::time::Duration;
 
 use common::{available, helper, run, sum};
-use fathom_trace::{Tier, Trace, TraceOptions, trace};
+use fathom_trace::{Activity, StackPool, StackRow, Tier, Trace, TraceOptions, trace};
 
 /// Calls of the helper that asks for one file.
 const ASKED: u64 = 20_000;
 
 fn traced(name: &str) -> Trace {
+    let pool = StackPool::default();
     let options = TraceOptions {
+        // Samples of own code come with what is mapped.
+        profile: Some(Duration::from_millis(4)),
+        stacks: Some(pool.clone()),
         call_stacks: Some(Duration::from_micros(50)),
         ..TraceOptions::default()
     };
-    trace(&helper(name), Tier::Kernel, &options).expect("the command is traced")
+    let trace = trace(&helper(name), Tier::Kernel, &options).expect("the command is traced");
+    Trace {
+        stacks: pool.named(&trace),
+        ..trace
+    }
+}
+
+/// Time of what rows a function leads to, by the function.
+fn ns_below(trace: &Trace, function: &str, is: impl Fn(&StackRow) -> bool) -> u64 {
+    let stacks = trace.stacks.as_ref().expect("stacks were taken");
+    let is_below = |row: &&StackRow| {
+        let path = row.node.map(|node| stacks.tree.path(node));
+        path.into_iter()
+            .flatten()
+            .any(|frame| frame.function.as_deref() == Some(function))
+    };
+    let rows = stacks.rows.iter().filter(|row| is(row));
+    rows.filter(is_below).map(|row| row.ns).sum()
+}
+
+fn is_helper() -> bool {
+    std::env::var_os("FATHOM_TEST_HELPER").is_some()
+}
+
+#[test]
+fn calls_have_the_functions_that_made_them_by_their_time() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = traced("helper_calls");
+    let is_call =
+        |row: &StackRow| row.activity == Activity::Call && row.call.as_deref() == Some("getppid");
+    let [all, often, seldom] = [
+        "helper_calls_both",
+        "helper_calls_often",
+        "helper_calls_seldom",
+    ]
+    .map(|function| ns_below(&t, function, is_call) as f64);
+    assert!(
+        (often / all - 0.75).abs() < 0.05,
+        "{often} and {seldom} of {all}"
+    );
+    assert!(
+        (seldom / all - 0.25).abs() < 0.05,
+        "{often} and {seldom} of {all}"
+    );
+    // What rows stand for is what the calls took.
+    let took = t.syscalls.iter().filter(|row| row.name == "getppid");
+    let took: u64 = took.map(|row| row.total_ns).sum();
+    assert!((all / took as f64 - 1.0).abs() < 0.1, "{all} of {took}");
+    assert_eq!(t.lost.stacks, 0);
+}
+
+#[test]
+fn a_long_wait_has_the_function_that_waited() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = traced("helper_waits");
+    let slept = |row: &StackRow| {
+        row.activity == Activity::Wait && row.call.as_deref() == Some("clock_nanosleep")
+    };
+    let ns = ns_below(&t, "helper_waits_a_while", slept);
+    assert!(ns >= WAIT.as_nanos() as u64 * 9 / 10, "{ns}");
+    let read =
+        |row: &StackRow| row.activity == Activity::Wait && row.path.as_deref() == Some("pipe");
+    assert!(ns_below(&t, "helper_waits_for_a_pipe", read) >= WAIT.as_nanos() as u64 * 9 / 10);
+    let stacks = t.stacks.as_ref().expect("stacks were taken");
+    let locks = stacks
+        .rows
+        .iter()
+        .filter(|row| row.call.as_deref() == Some("futex"));
+    let ended: Vec<_> = locks.filter(|row| row.activity == Activity::Wait).collect();
+    assert!(
+        ended
+            .iter()
+            .any(|row| row.woken_by.is_some_and(|tid| tid != row.tid)),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn page_faults_have_the_function_that_touched_the_memory() {
+    if !available(Tier::Kernel) || !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let t = traced("helper_touches");
+    let is_fault = |row: &StackRow| row.activity == Activity::Fault;
+    let stacks = t.stacks.as_ref().expect("stacks were taken");
+    let all: u64 = stacks
+        .rows
+        .iter()
+        .filter(|row| is_fault(row))
+        .map(|row| row.ns)
+        .sum();
+    let touched = ns_below(&t, "helper_touches_pages", is_fault);
+    assert!(touched as f64 > all as f64 * 0.8, "{touched} of {all}");
+    let took: u64 = t.threads.iter().filter_map(|one| one.fault_ns).sum();
+    assert!(
+        (all as f64 / took as f64 - 1.0).abs() < 0.1,
+        "{all} of {took}"
+    );
+}
+
+#[test]
+fn a_first_call_has_its_stack_however_short() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = traced("helper_waits");
+    let stacks = t.stacks.as_ref().expect("stacks were taken");
+    let is_pipe = |row: &&StackRow| {
+        row.call
+            .as_deref()
+            .is_some_and(|call| call.starts_with("pipe"))
+    };
+    assert!(stacks.rows.iter().any(|row| is_pipe(&row)));
+}
+
+/// How long the helper waits, each time.
+const WAIT: Duration = Duration::from_millis(30);
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn helper_calls_often() -> i32 {
+    // SAFETY: takes and changes nothing.
+    (0..3_000)
+        .map(|_| unsafe { libc::syscall(libc::SYS_getppid) } as i32 & 1)
+        .sum()
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn helper_calls_seldom() -> i32 {
+    // SAFETY: takes and changes nothing.
+    (0..1_000)
+        .map(|_| unsafe { libc::syscall(libc::SYS_getppid) } as i32 & 1)
+        .sum()
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn helper_calls_both() -> i32 {
+    (0..100)
+        .map(|_| helper_calls_often() + helper_calls_seldom())
+        .sum()
+}
+
+#[test]
+fn helper_calls() {
+    if is_helper() {
+        assert!(helper_calls_both() >= 0);
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn helper_waits_a_while() -> bool {
+    std::thread::sleep(WAIT);
+    std::hint::black_box(true)
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn helper_waits_for_a_pipe() -> usize {
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    let late = std::thread::spawn(move || {
+        std::thread::sleep(WAIT);
+        writer.write_all(b"x").expect("written");
+    });
+    let mut byte = [0];
+    let read = reader.read(&mut byte).expect("read");
+    late.join().expect("ends");
+    std::hint::black_box(read)
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn helper_waits_for_a_lock() -> bool {
+    static LOCK: std::sync::Mutex<bool> = std::sync::Mutex::new(false);
+    let held = LOCK.lock().expect("nobody panicked");
+    let waiter = std::thread::spawn(|| *LOCK.lock().expect("nobody panicked"));
+    std::thread::sleep(WAIT);
+    drop(held);
+    std::hint::black_box(waiter.join().expect("ends"))
+}
+
+#[test]
+fn helper_waits() {
+    if is_helper() {
+        assert!(helper_waits_a_while());
+        assert_eq!(helper_waits_for_a_pipe(), 1);
+        assert!(!helper_waits_for_a_lock());
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn helper_touches_pages() -> usize {
+    let mut pages = vec![0u8; 64 << 20];
+    pages.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+    std::hint::black_box(pages.len())
+}
+
+#[test]
+fn helper_touches() {
+    if is_helper() {
+        assert_eq!(helper_touches_pages(), 64 << 20);
+    }
 }
 
 #[test]
@@ -58,7 +271,7 @@ fn calls_that_were_stopped_at_have_their_paths_with_exact_numbers() {
 
 #[test]
 fn helper_asks_for_one_file() {
-    if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
+    if !is_helper() {
         return;
     }
     for _ in 0..ASKED {

@@ -13,14 +13,16 @@ use crate::accounts;
 use crate::attach::Found;
 use crate::calls::{self, Direction};
 use crate::descriptor_events::{self, DescriptorEvent};
+use crate::kernel::stack_record::StackRecord;
 use crate::names::Names;
 use crate::path_totals::{PathTotals, without_steps_up};
 use crate::programs;
-use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, StackRecord, Who, record};
+use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::result::{
     Cause, Entered, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
     not_seen_to_end,
 };
+use crate::stacks::RawStack;
 use crate::uses::{Flow, Moved};
 
 /// Gathers what one run showed.
@@ -43,8 +45,8 @@ pub(crate) struct Collector {
     untimed_faults: Option<String>,
     unreadable: u64,
     paths: PathTotals,
-    /// Of calls whose stack has yet to be read, by thread and time.
-    paths_of_stacks: HashMap<(u32, u64), Arc<str>>,
+    /// What calls were about whose stack has yet to be read, by thread and time.
+    objects: HashMap<(u32, u64), Arc<str>>,
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
@@ -74,7 +76,7 @@ impl Collector {
             untimed_faults: None,
             unreadable: 0,
             paths: PathTotals::default(),
-            paths_of_stacks: HashMap::new(),
+            objects: HashMap::new(),
             rows: Vec::new(),
             off_cpu: Vec::new(),
             survivors: 0,
@@ -169,27 +171,38 @@ impl Collector {
         self.apply(decoded);
     }
 
-    /// Takes one record of the ring of stacks; those of the ring before have been taken.
-    pub(crate) fn stack(&mut self, bytes: &[u8]) {
+    /// Takes one record of the ring of stacks; those of the other ring before it have been taken. A
+    /// call that was on a CPU and off it is both.
+    pub(crate) fn stack(&mut self, bytes: &[u8]) -> Vec<RawStack> {
         let Some(decoded) = StackRecord::decode(bytes) else {
             self.unreadable += 1;
-            return;
+            return Vec::new();
         };
         let at = (decoded.who.tid, decoded.time);
-        let _path = self.paths_of_stacks.remove(&at);
+        decoded.seen(self.objects.remove(&at).as_ref())
     }
 
-    /// Takes the path of a call that was chosen by its time, or for its stack.
-    fn path(&mut self, event: &DescriptorEvent<'_>, (ns, took): (u64, u64)) -> Arc<str> {
+    /// What a call is about: the path that it was asked for, else what its descriptor leads to. Counts
+    /// the path for `ns` of such calls, of which this one `took` some.
+    fn object(
+        &mut self,
+        event: &DescriptorEvent<'_>,
+        fd: i32,
+        (ns, took): (u64, u64),
+    ) -> Option<Arc<str>> {
         let DescriptorEvent { pid, nr, .. } = *event;
-        let named = descriptor_events::path(&self.names, event, calls::flags(nr));
+        let flags = calls::flags(nr);
+        if flags & (calls::PATH0 | calls::PATH1) == 0 {
+            return Some(self.names.kind(pid, fd)?.text().into());
+        }
+        let named = descriptor_events::path(&self.names, event, flags);
         // Its own record has moved the folder already that it is relative to.
         let cwd = self.names.cwd(pid).filter(|_| calls::name(nr) == "chdir");
         let path: Arc<str> = without_steps_up(cwd.unwrap_or(&named)).into();
         if ns > 0 {
             self.paths.add(pid, nr, &path, ns, took);
         }
-        path
+        Some(path)
     }
 
     /// Takes what one record says.
@@ -222,10 +235,11 @@ impl Collector {
                 };
                 descriptor_events::apply(&mut self.names, &event);
             }
-            Record::Path {
+            Record::Object {
                 time,
                 who,
                 nr,
+                fd,
                 directory,
                 path,
                 ns,
@@ -241,9 +255,9 @@ impl Collector {
                     payload: path,
                     time: self.since_start(time),
                 };
-                let path = self.path(&event, (ns, took));
-                if has_stack {
-                    self.paths_of_stacks.insert((who.tid, time), path);
+                let object = self.object(&event, fd, (ns, took));
+                if let Some(object) = object.filter(|_| has_stack) {
+                    self.objects.insert((who.tid, time), object);
                 }
             }
             Record::Fork {

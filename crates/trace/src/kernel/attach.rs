@@ -57,9 +57,7 @@ pub(crate) fn attach(
     // What happens from here on is no part of it: the tables stay as they are.
     session.disarm();
     let alive = alive(&session)?;
-    let collector = &mut gathering.collector;
-    session.ring.drain(|record| collector.record(record));
-    session.stacks.drain(|record| collector.stack(record));
+    gathering.drain(&mut session);
     let fault_overhead = session.faults.take();
     let losses = losses(&session)?;
     let mut trace = Trace {

@@ -17,6 +17,7 @@ mod perf;
 pub(crate) mod programs;
 pub(crate) mod ring;
 pub(crate) mod session;
+pub(crate) mod stack_record;
 mod tick_skid;
 mod urgent;
 

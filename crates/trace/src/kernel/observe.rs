@@ -166,11 +166,17 @@ impl Gathering {
         })
     }
 
-    /// Takes the records that are in the ring now; returns which part of it they were.
-    fn drain(&mut self, session: &mut Session) -> f64 {
+    /// Takes the records that are in the rings now; returns which part of one they were at most.
+    pub(super) fn drain(&mut self, session: &mut Session) -> f64 {
         let collector = &mut self.collector;
         let part = session.ring.drain(|record| collector.record(record));
-        let of_stacks = session.stacks.drain(|record| collector.stack(record));
+        let mut stacks = self.profile.as_mut().and_then(MachineWide::stacks);
+        let of_stacks = session.stacks.drain(|record| {
+            let seen = collector.stack(record);
+            if let Some(stacks) = &mut stacks {
+                seen.into_iter().for_each(|stack| stacks.take(stack));
+            }
+        });
         part.max(of_stacks)
     }
 

@@ -59,7 +59,6 @@ impl MachineWide {
         self.samples.attach(pids, since);
     }
 
-    #[allow(dead_code)] // what copies stacks in the kernel comes next
     /// Where stacks that others copied are to be put; `None` where none are wanted.
     pub(crate) fn stacks(&mut self) -> Option<&mut StackCollector> {
         self.samples.stacks()

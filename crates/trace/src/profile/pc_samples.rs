@@ -58,7 +58,6 @@ impl PcSamples {
         }
     }
 
-    #[allow(dead_code)] // what copies stacks in the kernel comes next
     /// Where stacks that others copied are to be put; `None` where none are wanted.
     pub(crate) fn stacks(&mut self) -> Option<&mut StackCollector> {
         self.stacks.as_mut()

@@ -386,10 +386,11 @@ impl Run {
         }
         if has_path {
             let took = time - at;
-            self.collector.apply(Record::Path {
+            self.collector.apply(Record::Object {
                 time,
                 who,
                 nr,
+                fd: call.fd,
                 directory: args[0],
                 path: until_zero(&payload),
                 ns: took,

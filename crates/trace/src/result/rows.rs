@@ -194,7 +194,7 @@ pub struct PathRow {
     pub call: String,
     /// The file or folder as it was named; one that is relative with what it is relative to before it,
     /// where that is known, and steps up are taken by name. Beyond 1,000 rows one row is of several paths: `#` is any number, `*` any
-    /// name, and `**` is any path.
+    /// name, and `**` is any path. Empty where it could not be read.
     pub path: String,
     /// Calls: estimated unless all calls of the process were for this path.
     pub calls: u64,

@@ -36,9 +36,14 @@ pub struct StackRow {
     /// The call's descriptor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fd: Option<i32>,
-    /// The file or folder that the call was asked for by name.
+    /// The file or folder that the call was asked for by name, else what its descriptor led to then:
+    /// a file, or a text as of [`crate::DescriptorKind`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Of waits for a lock (`futex`): the thread that ended them, which mostly is the one that held
+    /// it; `None` where that isn't known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub woken_by: Option<u32>,
     /// The path of frames, a node of [`Stacks::tree`]; `None` where no frame is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,

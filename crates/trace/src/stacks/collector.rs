@@ -26,8 +26,10 @@ pub(crate) struct RawStack {
     pub call: Option<u32>,
     /// That call's descriptor.
     pub fd: Option<i32>,
-    /// The file or folder that it was asked for by name.
+    /// The file or folder that it was asked for by name, or what that descriptor led to.
     pub path: Option<Arc<str>>,
+    /// Of a wait for a lock: the thread that ended it.
+    pub woken_by: Option<u32>,
     /// Time that it stands for, ns.
     pub ns: u64,
     /// How often it was seen.
@@ -46,6 +48,7 @@ impl RawStack {
             call: None,
             fd: None,
             path: None,
+            woken_by: None,
             ns,
             samples: 1,
             copy,
@@ -105,7 +108,6 @@ impl StackCollector {
         pool.unwind(self, files);
     }
 
-    #[allow(dead_code)] // what copies stacks in the kernel comes next
     /// Takes a copy that was made at its time. Of processes that aren't of the tree it is dropped
     /// later, when it is known what was mapped at that time.
     pub(crate) fn take(&mut self, stack: RawStack) {

@@ -57,6 +57,7 @@ struct Key {
     call: Option<u32>,
     fd: Option<i32>,
     path: Option<Arc<str>>,
+    woken_by: Option<u32>,
     node: Option<u32>,
 }
 
@@ -117,6 +118,7 @@ impl StackPool {
                 call: stack.call,
                 fd: stack.fd,
                 path: stack.path.clone(),
+                woken_by: stack.woken_by,
             };
             let row = run.rows.entry(key).or_default();
             row.0 += stack.samples;
@@ -236,13 +238,14 @@ impl StackPool {
             call: key.call.map(calls::name),
             fd: key.fd,
             path: key.path.map(|path| path.to_string()),
+            woken_by: key.woken_by,
             node: key.node,
             samples,
             ns: ns.round() as u64,
         });
         stacks.rows = rows.collect();
         let order = |row: &StackRow| {
-            let of_call = (row.call.clone(), row.fd, row.path.clone());
+            let of_call = (row.call.clone(), row.fd, row.path.clone(), row.woken_by);
             let who = (row.pid, row.tid, row.activity);
             (
                 std::cmp::Reverse(row.ns),

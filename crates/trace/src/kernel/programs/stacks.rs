@@ -120,15 +120,22 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R6, R10, ARGUMENTS);
     a.load(Width::Double, R9, R6, 0); // registers
     a.load(Width::Word, R6, R7, task::FLAGS);
+    let (on_descriptor, wanted) = (a.label(), a.label());
     a.mov(R1, R6).alu_imm(Alu::And, R1, (PATH0 | PATH1) as i32);
-    a.jump_if_imm(Cond::Equal, R1, 0, no_path);
-    let wanted = a.label();
+    a.jump_if_imm(Cond::Equal, R1, 0, on_descriptor);
     a.load(Width::Double, R1, R10, KEPT);
     a.jump_if_imm(Cond::NotEqual, R1, 0, wanted);
     a.load(Width::Double, R1, R10, PATH_WEIGHT);
     a.jump_if_imm(Cond::Equal, R1, 0, no_path);
+    a.jump(wanted);
+    a.bind(on_descriptor);
+    a.load(Width::Double, R1, R10, KEPT);
+    a.jump_if_imm(Cond::Equal, R1, 0, no_path);
+    a.load(Width::Word, R1, R7, task::FD);
+    a.alu_imm(Alu::ShiftLeft, R1, 32);
+    a.jump_if_imm(Cond::SLess, R1, 0, no_path);
     a.bind(wanted);
-    send_path(c, a, no_path);
+    send_object(c, a, no_path);
     a.bind(no_path);
     a.load(Width::Double, R1, R10, KEPT);
     a.jump_if_imm(Cond::Equal, R1, 0, no_stack);
@@ -267,12 +274,13 @@ fn keep_first(c: &Context<'_>, a: &mut Asm) {
     a.bind(not_first);
 }
 
-/// Sends the path of the call whose flags are in `R6` and registers in `R9`, or goes on at `none`.
-/// Keeps `R9`.
-fn send_path(c: &Context<'_>, a: &mut Asm, none: Label) {
+/// Sends what the call is about whose flags are in `R6` and registers in `R9`, or goes on at `none`: its
+/// path, or that it is on a descriptor, so that this stands between what is told of that before and
+/// after. Keeps `R9`.
+fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     let (second, read, unreadable) = (a.label(), a.label(), a.label());
     scratch(c, a, none);
-    emit_record::head(a, record::PATH);
+    emit_record::head(a, record::OBJECT);
     a.mov(R8, R0);
     load_argument(c, a, R1, 0);
     a.store(Width::Double, R8, record::ARG0, R1);
@@ -290,6 +298,9 @@ fn send_path(c: &Context<'_>, a: &mut Asm, none: Label) {
     load_argument(c, a, R3, 0);
     a.jump(read);
     a.bind(second);
+    a.mov(R1, R6).alu_imm(Alu::And, R1, PATH1 as i32);
+    a.mov_imm(R3, 0);
+    a.jump_if_imm(Cond::Equal, R1, 0, unreadable);
     load_argument(c, a, R3, 1);
     a.bind(read);
     a.mov(R1, R8).alu_imm(Alu::Add, R1, record::HEAD as i32);

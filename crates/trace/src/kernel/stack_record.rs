@@ -1,0 +1,170 @@
+//! What does the record of a stack say?
+
+use std::sync::Arc;
+
+use fathom_stacks::Registers;
+
+use super::layout::{record, stack};
+use crate::perf::record::StackCopy;
+use crate::records::{Who, in_call, u32_at, u64_at};
+use crate::result::Activity;
+use crate::stacks::RawStack;
+
+/// Where a thread was in the code when a call or a page fault ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StackRecord<'a> {
+    pub time: u64,
+    pub who: Who,
+    /// `None` for a page fault.
+    pub call: Option<(u32, i32)>,
+    /// The time on a CPU and off it that it stands for, ns.
+    on_cpu: u64,
+    off_cpu: u64,
+    /// The thread that ended its last sleep.
+    woken_by: Option<u32>,
+    registers: [u64; stack::REGISTERS.len()],
+    /// What was on its stack, from the pointer on.
+    bytes: &'a [u8],
+}
+
+impl<'a> StackRecord<'a> {
+    /// Decodes a record; `None` if it is another one or too short.
+    pub(crate) fn decode(bytes: &'a [u8]) -> Option<Self> {
+        if u32_at(bytes, record::KIND)? as i32 != record::STACK {
+            return None;
+        }
+        let woken_by = u64_at(bytes, record::ARG2)? as u32;
+        let mut registers = [0; stack::REGISTERS.len()];
+        for (place, register) in (0..).zip(&mut registers) {
+            *register = u64_at(bytes, record::HEAD as i16 + 8 * place)?;
+        }
+        Some(Self {
+            time: u64_at(bytes, record::TIME)?,
+            who: Who {
+                tid: u32_at(bytes, record::TID)?,
+                pid: u32_at(bytes, record::TGID)?,
+            },
+            call: in_call(u32_at(bytes, record::NR)?, u32_at(bytes, record::FD)?),
+            on_cpu: u64_at(bytes, record::RESULT)?,
+            off_cpu: u64_at(bytes, record::ARG0)?,
+            woken_by: (woken_by != 0).then_some(woken_by),
+            registers,
+            bytes: bytes.get(stack::BYTES..)?,
+        })
+    }
+
+    /// What the thread did: it was on a CPU, off it, or both. One that was taken for no time, because
+    /// it was among the first of its call, was on a CPU. `path`: what the call was about.
+    pub(crate) fn seen(&self, path: Option<&Arc<str>>) -> Vec<RawStack> {
+        let copy = StackCopy {
+            registers: Registers::of_perf(Registers::PERF_MASK, self.registers),
+            bytes: self.bytes.into(),
+        };
+        let is_lock = self
+            .call
+            .is_some_and(|(nr, _)| i64::from(nr) == libc::SYS_futex);
+        let on_cpu = RawStack {
+            pid: self.who.pid,
+            tid: self.who.tid,
+            at: self.time,
+            activity: match self.call {
+                Some(_) => Activity::Call,
+                None => Activity::Fault,
+            },
+            call: self.call.map(|(nr, _)| nr),
+            fd: self.call.and_then(|(_, fd)| (fd >= 0).then_some(fd)),
+            path: path.cloned(),
+            woken_by: None,
+            ns: self.on_cpu,
+            samples: 1,
+            copy,
+        };
+        let waited = (self.off_cpu > 0).then(|| RawStack {
+            activity: Activity::Wait,
+            ns: self.off_cpu,
+            woken_by: self.woken_by.filter(|_| is_lock),
+            ..on_cpu.clone()
+        });
+        let worked = (self.on_cpu > 0 || waited.is_none()).then_some(on_cpu);
+        worked.into_iter().chain(waited).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READ: u64 = libc::SYS_read as u64;
+    const FUTEX: u64 = libc::SYS_futex as u64;
+
+    /// A record of a call with its descriptor, of so much time on a CPU and off it.
+    fn bytes(call: u64, fd: i32, on_cpu: u64, off_cpu: u64) -> Vec<u8> {
+        let mut bytes = vec![0; stack::BYTES];
+        let mut put = |at: i16, value: u64| {
+            bytes[at as usize..][..8].copy_from_slice(&value.to_ne_bytes());
+        };
+        put(record::KIND, record::STACK as u64);
+        put(record::TIME, 900);
+        put(record::TID, 7 | 5 << 32);
+        put(record::NR, call | u64::from(fd as u32) << 32);
+        put(record::RESULT, on_cpu);
+        put(record::ARG0, off_cpu);
+        put(record::ARG2, 8);
+        for place in 0..stack::REGISTERS.len() {
+            put((record::HEAD + 8 * place) as i16, 100 + place as u64);
+        }
+        bytes.extend([1, 2, 3]);
+        bytes
+    }
+
+    fn seen(bytes: &[u8]) -> Vec<RawStack> {
+        let decoded = StackRecord::decode(bytes).expect("decodes");
+        decoded.seen(Some(&"pipe".into()))
+    }
+
+    #[test]
+    fn a_call_that_worked_and_waited_is_both() {
+        let both = seen(&bytes(READ, 3, 10, 2_000));
+        let told: Vec<_> = both.iter().map(|one| (one.activity, one.ns)).collect();
+        assert_eq!(told, [(Activity::Call, 10), (Activity::Wait, 2_000)]);
+        for one in both {
+            assert_eq!((one.pid, one.tid, one.at), (5, 7, 900));
+            assert_eq!((one.call, one.fd), (Some(READ as u32), Some(3)));
+            assert_eq!((one.path.as_deref(), one.woken_by), (Some("pipe"), None));
+            let pointer = 100 + stack::POINTER as u64;
+            assert_eq!(one.copy.registers.stack(), Some(pointer));
+            assert_eq!(*one.copy.bytes, [1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn who_ended_a_wait_is_said_of_locks() {
+        let waited = seen(&bytes(FUTEX, -1, 0, 2_000));
+        let told: Vec<_> = waited
+            .iter()
+            .map(|one| (one.activity, one.woken_by))
+            .collect();
+        assert_eq!(told, [(Activity::Wait, Some(8))]);
+    }
+
+    #[test]
+    fn faults_and_first_calls_are_seen_too() {
+        let fault = seen(&bytes(u32::MAX.into(), -1, 10, 0));
+        assert_eq!((fault[0].activity, fault[0].call), (Activity::Fault, None));
+        let first = seen(&bytes(READ, 3, 0, 0));
+        assert_eq!(
+            (first.len(), first[0].activity, first[0].ns),
+            (1, Activity::Call, 0)
+        );
+    }
+
+    #[test]
+    fn no_bytes_make_the_decoder_panic() {
+        let inputs = [bytes(READ, 3, 10, 20), bytes(u32::MAX.into(), -1, 0, 0)];
+        crate::mutations::survives(&inputs, 1 << 12, |bytes| {
+            if let Some(decoded) = StackRecord::decode(bytes) {
+                _ = decoded.seen(None);
+            }
+        });
+    }
+}
