@@ -154,3 +154,35 @@ impl Reader for Bounded<'_> {
         Reader::read_u8(&mut self.slice)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_the_same_again_and_again_ends() {
+        let budget = Budget::default();
+        let section = |id| Bounded::new(&[1, 2], id, RunTimeEndian::Little, &budget);
+        let reader = section(gimli::SectionId::DebugInfo);
+        let mut reads = 0u32;
+        while { reader }.read_u8().is_ok() {
+            reads += 1;
+        }
+        assert_eq!(reads, LOOKUP);
+        budget.renew();
+        assert!({ reader }.read_u8().is_ok(), "the next lookup has its own");
+    }
+
+    #[test]
+    fn a_part_of_a_table_of_lines_is_of_a_bounded_length() {
+        let budget = Budget::default();
+        let bytes = vec![0; LONGEST_PART + 1];
+        for (id, fits) in [
+            (gimli::SectionId::DebugLine, false),
+            (gimli::SectionId::DebugInfo, true),
+        ] {
+            let mut reader = Bounded::new(&bytes, id, RunTimeEndian::Little, &budget);
+            assert_eq!(reader.split(bytes.len()).is_ok(), fits);
+        }
+    }
+}

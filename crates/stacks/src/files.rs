@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions};
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::image::Bytes;
+use crate::image::{Bytes, is_native};
 
 /// The kernel's name of the page of calls that need no call.
 pub const VDSO: &str = "[vdso]";
@@ -103,13 +104,6 @@ impl Files {
         file.map_or("", |(key, _)| &key.name)
     }
 
-    /// Its inode; 0 of what is no file.
-    pub fn inode(&self, number: u32) -> u64 {
-        self.files
-            .get(number as usize)
-            .map_or(0, |(key, _)| key.inode)
-    }
-
     /// Of code that a process made while it ran, the process.
     pub fn maker(&self, number: u32) -> Option<u32> {
         self.files.get(number as usize)?.0.maker
@@ -127,6 +121,13 @@ impl Files {
             VDSO => Bytes::of_vdso(),
             _ => Bytes::of(&self.open(number)?),
         }
+    }
+
+    /// The bytes of a file whose code is this machine's, as far as they are what was mapped.
+    pub fn code(&self, number: u32) -> Option<impl Deref<Target = [u8]> + use<>> {
+        let bytes = self.bytes(number)?;
+        let parsed = object::File::parse(&*bytes).ok()?;
+        is_native(&parsed).then_some(bytes)
     }
 
     /// Opens a file; `None` where another one has its place by now, or it was changed, or it is not

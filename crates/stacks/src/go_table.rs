@@ -333,7 +333,6 @@ impl<'d> GoTable<'d> {
         low.checked_sub(1)
     }
 
-    #[cfg(test)]
     /// All of them, as far as they can be read.
     pub(crate) fn all(self) -> impl Iterator<Item = Function<'d>> {
         (0..self.functions).map_while(move |index| self.function(index))

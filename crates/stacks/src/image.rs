@@ -6,7 +6,7 @@ use std::fs::File;
 use std::ops::{Deref, Range};
 
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Object, ObjectSection, ObjectSegment};
+use object::{Architecture, Object, ObjectSection, ObjectSegment};
 
 use crate::go_table::Module;
 
@@ -53,6 +53,16 @@ impl Bytes {
         let code = unsafe { std::slice::from_raw_parts(from as *const u8, length) };
         Some(Self::Copied(code.to_vec()))
     }
+}
+
+/// Whether its machine code is that of this program's own processor and mode.
+pub(crate) fn is_native(parsed: &object::File<'_>) -> bool {
+    let own = match () {
+        () if cfg!(target_arch = "x86_64") => Some(Architecture::X86_64),
+        () if cfg!(target_arch = "aarch64") => Some(Architecture::Aarch64),
+        () => None,
+    };
+    Some(parsed.architecture()) == own && parsed.is_little_endian() && parsed.is_64()
 }
 
 /// A part of a file that is loaded: from which byte, how many, and to which address.
@@ -118,11 +128,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
     /// `None` for what is no program for this machine.
     pub(crate) fn of(bytes: B) -> Option<Self> {
         let parsed = object::File::parse(&*bytes).ok()?;
-        let native = match () {
-            () if cfg!(target_arch = "x86_64") => object::Architecture::X86_64,
-            () => object::Architecture::Aarch64,
-        };
-        if parsed.architecture() != native || !parsed.is_little_endian() || !parsed.is_64() {
+        if !is_native(&parsed) {
             return None;
         }
         let segments = Segments::of(&parsed);

@@ -6,11 +6,14 @@
 
 mod bounded;
 mod cfi;
+mod code;
 mod debug_files;
 mod demangle;
 mod dwarf;
 mod files;
 mod go_table;
+#[cfg(test)]
+mod hostile;
 mod image;
 #[cfg(test)]
 #[path = "../../trace/src/mutations.rs"]
@@ -24,9 +27,10 @@ mod symbols;
 mod tree;
 mod unwind;
 
+pub use code::{Code, functions_named};
 pub use files::{Files, NOWHERE, VDSO, is_file, is_made_at_run_time};
 pub use package::package_of_symbols;
 pub use registers::Registers;
-pub use symbols::{named, named_tree};
+pub use symbols::{functions_at, named, named_tree};
 pub use tree::{Frame, Node, Reach, StackTree, Tree};
 pub use unwind::{Chain, Mapping, Place, Unwinder};

@@ -27,12 +27,29 @@ pub fn named(files: &Files, places: impl IntoIterator<Item = Place>) -> HashMap<
         places.dedup();
         let mut offsets: Vec<u64> = places.iter().map(Place::inside).collect();
         offsets.dedup();
-        let frames = name_file(files, file, &offsets);
+        let frames = name_file(files, file, &offsets, Detail::Lines);
         for place in places {
             named.insert(place, frames[&place.inside()].clone());
         }
     }
     named
+}
+
+/// The functions at these bytes of a file, without lines and what was inlined; what has no name is
+/// left out.
+pub fn functions_at(
+    files: &Files,
+    file: u32,
+    offsets: impl IntoIterator<Item = u64>,
+) -> HashMap<u64, String> {
+    let mut offsets: Vec<u64> = offsets.into_iter().collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    let frames = name_file(files, file, &offsets, Detail::Functions);
+    let named = frames.into_iter();
+    named
+        .filter_map(|(offset, mut frames)| Some((offset, frames.pop()?.function?)))
+        .collect()
 }
 
 /// The tree of frames of a tree of places, and for each node of that its node here.
@@ -51,7 +68,12 @@ pub fn named_tree(files: &Files, places: &Tree<Place>) -> (StackTree, Vec<u32>) 
 }
 
 /// The frames at these bytes of a file; they are sorted.
-fn name_file(files: &Files, file: u32, offsets: &[u64]) -> HashMap<u64, Vec<Frame>> {
+fn name_file(
+    files: &Files,
+    file: u32,
+    offsets: &[u64],
+    detail: Detail,
+) -> HashMap<u64, Vec<Frame>> {
     let binary = files.name(file);
     let unnamed = |offset: u64| Frame {
         binary: binary.to_owned(),
@@ -77,7 +99,7 @@ fn name_file(files: &Files, file: u32, offsets: &[u64]) -> HashMap<u64, Vec<Fram
     let bytes = files.bytes(file);
     let names = bytes
         .as_deref()
-        .and_then(|bytes| Names::of(bytes, Path::new(binary), offsets, &opened, &costs));
+        .and_then(|bytes| Names::of(bytes, Path::new(binary), offsets, detail, &opened, &costs));
     let frames = offsets.iter().map(|offset| {
         let frames = names.as_ref().and_then(|names| names.at(*offset));
         let mut frames = frames.unwrap_or_else(|| vec![unnamed(*offset)]);
@@ -89,8 +111,15 @@ fn name_file(files: &Files, file: u32, offsets: &[u64]) -> HashMap<u64, Vec<Fram
     frames.collect()
 }
 
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Functions,
+    Lines,
+}
+
 /// The names of a file.
-struct Names<'d> {
+pub(crate) struct Names<'d> {
     segments: Segments,
     found: HashMap<u64, Found>,
     dwarf: Option<Dwarf<'d>>,
@@ -100,10 +129,11 @@ struct Names<'d> {
 }
 
 impl<'d> Names<'d> {
-    fn of(
+    pub(crate) fn of(
         bytes: &'d [u8],
         path: &Path,
         offsets: &[u64],
+        detail: Detail,
         opened: &'d Opened,
         costs: &'d Costs,
     ) -> Option<Self> {
@@ -118,7 +148,7 @@ impl<'d> Names<'d> {
         let go = GoTable::of_file(&parsed);
         let is_gos = |address: &u64| go.is_some_and(|go| go.function_at(*address).is_some());
         // Go's own table has the same, and is not compressed.
-        let wanted = !addresses.iter().all(is_gos);
+        let wanted = detail == Detail::Lines && !addresses.iter().all(is_gos);
         let of = |file| wanted.then(|| Dwarf::of(file, path, opened, costs))?;
         let mut dwarf = of(&parsed);
         let whole = parsed.symbol_table().is_some();
@@ -145,7 +175,7 @@ impl<'d> Names<'d> {
     }
 
     /// Innermost first; `None` for what isn't loaded.
-    fn at(&self, offset: u64) -> Option<Vec<Frame>> {
+    pub(crate) fn at(&self, offset: u64) -> Option<Vec<Frame>> {
         let address = self.segments.address(offset)?;
         let found = self.found.get(&address)?;
         let mut levels = self.go.map_or_else(Vec::new, |go| go.levels(address));
@@ -234,5 +264,22 @@ fn name_stubs(parsed: &object::File<'_>, found: &mut HashMap<u64, Found>) {
         if let Some(name) = stubs.name_at(*address) {
             found.function = Some(format!("{name}@plt"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_page_has_clocks() {
+        // Some machines have none.
+        let Some(bytes) = crate::image::Bytes::of_vdso() else {
+            return;
+        };
+        let mut files = Files::default();
+        let file = files.number(crate::VDSO, 0, 1);
+        let named = functions_at(&files, file, (0..bytes.len() as u64).step_by(8));
+        assert!(named.values().any(|name| name.contains("clock_gettime")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::profile::functions_named;
+use fathom_stacks::functions_named;
 
 /// Functions of Go's runtime that put a goroutine aside for a lock of `sync` until it may go on.
 /// The first is Go 1.24's.

@@ -5,20 +5,14 @@
 //! which function from the file's symbols. Only the innermost function is known: few programs keep
 //! what leads to their callers. Nothing is written into the program.
 
-mod demangle;
-mod elf;
 mod functions;
-mod go_table;
 mod machine_wide;
 mod pc_samples;
-mod perf_map;
 pub(crate) mod spaces;
 mod spin;
-mod symbol_table;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use elf::functions_named;
 pub(crate) use machine_wide::MachineWide;
 pub(crate) use pc_samples::PcSamples;
 

@@ -35,8 +35,6 @@ pub(crate) struct PcSamples {
     pub(super) stacks: Option<StackCollector>,
     /// CPU time between two of them, ns.
     pub(super) period_ns: u64,
-    /// When it began.
-    pub(super) since: Option<SystemTime>,
 }
 
 impl PcSamples {
@@ -45,7 +43,6 @@ impl PcSamples {
         Self {
             spaces: Spaces::of(roots),
             period_ns: period.as_nanos() as u64,
-            since: Some(SystemTime::now()),
             ..Self::default()
         }
     }
@@ -66,7 +63,7 @@ impl PcSamples {
     /// At these processes, too, which run already, with what they have mapped; the first of them
     /// began at `since`.
     pub(crate) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
-        self.since = Some(since);
+        self.spaces.files.begun(since);
         pids.for_each(|pid| self.spaces.attach(pid));
     }
 

@@ -4,11 +4,22 @@
 //! from one turn to the next, so that only memory that others write, or the clock, can end it.
 
 /// Bytes before and behind an instruction that are decoded.
-pub(super) const BEFORE: u64 = 64;
-pub(super) const BEHIND: u64 = 96;
+const BEFORE: usize = 64;
+const BEHIND: usize = 96;
+
+/// Whether who is at this byte of a file of code spins.
+pub(super) fn spins_at(file: &[u8], offset: u64) -> bool {
+    let Ok(at) = usize::try_from(offset) else {
+        return false;
+    };
+    let from = at.saturating_sub(BEFORE);
+    let to = file.len().min(at.saturating_add(BEHIND));
+    file.get(from..to)
+        .is_some_and(|code| spins(code, at - from))
+}
 
 /// Whether who is at `at`, an instruction in these bytes of code, spins.
-pub(super) fn spins(code: &[u8], at: usize) -> bool {
+fn spins(code: &[u8], at: usize) -> bool {
     says_so(code, at) || imp::turns_without_state(code, at)
 }
 
@@ -176,7 +187,7 @@ mod tests {
 
     /// Whether a thread spins that is seen at each instruction of this loop in turn.
     fn reported(parts: &[&[u8]]) -> Vec<bool> {
-        let mut code = vec![0x90; BEFORE as usize];
+        let mut code = vec![0x90; BEFORE];
         let from = code.len();
         parts.iter().for_each(|part| code.extend(*part));
         code.extend([0xc3; 16]);
@@ -249,5 +260,6 @@ mod tests {
         assert!(!spins(&[], 0));
         assert!(!spins(LOAD, 0));
         assert!(!spins(&[0x74], 0));
+        assert!(!spins_at(LOAD, 0) && !spins_at(LOAD, 6) && !spins_at(LOAD, u64::MAX));
     }
 }
