@@ -56,6 +56,8 @@ pub(crate) struct Collector {
     pub ended: HashSet<Who>,
     /// Processes that were followed no further because a program gave them rights.
     pub with_rights: Vec<u32>,
+    /// Processes that have executed a program since this was emptied, if anybody asks.
+    pub execed: Option<Vec<u32>>,
 }
 
 impl Collector {
@@ -83,6 +85,7 @@ impl Collector {
             goes_on: false,
             ended: HashSet::new(),
             with_rights: Vec::new(),
+            execed: None,
         };
         for root in roots {
             let who = Who {
@@ -307,6 +310,7 @@ impl Collector {
                     });
                 }
                 self.names.execed(who.pid);
+                self.execed.iter_mut().for_each(|all| all.push(who.pid));
                 let process = self.process(who.pid, time);
                 process.execs.push(Exec {
                     called_ns,

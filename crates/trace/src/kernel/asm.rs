@@ -82,6 +82,7 @@ pub(crate) enum Helper {
     ProbeReadKernelStr = 115,
     RingOutput = 130,
     RingQuery = 134,
+    AttachCookie = 174,
 }
 
 /// A place in the program that a jump can name before or after it is bound.

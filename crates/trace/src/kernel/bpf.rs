@@ -17,15 +17,18 @@ const PROG_TEST_RUN: i32 = 10;
 const RAW_TRACEPOINT_OPEN: i32 = 17;
 const MAP_LOOKUP_BATCH: i32 = 24;
 const MAP_DELETE_BATCH: i32 = 27;
+const LINK_CREATE: i32 = 28;
 
 /// Entries that are asked for at once. The kernel hands out whole buckets of its table, which hold
 /// a few entries each.
 const BATCH: usize = 512;
 
+const TYPE_KPROBE: u32 = 2;
 const TYPE_PERF_EVENT: u32 = 7;
 const TYPE_RAW_TRACEPOINT: u32 = 17;
 const TYPE_TRACING: u32 = 26;
 const ATTACH_TRACE_RAW_TP: u32 = 23;
+const ATTACH_TRACE_UPROBE_MULTI: u32 = 48;
 
 /// What the kernel requires of programs that read other tasks' memory.
 const LICENSE: &CStr = c"Dual MIT/GPL";
@@ -111,6 +114,24 @@ struct RawTracepoint {
     name: u64,
     fd: u32,
     pad: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LinkUprobes {
+    program: u32,
+    target: u32,
+    kind: u32,
+    link_flags: u32,
+    path: u64,
+    offsets: u64,
+    counters: u64,
+    cookies: u64,
+    count: u32,
+    flags: u32,
+    pid: u32,
+    /// The kernel wants it to be 0: padding may be anything.
+    rest: u32,
 }
 
 #[repr(C)]
@@ -379,6 +400,17 @@ impl Program {
         Self::load(name, code, |attr| attr.kind = TYPE_PERF_EVENT)
     }
 
+    /// Loads a program for places in the code of a process: see [`Program::attach_in`].
+    ///
+    /// # Errors
+    /// The kernel's errno with the verifier's log; `EINVAL` before Linux 6.6.
+    pub(crate) fn in_process(name: &str, code: &[u64]) -> Result<Self, Refused> {
+        Self::load(name, code, |attr| {
+            attr.kind = TYPE_KPROBE;
+            attr.expected_attach = ATTACH_TRACE_UPROBE_MULTI;
+        })
+    }
+
     fn load(name: &str, code: &[u64], set: impl Fn(&mut ProgLoad)) -> Result<Self, Refused> {
         let mut attr = ProgLoad {
             insn_count: code.len() as u32,
@@ -422,6 +454,31 @@ impl Program {
             ..RawTracepoint::default()
         };
         bpf(RAW_TRACEPOINT_OPEN, &mut attr).map(owned)
+    }
+
+    /// Runs the program wherever this process, and no other, comes to one of these bytes of a file,
+    /// with the number that stands beside it as its cookie.
+    ///
+    /// # Errors
+    /// The kernel's: `EINVAL` before Linux 6.6, `ESRCH` for a process that has ended.
+    pub(crate) fn attach_in(
+        &self,
+        pid: u32,
+        path: &CStr,
+        places: &[(u64, u64)],
+    ) -> io::Result<OwnedFd> {
+        let (offsets, cookies): (Vec<u64>, Vec<u64>) = places.iter().copied().unzip();
+        let mut attr = LinkUprobes {
+            program: self.fd.as_raw_fd() as u32,
+            kind: ATTACH_TRACE_UPROBE_MULTI,
+            path: path.as_ptr() as u64,
+            offsets: offsets.as_ptr() as u64,
+            cookies: cookies.as_ptr() as u64,
+            count: places.len() as u32,
+            pid,
+            ..LinkUprobes::default()
+        };
+        bpf(LINK_CREATE, &mut attr).map(owned)
     }
 
     /// The descriptor, for [`run_here`].

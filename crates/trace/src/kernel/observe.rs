@@ -127,12 +127,14 @@ pub(super) struct Gathering {
 impl Gathering {
     /// Begins what is beside the programs: samples of these held processes and of what they make,
     /// and of waits for mutexes.
-    pub(super) fn begin(collector: Collector, roots: &[u32], options: &TraceOptions) -> Self {
+    pub(super) fn begin(mut collector: Collector, roots: &[u32], options: &TraceOptions) -> Self {
         let stacks = options.stacks.as_ref();
         let sampling = |period| MachineWide::begin(roots, period, stacks);
         let (profile, unprofiled) = or_why(options.profile.map(sampling).transpose());
-        let probes = options.mutexes_of.as_deref().map(Mutexes::begin);
+        let probing = |program| Mutexes::begin(program, roots);
+        let probes = options.mutexes_of.as_deref().map(probing);
         let (mutexes, unprobed) = or_why(probes.transpose().map(Option::flatten));
+        collector.execed = mutexes.as_ref().map(|_| Vec::new());
         Self {
             collector,
             drained: DrainedRows::new(options.most_rows),
@@ -156,7 +158,10 @@ impl Gathering {
         let ended = session.maps.counter(pace::ENDED)?;
         let part = self.drain(session);
         self.profile.iter_mut().for_each(MachineWide::read);
-        self.mutexes.iter_mut().for_each(Mutexes::read);
+        if let (Some(mutexes), Some(execed)) = (&mut self.mutexes, &mut self.collector.execed) {
+            execed.drain(..).for_each(|pid| mutexes.executed(pid));
+            mutexes.read();
+        }
         let took = self
             .drained
             .take_ended(session, &mut self.collector.ended, ended)?;

@@ -2,33 +2,34 @@
 //!
 //! A goroutine that waits is off its thread, and the thread runs another: no call, no switch and no
 //! clock shows it. So the places where Go's `sync` package puts a goroutine aside for a lock and
-//! where it goes on get a probe each (`uprobe` events of perf), which record the goroutine, by the
-//! register that holds it, and the time. 1 to 2 us for each wait, nothing for a lock that is free.
-//! The probes belong to descriptors of this process: they are gone with them.
+//! where it goes on get a probe each, which records the goroutine, by the register that holds it,
+//! and the time. 1 to 2 us for each wait, nothing for a lock that is free. The probes belong to
+//! descriptors of this process: they are gone with them.
 //!
-//! The kernel puts them into every process that runs the file; what others record is dropped.
+//! Only the commands have probes, from their first instruction on, and processes of their tree that
+//! run the same file, from the reading of the ring on that reports their `execve`. Before Linux 6.6
+//! every process that runs the file has them.
 
+mod everywhere;
+mod of_processes;
 mod places;
+#[cfg(test)]
+mod tests;
 mod waits;
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::perf::event::{self, Attributes, Watched};
-use crate::perf::ring::Ring;
-use places::Place;
-use waits::{Hit, Waits};
+use everywhere::Everywhere;
+use of_processes::OfProcesses;
+use waits::{Hit, Parsed, Waits};
 
-/// Of a CPU's buffer: five thousand hits between two readings 10 ms apart.
-const PAGES: usize = 64;
-/// Events at most: places times CPUs.
-const MOST_EVENTS: usize = 512;
 /// Hits that are kept, 40 bytes each.
 const MOST_HITS: usize = 1_000_000;
 
@@ -53,76 +54,66 @@ pub struct MutexRow {
 /// Probes in a Go program; gone when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Mutexes {
-    rings: Vec<Ring>,
-    _events: Vec<OwnedFd>,
-    /// Numbers of the events at the places where a wait begins.
-    begins: Vec<u64>,
+    probes: Probes,
+    /// Device and number of the program's file.
+    file: (u64, u64),
     hits: Vec<Hit>,
     lost: u64,
 }
 
+#[derive(Debug)]
+enum Probes {
+    OfProcesses(OfProcesses),
+    Everywhere(Everywhere),
+}
+
 impl Mutexes {
-    /// Watches the program in this file; `None` where it has no such places, which a program
-    /// without symbols hasn't.
+    /// Watches the program in this file as these processes run it; `None` where it has no such
+    /// places, which a program without symbols hasn't.
     ///
     /// # Errors
     /// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOENT` without uprobes,
     /// `EMFILE` without free descriptors.
-    pub(crate) fn begin(program: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn begin(program: &Path, pids: &[u32]) -> io::Result<Option<Self>> {
         let places = places::of(program);
-        let cpus = event::cpus().len();
-        if places.is_empty() || places.len() * cpus > MOST_EVENTS {
+        if places.is_empty() {
             return Ok(None);
         }
-        let kind = fs::read_to_string("/sys/bus/event_source/devices/uprobe/type")?;
-        let kind: u32 = kind.trim().parse().map_err(io::Error::other)?;
         let path = CString::new(program.as_os_str().as_bytes())?;
-        let mut new = Self {
-            rings: Vec::new(),
-            _events: Vec::new(),
-            begins: Vec::new(),
+        let probes = match OfProcesses::begin(path.clone(), &places, pids) {
+            Ok(probes) => Probes::OfProcesses(probes),
+            Err(_) => Probes::Everywhere(Everywhere::begin(&path, &places)?),
+        };
+        Ok(Some(Self {
+            probes,
+            file: file(program)?,
             hits: Vec::new(),
             lost: 0,
-        };
-        for cpu in event::cpus() {
-            new.watch_cpu(kind, &path, &places, cpu)?;
-        }
-        Ok(Some(new))
+        }))
     }
 
-    /// All places on this CPU write into one buffer.
-    fn watch_cpu(&mut self, kind: u32, path: &CStr, places: &[Place], cpu: i32) -> io::Result<()> {
-        let mut first: Option<i32> = None;
-        for place in places {
-            let attributes = Attributes::probe(kind, path, place.offset, 1 << places::GOROUTINE);
-            let Some(event) = event::open(&attributes, Watched::Any, cpu)? else {
-                break;
-            };
-            match first {
-                Some(first) => event::tell_into(&event, first)?,
-                None => {
-                    self.rings.push(Ring::map(&event, PAGES)?);
-                    first = Some(event.as_raw_fd());
-                }
-            }
-            if place.begins {
-                self.begins.push(event::number(&event)?);
-            }
-            self._events.push(event);
+    /// A process of the tree has executed a program: it is watched if that is this one.
+    pub(crate) fn executed(&mut self, pid: u32) {
+        if let Probes::OfProcesses(probes) = &mut self.probes
+            && file(Path::new(&format!("/proc/{pid}/exe"))).is_ok_and(|it| it == self.file)
+        {
+            // It may have ended since.
+            let _ = probes.watch(pid);
         }
-        Ok(())
     }
 
     /// Takes what was reported since.
     pub(crate) fn read(&mut self) {
-        let (hits, begins, lost) = (&mut self.hits, &self.begins, &mut self.lost);
-        for ring in &mut self.rings {
-            ring.drain(|record| match waits::parse(record, begins) {
-                waits::Parsed::Hit(hit) if hits.len() < MOST_HITS => hits.push(hit),
-                waits::Parsed::Hit(_) => *lost += 1,
-                waits::Parsed::Lost(more) => *lost += more,
-                waits::Parsed::Nothing => {}
-            });
+        let (hits, lost) = (&mut self.hits, &mut self.lost);
+        let take = |parsed| match parsed {
+            Parsed::Hit(hit) if hits.len() < MOST_HITS => hits.push(hit),
+            Parsed::Hit(_) => *lost += 1,
+            Parsed::Lost(more) => *lost += more,
+            Parsed::Nothing => {}
+        };
+        match &mut self.probes {
+            Probes::OfProcesses(probes) => probes.read(take),
+            Probes::Everywhere(probes) => probes.read(take),
         }
     }
 
@@ -132,4 +123,8 @@ impl Mutexes {
         self.hits.retain(|hit| is_of_tree(hit.pid));
         (Waits::of(self.hits).rows(), self.lost)
     }
+}
+
+fn file(path: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(path).map(|it| (it.dev(), it.ino()))
 }

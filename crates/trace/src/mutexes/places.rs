@@ -16,8 +16,13 @@ const FUNCTIONS: [&str; 4] = [
 /// The register, by its number in perf's order, that holds the goroutine from Go 1.17 on.
 #[cfg(target_arch = "x86_64")]
 pub(super) const GOROUTINE: u32 = 22; // r14
+/// Where the kernel's copy of a thread's registers (`pt_regs`) has it.
+#[cfg(target_arch = "x86_64")]
+pub(super) const GOROUTINE_IN_REGISTERS: i16 = 8;
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const GOROUTINE: u32 = 28; // x28 of AArch64
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const GOROUTINE_IN_REGISTERS: i16 = 28 * 8;
 
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_is_no_program_of_go_has_no_places() {
-        assert_eq!(of(Path::new("/proc/self/exe")), []);
+        assert_eq!(of(Path::new("/bin/sh")), []);
         assert_eq!(of(Path::new("/etc/passwd")), []);
         assert_eq!(of(Path::new("/no/such/file")), []);
     }

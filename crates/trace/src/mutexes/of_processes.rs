@@ -1,0 +1,129 @@
+//! Probes in chosen processes, from Linux 6.6 on: a program that the kernel runs at these places of
+//! these processes (`uprobe_multi`). Others that run the same file are left as they are.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use super::places::{self, Place};
+use super::waits::{Hit, Parsed};
+use crate::kernel::asm::{Alu, Asm, Cond, Helper, Reg, Width};
+use crate::kernel::bpf::{Map, MapKind, Program};
+use crate::kernel::ring::Ring;
+
+use Reg::{R0, R1, R2, R3, R4, R6, R10};
+
+/// Twenty thousand hits between two readings 10 ms apart.
+const RING_BYTES: u32 = 1 << 20;
+/// A hit in the ring: time, process, goroutine, whether a wait begins; 8 bytes each.
+const HIT: i16 = 32;
+/// The kernel's flag: the reader looks by itself.
+const NO_WAKEUP: i32 = 1;
+
+#[derive(Debug)]
+pub(super) struct OfProcesses {
+    ring: Ring,
+    /// How many hits found the ring full, all together.
+    lost: Map,
+    reported: u64,
+    program: Program,
+    path: CString,
+    places: Vec<(u64, u64)>,
+    /// By process.
+    links: HashMap<u32, OwnedFd>,
+}
+
+impl OfProcesses {
+    /// # Errors
+    /// The kernel's: `EPERM` without the right to it, `EINVAL` before Linux 6.6.
+    pub(super) fn begin(path: CString, places: &[Place], pids: &[u32]) -> io::Result<Self> {
+        let ring = Map::create(MapKind::Ring, "fathom_locks", 0, 0, RING_BYTES)?;
+        let lost = Map::create(MapKind::Array, "fathom_unlocked", 4, 8, 1)?;
+        let code = code(&ring, &lost).map_err(io::Error::other)?;
+        let program = Program::in_process("fathom_lock", &code).map_err(|it| it.error)?;
+        let places = places.iter().map(|it| (it.offset, u64::from(it.begins)));
+        let mut new = Self {
+            ring: Ring::map(ring.fd(), RING_BYTES)?,
+            lost,
+            reported: 0,
+            program,
+            path,
+            places: places.collect(),
+            links: HashMap::new(),
+        };
+        for pid in pids {
+            new.watch(*pid)?;
+        }
+        Ok(new)
+    }
+
+    /// Watches a further process, once.
+    pub(super) fn watch(&mut self, pid: u32) -> io::Result<()> {
+        if !self.links.contains_key(&pid) {
+            let link = self.program.attach_in(pid, &self.path, &self.places)?;
+            self.links.insert(pid, link);
+        }
+        Ok(())
+    }
+
+    /// Hands what was reported since to `take`.
+    pub(super) fn read(&mut self, mut take: impl FnMut(Parsed)) {
+        self.ring.drain(|record| take(parse(record)));
+        let lost = self.lost.get(&[0; 4]).ok().flatten();
+        let lost = lost.and_then(|bytes| bytes.try_into().ok());
+        let lost = lost.map_or(self.reported, u64::from_ne_bytes);
+        if lost > self.reported {
+            take(Parsed::Lost(lost - self.reported));
+            self.reported = lost;
+        }
+    }
+}
+
+fn parse(record: &[u8]) -> Parsed {
+    let [at, who, goroutine, begins, ..] = record.as_chunks::<8>().0 else {
+        return Parsed::Nothing;
+    };
+    let number = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
+    Parsed::Hit(Hit {
+        at: number(at),
+        pid: number(who) as u32,
+        goroutine: number(goroutine),
+        begins: number(begins) != 0,
+    })
+}
+
+/// Sends a hit; counts it where the ring is full.
+fn code(ring: &Map, lost: &Map) -> Result<Vec<u64>, crate::kernel::asm::AsmError> {
+    let mut a = Asm::new();
+    let done = a.label();
+    a.mov(R6, R1)
+        .call(Helper::KtimeNs)
+        .store(Width::Double, R10, -HIT, R0)
+        .call(Helper::CurrentPidTgid)
+        .alu_imm(Alu::ShiftRight, R0, 32)
+        .store(Width::Double, R10, 8 - HIT, R0)
+        .load(Width::Double, R1, R6, places::GOROUTINE_IN_REGISTERS)
+        .store(Width::Double, R10, 16 - HIT, R1)
+        .mov(R1, R6)
+        .call(Helper::AttachCookie)
+        .store(Width::Double, R10, 24 - HIT, R0)
+        .load_map(R1, ring.fd())
+        .mov(R2, R10)
+        .alu_imm(Alu::Add, R2, i32::from(-HIT))
+        .mov_imm(R3, i32::from(HIT))
+        .mov_imm(R4, NO_WAKEUP)
+        .call(Helper::RingOutput)
+        .jump_if_imm(Cond::Equal, R0, 0, done)
+        .store_imm(Width::Word, R10, -HIT, 0)
+        .load_map(R1, lost.fd())
+        .mov(R2, R10)
+        .alu_imm(Alu::Add, R2, i32::from(-HIT))
+        .call(Helper::MapLookup)
+        .jump_if_imm(Cond::Equal, R0, 0, done)
+        .mov_imm(R1, 1)
+        .atomic_add(R0, 0, R1);
+    a.bind(done);
+    a.exit();
+    a.finish()
+}
