@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use postgres::Config;
-use postgres::config::Host;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 use crate::Error;
 
@@ -114,7 +114,7 @@ pub(crate) fn parse(
     };
     config.user(&user);
     if config.get_dbname().is_none() {
-        config.dbname(&variable("PGDATABASE").unwrap_or_else(|| user.clone()));
+        config.dbname(variable("PGDATABASE").unwrap_or_else(|| user.clone()));
     }
     if config.get_connect_timeout().is_none() {
         let seconds = variable("PGCONNECT_TIMEOUT").and_then(|seconds| seconds.parse().ok());

@@ -60,6 +60,19 @@ impl Limits {
         io::Error::new(io::ErrorKind::TimedOut, why)
     }
 
+    /// The same of something else that is waited for.
+    pub(super) async fn in_time<T>(
+        &self,
+        waited: impl Future<Output = io::Result<T>>,
+    ) -> io::Result<T> {
+        match self.until() {
+            Some(until) => tokio::time::timeout_at(until, waited)
+                .await
+                .map_err(|_| self.too_late())?,
+            None => waited.await,
+        }
+    }
+
     fn change<T>(&self, body: impl FnOnce(&mut Allowed) -> T) -> T {
         body(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

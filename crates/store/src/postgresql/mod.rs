@@ -1,6 +1,7 @@
 //! The store of a team: a schema in a PostgreSQL database, 15 or newer.
 
 pub(crate) mod address;
+mod client;
 mod guard;
 mod tls;
 
@@ -8,12 +9,11 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use fathom_model::one_line;
-use postgres::config::{Host, SslMode, SslNegotiation};
-use postgres::error::SqlState;
-use postgres::types::{FromSql, ToSql, Type};
-use postgres::{Client, NoTls};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{FromSql, ToSql, Type};
 
 use self::address::Address;
+use self::client::{Client, Failed};
 use self::guard::Limits;
 use crate::Error;
 use crate::database::{Access, Cell, Database, Row, Words};
@@ -62,22 +62,14 @@ fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client,
         store: address.name.clone(),
         why,
     };
-    let mut config = address.config.clone();
+    let config = address.config.clone();
     let time = config.get_connect_timeout().copied().unwrap_or(CALL);
     limits.begin(time);
-    let is_local = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
     let connector = tls::connector(address, limits.clone())?;
-    if !is_local {
-        // The connector does what the library would do before TLS.
-        config.ssl_mode(SslMode::Require);
-        config.ssl_negotiation(SslNegotiation::Direct);
-    }
     let (answer, connected) = mpsc::channel();
+    let shared = limits.clone();
     let connecting = move || {
-        let _ = answer.send(match is_local {
-            true => config.connect(NoTls),
-            false => config.connect(connector),
-        }); // nobody waits for it any more
+        let _ = answer.send(Client::connect(config, connector, &shared)); // nobody waits for it any more
     };
     // Its own thread: a name server has no time-out of ours.
     let thread = std::thread::Builder::new().name("connect".to_owned());
@@ -85,7 +77,9 @@ fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client,
         .spawn(connecting)
         .map_err(|error| unreachable(error.to_string()))?;
     match connected.recv_timeout(time + Duration::from_secs(1)) {
-        Ok(client) => client.map_err(|error| explain(&error, address, wait)),
+        Ok(Err(Failed::Server(error))) => Err(explain(&error, address, wait)),
+        Ok(Err(Failed::System(error))) => Err(unreachable(one_line(&error.to_string()))),
+        Ok(Ok(client)) => Ok(client),
         Err(_) => Err(unreachable(limits.too_late().to_string())),
     }
 }
@@ -142,11 +136,11 @@ impl Database for Server {
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(sent).collect();
         let rows = self.client.query(statement, &values);
         let rows = rows.map_err(|error| explain(&error, &self.address, self.wait))?;
-        let row = |row: postgres::Row| {
+        let row = |row: tokio_postgres::Row| {
             let cells = (0..row.len()).map(|column| row.try_get(column));
             cells.collect::<Result<_, _>>().map(Row::new)
         };
-        let rows: Result<_, postgres::Error> = rows.into_iter().map(row).collect();
+        let rows: Result<_, tokio_postgres::Error> = rows.into_iter().map(row).collect();
         rows.map_err(|error| Error::Unreachable {
             store: self.address.name.clone(),
             why: format!(
@@ -249,7 +243,7 @@ impl<'a> FromSql<'a> for Cell {
 }
 
 /// The first cause is the one that says something: "error connecting to server" doesn't.
-fn last_cause(error: &postgres::Error) -> String {
+fn last_cause(error: &tokio_postgres::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {
         cause = next;
@@ -258,7 +252,7 @@ fn last_cause(error: &postgres::Error) -> String {
 }
 
 /// What the server or the system says, in a sentence. None of these texts has a password in it.
-fn explain(error: &postgres::Error, address: &Address, wait: Duration) -> Error {
+fn explain(error: &tokio_postgres::Error, address: &Address, wait: Duration) -> Error {
     let store = address.name.clone();
     let Some(said) = error.as_db_error() else {
         return Error::Unreachable {

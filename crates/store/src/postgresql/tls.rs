@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use fathom_tls::{authorities, certificates_of, certificates_of_machine, judged_by};
-use postgres::config::SslNegotiation;
-use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio_postgres::config::SslNegotiation;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 
 use super::address::{Address, Mode};
 use super::guard::{Guard, Limits};
@@ -102,7 +102,14 @@ where
     type Error = io::Error;
 
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
-        Ok(Handshake(self.clone(), host.to_owned()))
+        Ok(self.handshake(host))
+    }
+}
+
+impl Connector {
+    /// That with this host.
+    pub(super) fn handshake(&self, host: &str) -> Handshake {
+        Handshake(self.clone(), host.to_owned())
     }
 }
 
@@ -153,12 +160,7 @@ where
         Box::pin(async move {
             let limits = self.0.limits.clone();
             let agreed = self.agree(stream);
-            let inner = match limits.until() {
-                Some(until) => tokio::time::timeout_at(until, agreed)
-                    .await
-                    .map_err(|_| limits.too_late())??,
-                None => agreed.await?,
-            };
+            let inner = limits.in_time(agreed).await?;
             let guard = Guard::new(limits);
             Ok(Stream { inner, guard })
         })

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
 use fathom_store::{Location, SeriesFilter, Store};
@@ -42,7 +43,7 @@ fn announced(kind: u8, length: u32, body: &[u8]) -> Vec<u8> {
 }
 
 /// Reads the next message of the client; the first one has no kind.
-fn heard(stream: &mut TcpStream, has_kind: bool) -> Vec<u8> {
+fn heard(stream: &mut (impl Read + Write), has_kind: bool) -> Vec<u8> {
     let mut head = vec![0; if has_kind { 5 } else { 4 }];
     if stream.read_exact(&mut head).is_err() {
         return Vec::new();
@@ -54,7 +55,7 @@ fn heard(stream: &mut TcpStream, has_kind: bool) -> Vec<u8> {
 }
 
 /// The user is let in without being asked for anything.
-fn let_in(stream: &mut TcpStream) {
+fn let_in(stream: &mut (impl Read + Write)) {
     heard(stream, false);
     let key = message(b'K', &[0; 8]);
     let all = [message(b'R', &[0; 4]), key, message(b'Z', b"I")].concat();
@@ -245,4 +246,51 @@ fn what_a_server_says_is_one_escaped_line_of_bounded_length() {
         let acts = |c: char| c.is_control() || c == '\u{202e}';
         assert!(!said.contains(acts), "{said:?}");
     }
+}
+
+/// What opening a store says on a server that listens on a local socket.
+fn said_locally(server: impl FnOnce(&mut UnixStream) + Send + 'static) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        server(&mut stream);
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let host = folder.path().display().to_string().replace('/', "%2F");
+    let text = format!("postgres://joe:word@{host}/perf?connect_timeout=1");
+    let place = Place::at(Location::parse(&text).unwrap());
+    let Err(error) = Store::open(&place.location) else {
+        panic!("it is open");
+    };
+    error.to_string()
+}
+
+#[test]
+fn through_a_local_socket_lengths_and_times_are_bounded_too() {
+    let before = said_locally(|stream| {
+        heard(stream, false);
+        stream
+            .write_all(&announced(b'R', 0x7fff_ffff, &[]))
+            .unwrap();
+    });
+    assert!(
+        before.contains("it announces a message of 2147483647 bytes"),
+        "{before}"
+    );
+    let after = said_locally(|stream| {
+        let_in(stream);
+        heard(stream, true);
+        stream
+            .write_all(&announced(b'T', 0x7fff_ffff, &[]))
+            .unwrap();
+    });
+    assert!(
+        after.contains("it announces a message of 2147483647 bytes"),
+        "{after}"
+    );
+    let silent = said_locally(|stream| {
+        heard(stream, false);
+    });
+    assert!(silent.contains(LATE), "{silent}");
 }
