@@ -2,9 +2,11 @@
 //!
 //! A secret is the value of a name that has one of these words as a word of its own, whatever its case:
 //! `key`, `token`, `auth`, `session` and those of `WORDS`; or whose words end with one of `ENDS`
-//! (`PGPASSWORD`, `clientSecret`). Words end at a character that is not a letter or digit, and at capitals
-//! after small letters: `apiKey` and `X-Api-Key` have the word `key`, `MONKEY`, `AUTHOR` and
-//! `TOKENIZERS` have none. Also the password of an address, `scheme://user:password@host`.
+//! (`PGPASSWORD`, `clientSecret`). Words end at a character that is not a letter or digit, at capitals
+//! after small letters, and at the last capital of some where a small letter follows: `apiKey`,
+//! `X-Api-Key` and `SSHKey` have the word `key`, `MONKEY`, `AUTHOR` and `TOKENIZERS` have none. Also the
+//! password of an address, `scheme://user:password@host`. What is percent-encoded is a secret if it is
+//! one when that is undone.
 
 /// Words that make a name that of a secret.
 const WORDS: [&str; 21] = [
@@ -61,12 +63,16 @@ pub fn is_secret(name: &str) -> bool {
 /// The words of a name, in small letters.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
-    let mut before_is_small = false;
-    for character in name.chars() {
-        if !character.is_alphanumeric() || (before_is_small && character.is_uppercase()) {
+    let mut before = ' ';
+    let mut left = name.chars().peekable();
+    while let Some(character) = left.next() {
+        let small_follows = left.peek().is_some_and(|next| next.is_lowercase());
+        let begins = character.is_uppercase()
+            && (before.is_lowercase() || (before.is_alphanumeric() && small_follows));
+        if begins || !character.is_alphanumeric() {
             words.push(String::new());
         }
-        before_is_small = character.is_lowercase();
+        before = character;
         if let Some(last) = words.last_mut()
             && character.is_alphanumeric()
         {
@@ -91,7 +97,7 @@ pub fn value(name: &str, value: &str, mark: Mark<'_>) -> String {
 /// A text without the passwords of its addresses, and without the secrets of their queries and
 /// fragments.
 pub fn text(text: &str, mark: Mark<'_>) -> String {
-    parameters(&passwords(text, mark), mark)
+    encoded(&parameters(&passwords(text, mark), mark), mark)
 }
 
 /// The text with `…` for each secret: for messages, which nobody compares.
@@ -104,6 +110,34 @@ fn ends_address(character: char) -> bool {
     character.is_whitespace() || "\"'<>`".contains(character)
 }
 
+/// The text without words that have a secret when their percent-encoding is undone.
+fn encoded(text: &str, mark: Mark<'_>) -> String {
+    let word = |word: &str| match hides_secret(word) {
+        true => mark("address", word),
+        false => word.to_owned(),
+    };
+    let mut out = String::with_capacity(text.len());
+    for part in text.split_inclusive(ends_address) {
+        let ends = part.chars().next_back().filter(|last| ends_address(*last));
+        let end = part.len() - ends.map_or(0, char::len_utf8);
+        out.push_str(&word(&part[..end]));
+        out.push_str(&part[end..]);
+    }
+    out
+}
+
+/// Whether there is a secret in it once its percent-encoding is undone, beside those that are seen as it
+/// is.
+fn hides_secret(text: &str) -> bool {
+    if !text.contains('%') {
+        return false;
+    }
+    let mark: Mark<'_> = &|_, _| "…".to_owned();
+    // Without what is seen already. Each step is shorter, so that there are few.
+    let plain = unescaped(&parameters(&passwords(text, mark), mark));
+    plain.len() < text.len() && hidden(&plain) != plain
+}
+
 fn passwords(text: &str, mark: Mark<'_>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -114,10 +148,14 @@ fn passwords(text: &str, mark: Mark<'_>) -> String {
         let host = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];
         let who = match host.rfind('@') {
             Some(end) => &host[..end],
-            // A password that should have been escaped: up to the last @ it is none of the path.
+            // A password that should have been escaped: up to the last @ it is none of the path, or up
+            // to the next one of the line where it has a quote, a bracket or a blank in it.
             None => match host.split_once(':') {
                 Some((_, port)) if is_port(port) || host.starts_with('[') => "",
-                Some(_) => &address[..address.rfind('@').unwrap_or(0)],
+                Some(_) => match address.rfind('@') {
+                    Some(end) => &address[..end],
+                    None => &after[..end_in_line(after)],
+                },
                 None => "",
             },
         };
@@ -130,6 +168,13 @@ fn passwords(text: &str, mark: Mark<'_>) -> String {
         }
     }
     out + rest
+}
+
+/// Where the next @ of the line is, before another address begins; 0 if there is none.
+fn end_in_line(text: &str) -> usize {
+    let line = &text[..text.find('\n').unwrap_or(text.len())];
+    let own = &line[..line.find("://").unwrap_or(line.len())];
+    own.find('@').unwrap_or(0)
 }
 
 fn is_port(text: &str) -> bool {
@@ -150,13 +195,25 @@ fn parameters(text: &str, mark: Mark<'_>) -> String {
             .unwrap_or(after.len())];
         if let Some((name, value)) = pair.split_once('=')
             && !value.is_empty()
-            && is_secret(&unescaped(name))
+            && (is_secret(&unescaped_whole(name)) || hides_secret(value))
         {
             out.push_str(&format!("{name}={}", mark(name, value)));
             rest = &after[pair.len()..];
         }
     }
     out + rest
+}
+
+/// What is left when nothing is encoded any more.
+fn unescaped_whole(name: &str) -> String {
+    let mut name = name.to_owned();
+    loop {
+        let once = unescaped(&name);
+        if once.len() >= name.len() {
+            return once;
+        }
+        name = once;
+    }
 }
 
 /// `api_key` of `api%5Fkey`.
@@ -208,6 +265,11 @@ mod tests {
             "oauth2",
             "TOKEN1",
             "sig",
+            "SSHKey",
+            "DBPass",
+            "S3Key",
+            "myDBPass",
+            "X509KeyFile",
         ] {
             assert!(is_secret(name), "{name}");
         }
@@ -221,6 +283,9 @@ mod tests {
             "OLDPWD",
             "PASSES",
             "COMPASS",
+            "DBPassenger",
+            "USBKeyboard",
+            "IDs",
             "THREADS",
             "PATH",
             "LC_ALL",
@@ -232,7 +297,12 @@ mod tests {
 
     #[test]
     fn only_the_secrets_of_an_address_go() {
-        let told = |shown: &str| text(shown, &|name, secret| format!("<{name} {secret}>"));
+        // What stands for a secret has none in it.
+        let told = |shown: &str| {
+            text(shown, &|name, secret| {
+                format!("<{name} {}>", secret.replace('%', "~"))
+            })
+        };
         for (given, kept) in [
             (
                 "http://a:b@h:1/x?y=1&api_key=2#z",
@@ -252,6 +322,31 @@ mod tests {
             ("http://[::1]:80/a:b@c", "http://[::1]:80/a:b@c"),
             ("http://h:80/a:b@c?token=", "http://h:80/a:b@c?token="),
             ("a ? b : c & d", "a ? b : c & d"),
+            ("/x?api%255Fkey=2", "/x?api%255Fkey=<api%255Fkey 2>"),
+            (
+                "/x?next=%2Fy%3Ftoken%3D7&n=3",
+                "/x?next=<next ~2Fy~3Ftoken~3D7>&n=3",
+            ),
+            (
+                "/x?to=http%3A%2F%2Fa%3Ab%40h&token=1",
+                "/x?to=<to http~3A~2F~2Fa~3Ab~40h>&token=<token 1>",
+            ),
+            (
+                "http%3A%2F%2Fa%3Ab%40h x%20y",
+                "<address http~3A~2F~2Fa~3Ab~40h> x%20y",
+            ),
+            ("/x%3Ftoken%3D7", "<address /x~3Ftoken~3D7>"),
+            (
+                "100% of http://h/%2F?a=%3D%zz%",
+                "100% of http://h/%2F?a=%3D%zz%",
+            ),
+            ("pg://joe:p\"q r<s@h/d", "pg://joe:<password p\"q r<s>@h/d"),
+            (
+                "pg://joe:p q@h http://a:b@c",
+                "pg://joe:<password p q>@h http://a:<password b>@c",
+            ),
+            ("http://h:80 \"joe@h\"", "http://h:80 \"joe@h\""),
+            ("see a://b:c, d\nme@h", "see a://b:c, d\nme@h"),
         ] {
             assert_eq!(told(given), kept);
         }
