@@ -126,6 +126,15 @@ fn what_a_set_uid_program_opens_is_not_shown() {
             "{verb:?}: {said}"
         );
     }
+    let reads = READS.join(" ");
+    let output = place.fathom(&["why", "--runs", "3", "--json", "-", "true", &reads]);
+    assert!(!stdout(&output).contains(HIDDEN), "{}", stdout(&output));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("observed it runs without them"),
+        "{}",
+        stderr(&output)
+    );
     let output = place.fathom(&["pipe", "--json", "-", &READS.join(" "), "cat"]);
     assert!(!stdout(&output).contains(HIDDEN), "{}", stdout(&output));
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));

@@ -8,7 +8,7 @@ use fathom_report as report;
 use super::{Arguments, show_event};
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
-use crate::cli::{path_conflicts, screen, write};
+use crate::cli::{path_conflicts, rights, screen, write};
 
 /// Times and observes both, prints what differs. Returns the exit code.
 ///
@@ -33,10 +33,13 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
     fingerprint::take(&mut observer);
     let record = fathom_conduct::difference(&plan, &mut observer);
     screen::redraw(draws, "");
-    show(arguments, &record?)?;
+    let record = record?;
+    show(arguments, &record)?;
+    let observed = record.commands.iter().map(|command| &command.observation);
+    let withheld = rights::withheld(observed.flat_map(|one| &one.not_visible));
     Ok(match interrupt::received() {
         Some(_) => 130,
-        None => 0,
+        None => withheld.unwrap_or(0),
     })
 }
 
