@@ -6,10 +6,19 @@ mod cli;
 #[cfg(target_os = "linux")]
 fn main() {
     keep_memory();
+    report_large_files();
     fathom_measure::remember_what_the_loader_took();
     // SAFETY: no other thread is there yet.
     unsafe { fathom_store::variables::withhold() };
     std::process::exit(cli::run());
+}
+
+/// A file that grows beyond the limit of its size (`ulimit -f`) is an error of the write, which is
+/// reported, and not the end by SIGXFSZ. What Fathom starts has the signal as it was.
+#[cfg(target_os = "linux")]
+fn report_large_files() {
+    // SAFETY: takes numbers; no other thread is there yet.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// Lets the allocator keep what is freed: it would give it back to the kernel after each round of

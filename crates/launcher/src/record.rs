@@ -14,6 +14,36 @@ const SEEK_CUR: usize = 1;
 /// Room for the largest text: forty names and numbers of at most 20 digits.
 const ROOM: usize = 2048;
 
+/// While this lives a write beyond the limit of a file's size fails, and SIGXFSZ doesn't end us.
+struct Ignored;
+
+impl Ignored {
+    fn begin() -> Ignored {
+        const SIG_IGN: usize = 1;
+        on_limit(SIG_IGN);
+        Ignored
+    }
+}
+
+impl Drop for Ignored {
+    fn drop(&mut self) {
+        const SIG_DFL: usize = 0;
+        on_limit(SIG_DFL);
+    }
+}
+
+fn on_limit(handler: usize) {
+    const SIGXFSZ: usize = 25;
+    let action = [handler, 0, 0, 0];
+    // SAFETY: an action without a handler of ours, of the size that the call reads.
+    unsafe {
+        call(
+            number::RT_SIGACTION,
+            [SIGXFSZ, action.as_ptr() as usize, 0, 8, 0, 0],
+        )
+    };
+}
+
 /// The file, and the text that is being made.
 pub(crate) struct Record {
     /// Where the next run goes; negative if there is no file.
@@ -46,6 +76,8 @@ impl Record {
         self.run(answer, control);
         let text_length = self.length;
         self.bytes(OPEN_END.as_bytes());
+        // Whoever it starts afterwards has the signal as a program expects it.
+        let _ignored = Ignored::begin();
         // SAFETY: the text's memory and length. If it fails, Fathom's own writing will as well, and
         // says so.
         let wrote = unsafe {

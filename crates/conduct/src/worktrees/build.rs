@@ -82,10 +82,11 @@ pub(super) fn build(command: &str, place: Place<'_>, lock: &File) -> io::Result<
 
 /// The shell is ended when Fathom is, even by `kill -9`.
 fn ends_with_fathom(shell: &mut Command) {
-    // SAFETY: between fork and exec only this system call is made, which takes numbers.
+    // SAFETY: between fork and exec only these calls are made, which take numbers.
     unsafe {
         shell.pre_exec(|| {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
             Ok(())
         });
     }

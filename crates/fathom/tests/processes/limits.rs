@@ -104,3 +104,72 @@ fn a_full_standard_output_is_one_sentence() {
         assert_eq!(errors.count(), 1, "{words:?}: {said}");
     }
 }
+
+/// With a limit of so many bytes for any file that it writes.
+fn with_file_limit(words: &[&str], bytes: u64) -> std::process::Command {
+    let mut command = fathom(words);
+    // SAFETY: between fork and exec only this call is made, with a live value.
+    unsafe {
+        command.pre_exec(move || {
+            let limit = libc::rlimit {
+                rlim_cur: bytes,
+                rlim_max: bytes,
+            };
+            libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit);
+            Ok(())
+        });
+    }
+    command
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    // The shared memory of the launcher is a file too, of some megabytes.
+    let most = 64 << 20;
+    let file = folder.path().join("output");
+    let full = std::fs::File::create(&file).unwrap();
+    full.set_len(most).unwrap();
+    let open = || OpenOptions::new().append(true).open(&file).unwrap();
+    for words in [&["--help"][..], &["bench", "-r", "2", "--", "true"]] {
+        let output = with_file_limit(words, most)
+            .stdout(open())
+            .output()
+            .unwrap();
+        let (code, said) = (output.status.code(), stderr(&output));
+        assert!(matches!(code, Some(1 | 2)), "{words:?}: {output:?} {said}");
+        assert!(said.contains("File too large"), "{words:?}: {said}");
+    }
+    for verb in VERBS {
+        let output = with_file_limit(verb, 0).output().unwrap();
+        let (code, said) = (output.status.code(), stderr(&output));
+        assert!(!said.contains("panicked"), "{verb:?}: {said}");
+        assert!(matches!(code, Some(0..=4)), "{verb:?}: {output:?}");
+    }
+}
+
+#[test]
+fn what_is_measured_has_the_signal_of_that_limit() {
+    let script = "ignored=$(sed -n s/SigIgn:.//p /proc/self/status); \
+        [ $((0x$ignored & 0x1000000)) = 0 ]";
+    for verb in [
+        &["bench", "-r", "300", "--"][..],
+        &["startup", "--runs", "2", "--"],
+        &["why", "--runs", "2", "--"],
+        &["why", "--runs", "2", "--tier", "ptrace", "--"],
+        &["bench", "-r", "2"],
+    ] {
+        let mut words = verb.to_vec();
+        match verb.last() {
+            Some(&"--") => words.extend(["sh", "-c", script]),
+            _ => words.extend(["--prepare", script, "--", "true"]),
+        }
+        let output = fathom(&words).output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{verb:?}: {}",
+            stderr(&output)
+        );
+    }
+}

@@ -6,30 +6,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::ptr::null_mut;
 
-/// The launcher's process; must be waited for.
-#[derive(Debug)]
-pub(super) struct Spawned(libc::pid_t);
-
-impl Spawned {
-    /// Its number.
-    pub(super) fn id(&self) -> libc::pid_t {
-        self.0
-    }
-
-    /// Waits until it has ended.
-    pub(super) fn wait(&self) {
-        let mut status = 0;
-        // SAFETY: a child of ours that nobody else waits for; the call fills the number.
-        while unsafe { libc::waitpid(self.0, &raw mut status, 0) } < 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
-    }
-}
-
 /// Runs the program behind a descriptor, called `name`, with nothing as standard input, output and
 /// error, no environment, and each of `places` (ours, its own). No number of its own may be one of
 /// ours.
-pub(super) fn spawn(program: RawFd, name: &CStr, places: &[(RawFd, RawFd)]) -> io::Result<Spawned> {
+pub(super) fn spawn(
+    program: RawFd,
+    name: &CStr,
+    places: &[(RawFd, RawFd)],
+) -> io::Result<libc::pid_t> {
     let path = CString::new(format!("/proc/self/fd/{program}"))?;
     let mut how = Attributes::new()?;
     for (place, flags) in [
@@ -56,11 +40,11 @@ pub(super) fn spawn(program: RawFd, name: &CStr, places: &[(RawFd, RawFd)]) -> i
             environment.as_ptr(),
         )
     })?;
-    Ok(Spawned(pid))
+    Ok(pid)
 }
 
 /// What happens between its creation and its program. Signals are as a program expects them: none
-/// is held back, and SIGPIPE, which Rust ignores, ends it.
+/// is held back, and SIGPIPE, which Rust ignores, and SIGXFSZ, which Fathom does, end it.
 struct Attributes {
     actions: MaybeUninit<libc::posix_spawn_file_actions_t>,
     attributes: MaybeUninit<libc::posix_spawnattr_t>,
@@ -82,6 +66,7 @@ impl Attributes {
                 signals.as_ptr(),
             ))?;
             libc::sigaddset(signals.as_mut_ptr(), libc::SIGPIPE);
+            libc::sigaddset(signals.as_mut_ptr(), libc::SIGXFSZ);
             check(libc::posix_spawnattr_setsigdefault(
                 attributes.as_mut_ptr(),
                 signals.as_ptr(),

@@ -341,6 +341,7 @@ extern "C" fn serve(shared: *mut libc::c_void) -> libc::c_int {
             libc::SIGTERM,
             libc::SIGHUP,
             libc::SIGPIPE,
+            libc::SIGXFSZ,
             libc::SIGCHLD,
         ] {
             libc::signal(signal, libc::SIG_DFL);

@@ -50,6 +50,7 @@ pub(super) fn child(
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
         libc::write(failure, b"r".as_ptr().cast(), 1);
         let mut go = 0u8;
         loop {
