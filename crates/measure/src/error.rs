@@ -143,6 +143,16 @@ pub enum MeasureError {
         /// The command's or the pipeline's name.
         command: String,
     },
+    /// Its parent, who measures it, was killed while it ran.
+    #[error(
+        "'{command}' killed its parent process, as `kill -9 $PPID` does, or somebody else did while it ran: that is \
+         the part of Fathom that starts it and takes its time. All that it had started was ended; what is measured \
+         has to leave its parent alone"
+    )]
+    KilledParent {
+        /// The command's or the pipeline's name.
+        command: String,
+    },
     /// A pipeline took longer than it may.
     #[error("the pipeline took longer than --timeout allows; still running then: {}", running.join(", "))]
     PipelineTimedOut {

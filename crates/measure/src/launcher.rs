@@ -15,10 +15,11 @@ mod terminal;
 mod wait;
 mod watchdog;
 
+use crate::holders::Holder;
 use descriptors::{anonymous_file, duplicate, pipe, program_file};
 use memory::Memory;
 pub(crate) use pipeline::{PipelineAnswer, StageOrder};
-use spawn::{Spawned, spawn};
+use spawn::spawn;
 pub(crate) use strings::Block;
 use strings::{Common, Strings};
 pub(crate) use wait::Ended;
@@ -72,7 +73,7 @@ pub(crate) struct Terms {
 
 /// The running launcher.
 pub(crate) struct Launcher {
-    process: Spawned,
+    process: Holder,
     commands: OwnedFd,
     done: OwnedFd,
     memory: Memory,
@@ -140,7 +141,8 @@ impl Launcher {
             places.push((copy.as_raw_fd(), *place));
             copies.push(copy);
         }
-        let process = spawn(program.as_raw_fd(), c"fathom-launcher", &places)?;
+        let launcher = || spawn(program.as_raw_fd(), c"fathom-launcher", &places);
+        let mut process = Holder::start(launcher)?;
         let watchdog = match Watchdog::start(process.id(), memory) {
             Ok(watchdog) => watchdog,
             Err(error) => {
@@ -191,7 +193,9 @@ impl Launcher {
                 &raw const (*shared).answers,
             )
         };
-        let made = made.clamp(1, written);
+        // One that ended the launcher is among the runs that were begun.
+        let begun = killed.map_or(1, |(job, _)| job + 1);
+        let made = made.max(begun).clamp(1, written);
         let ended = |at: usize| match killed {
             Some((job, ended)) if job == at => ended,
             _ => Ended::ByItself,
@@ -217,7 +221,9 @@ impl Launcher {
     /// Ends every process that runs have left behind; returns how many could not be ended.
     pub(crate) fn sweep(&mut self) -> io::Result<u32> {
         self.send(command::SWEEP)?;
-        self.wait(None, false)?;
+        if let Some((_, Ended::KilledParent)) = self.wait(None, false)? {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
         // SAFETY: as in `run`.
         Ok(unsafe { (*self.memory.as_ptr()).control.immortal })
     }
@@ -301,3 +307,6 @@ fn may_read_accounts_of_the_dead() -> bool {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::geteuid() == 0 }
 }
+
+#[cfg(test)]
+mod tests;

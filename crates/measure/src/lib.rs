@@ -23,8 +23,10 @@ pub mod simulated;
 mod drain;
 mod emptying;
 #[cfg(launcher)]
+mod holders;
 mod hooks;
 #[cfg(launcher)]
+mod input;
 pub mod interrupt;
 #[cfg(launcher)]
 mod launcher;

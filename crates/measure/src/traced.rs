@@ -1,7 +1,5 @@
 //! What does a command read from when it is observed?
 
-use std::fs::File;
-
 use fathom_trace::Io;
 
 use crate::{Input, MeasureError};
@@ -9,16 +7,10 @@ use crate::{Input, MeasureError};
 /// Standard input of an observed run, opened as for a timed one.
 ///
 /// # Errors
-/// When the file can't be opened.
+/// When the file can't be opened, or the wait for a FIFO's writer was interrupted.
 pub fn traced_input(input: &Input) -> Result<Io, MeasureError> {
     match input {
         Input::Null => Ok(Io::Null),
-        Input::File(path) => match File::open(path) {
-            Ok(file) => Ok(Io::Fd(file.into())),
-            Err(error) => Err(MeasureError::Input {
-                path: path.clone(),
-                error,
-            }),
-        },
+        Input::File(path) => Ok(Io::Fd(crate::input::open(path)?.into())),
     }
 }

@@ -55,7 +55,7 @@ pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use mutexes::MutexRow;
-pub use orphans::Orphans;
+pub use orphans::{Adopted, Orphans};
 pub use perf::CallCount;
 pub use profile::{FunctionRow, Profile};
 pub use ptrace::TIMES_HOLD_STOPS;

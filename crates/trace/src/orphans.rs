@@ -19,15 +19,15 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// How many watch at the same time: it is a setting of the whole process.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
-/// Orphans come to this process for as long as this lives; those that are left then are ended.
+/// Orphans come to this process for as long as this lives.
 #[derive(Debug)]
-pub struct Orphans {
+pub struct Adopted {
     before: HashSet<u32>,
 }
 
-impl Orphans {
-    /// The commands are held already and have made nothing.
-    pub fn adopt() -> Self {
+impl Adopted {
+    /// From now on. What is there already is no orphan.
+    pub fn begin() -> Self {
         if WATCHING.fetch_add(1, Ordering::SeqCst) == 0 {
             adopting(true);
         }
@@ -40,20 +40,14 @@ impl Orphans {
         all.filter(|pid| !self.before.contains(pid)).collect()
     }
 
-    /// Takes note of the ends of those that have ended.
-    pub(crate) fn bury(&self) {
-        self.there().into_iter().for_each(|pid| {
-            has_ended(pid);
-        });
-    }
-
-    /// Ends all that are left, and what these leave in turn. Returns how many there were.
-    pub(crate) fn end(&self) -> usize {
+    /// Ends all that are left but those that `is_own` says Fathom made itself, and what these leave
+    /// in turn. Returns how many there were.
+    pub fn end(&self, is_own: impl Fn(u32) -> bool) -> usize {
         let mut ended = HashSet::new();
         let deadline = now() + KILLED_WITHIN_NS;
         loop {
             let mut left = false;
-            for pid in self.there() {
+            for pid in self.there().into_iter().filter(|pid| !is_own(*pid)) {
                 if has_ended(pid) {
                     continue;
                 }
@@ -73,12 +67,40 @@ impl Orphans {
     }
 }
 
-impl Drop for Orphans {
+impl Drop for Adopted {
     fn drop(&mut self) {
-        self.end();
         if WATCHING.fetch_sub(1, Ordering::SeqCst) == 1 {
             adopting(false);
         }
+    }
+}
+
+/// The same; those that are left when this is dropped are ended.
+#[derive(Debug)]
+pub struct Orphans(Adopted);
+
+impl Orphans {
+    /// The commands are held already and have made nothing.
+    pub fn adopt() -> Self {
+        Self(Adopted::begin())
+    }
+
+    /// Takes note of the ends of those that have ended.
+    pub(crate) fn bury(&self) {
+        self.0.there().into_iter().for_each(|pid| {
+            has_ended(pid);
+        });
+    }
+
+    /// Ends all that are left, and what these leave in turn. Returns how many there were.
+    pub(crate) fn end(&self) -> usize {
+        self.0.end(|_| false)
+    }
+}
+
+impl Drop for Orphans {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -7,7 +7,7 @@ use fathom_load::clock::now;
 use fathom_load::{Address, Ask, Failing, First, NoAnswer, RequestPlan};
 use fathom_measure::MeasureError;
 use fathom_measure::server::{
-    Listening, Place, Server, ServerEvent, StartOptions, free_port, listening, owner,
+    KILLED_PARENT, Listening, Place, Server, ServerEvent, StartOptions, free_port, listening, owner,
 };
 
 use super::plan::ServePlan;
@@ -206,6 +206,9 @@ impl Launching<'_> {
                     return Err(self.failure(format!("{} {when}", super::words::ended(exit))));
                 }
                 self.daemonised = true;
+            }
+            ServerEvent::KilledParent => {
+                return Err(self.failure(KILLED_PARENT.to_owned()));
             }
             ServerEvent::Interrupted => return Err(MeasureError::Interrupted.into()),
         }

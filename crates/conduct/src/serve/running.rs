@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fathom_load::clock::now;
 use fathom_load::{Address, Expected, Request, Task, TlsTerms, ask};
 use fathom_measure::MeasureError;
-use fathom_measure::server::Server;
+use fathom_measure::server::{KILLED_PARENT, Server};
 use fathom_model::secret::hidden;
 
 use super::launch;
@@ -148,12 +148,14 @@ impl Up {
         let Some(server) = &mut self.server else {
             return Ok(());
         };
-        let Some(exit) = server.ended().filter(|_| server.processes().is_empty()) else {
-            return Ok(());
+        let what = match server.ended().filter(|_| server.processes().is_empty()) {
+            _ if server.has_killed_its_parent() => KILLED_PARENT.to_owned(),
+            Some(exit) => format!("{} under load", words::ended(exit)),
+            None => return Ok(()),
         };
         Err(MeasureError::ServerFailed {
             server: words::short(&self.name),
-            what: format!("{} under load", words::ended(exit)),
+            what,
             stderr: server.stderr_tail(),
         }
         .into())

@@ -101,6 +101,7 @@ impl Failure {
                 | MeasureError::PipelineTimedOut { .. }
                 | MeasureError::StoppedByTerminal { .. }
                 | MeasureError::StoppedParent { .. }
+                | MeasureError::KilledParent { .. }
                 | MeasureError::WrongOutput { .. }
                 | MeasureError::HookFailed { .. } => COMMAND_FAILED,
                 MeasureError::Interrupted => 130,

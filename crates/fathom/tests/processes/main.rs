@@ -1,5 +1,6 @@
 //! What becomes of processes, rights and descriptors around the measured command.
 
+mod fifos;
 mod hooks;
 mod limits;
 mod parent;

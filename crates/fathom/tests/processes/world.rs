@@ -33,8 +33,20 @@ pub(crate) fn sleeps(mark: &str) -> bool {
         .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|it| it == line))
 }
 
+/// Whether any process has this as a word of its command line.
+pub(crate) fn runs(word: &str) -> bool {
+    let is_named = |line: Vec<u8>| {
+        line.split(|byte| *byte == 0)
+            .any(|it| it == word.as_bytes())
+    };
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(is_named))
+}
+
 /// Waits for something that is bound to happen.
-pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         std::thread::yield_now();
     }

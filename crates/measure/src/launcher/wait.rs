@@ -21,6 +21,9 @@ pub(crate) enum Ended {
     StoppedByTerminal,
     /// It stopped the launcher, its parent, which was let go on at once: see [`super::watchdog`].
     StoppedParent,
+    /// It killed the launcher, its parent, or somebody else did while it ran. What it had made was
+    /// ended.
+    KilledParent,
 }
 
 impl Ended {
@@ -35,6 +38,10 @@ impl Ended {
                 let command = command();
                 Some(MeasureError::StoppedParent { command })
             }
+            Ended::KilledParent => {
+                let command = command();
+                Some(MeasureError::KilledParent { command })
+            }
             Ended::ByItself | Ended::TimedOut | Ended::Interrupted => None,
         }
     }
@@ -44,12 +51,13 @@ impl Launcher {
     /// Waits for the byte that says 'done'. Returns which job had to be ended, and why.
     /// `follows_a_stop`: as in [`super::Terms`].
     pub(super) fn wait(
-        &self,
+        &mut self,
         timeout: Option<Duration>,
         follows_a_stop: bool,
     ) -> io::Result<Option<(usize, Ended)>> {
         let sent_ns = now_ns();
-        let stopped = || Some((self.watchdog.stopped_in()?, Ended::StoppedParent));
+        let stopped =
+            |launcher: &Self| Some((launcher.watchdog.stopped_in()?, Ended::StoppedParent));
         let mut killed: Option<(usize, Ended)> = None;
         let mut was_stopped = false;
         loop {
@@ -87,11 +95,14 @@ impl Launcher {
             let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
             if polled[0].revents != 0 {
                 return match self.read_done() {
-                    Ok(()) => Ok(killed.or_else(stopped)),
+                    Ok(()) => Ok(killed.or_else(|| stopped(self))),
                     Err(gone) => {
-                        // Killed amid a run, which nobody else would end.
-                        self.memory.kill_tree(self.memory.current().0);
-                        Err(gone)
+                        let job = self.memory.current().0;
+                        self.memory.kill_tree(job);
+                        match self.process.wait() {
+                            true => Ok(Some((job, Ended::KilledParent))),
+                            false => Err(gone),
+                        }
                     }
                 };
             }
@@ -99,7 +110,7 @@ impl Launcher {
                 continue;
             }
             if killed.is_none() {
-                killed = stopped();
+                killed = stopped(self);
             }
             if killed.is_none() {
                 let (now_current, _) = self.memory.current();
@@ -125,6 +136,9 @@ impl Launcher {
             }
             if let Some((job, _)) = killed {
                 self.memory.kill_tree(job);
+                if self.memory.current().1 == 0 {
+                    self.process.wake();
+                }
             }
         }
     }

@@ -48,10 +48,12 @@ impl Executor for ProcessExecutor {
             finished.attempt, upcoming[0],
             "runs are asked for in their order"
         );
-        self.check_start(&finished.answer, &self.benchmarks[benchmark])?;
         let words = || self.benchmarks[benchmark].words();
         if let Some(error) = finished.ended.stopped(words) {
             return Err(error);
+        }
+        if finished.ended != Ended::Interrupted {
+            self.check_start(&finished.answer, &self.benchmarks[benchmark])?;
         }
         let report = self.report(finished);
         if let Some(hook) = &self.benchmarks[benchmark].hooks.conclude {

@@ -17,9 +17,17 @@ pub(crate) struct Wanted<'a> {
     pub bytes: usize,
 }
 
+/// What is said of a FIFO whose other end stays closed.
+const NO_WRITER: &str = "it is a FIFO, and nobody has opened it to write within --timeout";
+const NO_READER: &str = "it is a FIFO, and nobody has opened it to read within --timeout";
+
 /// Turns a failure to start into the error that names what was in the way.
 pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), MeasureError> {
-    let error = io::Error::from_raw_os_error(answer.error);
+    let error = match (answer.failed_step, answer.error) {
+        (step::INPUT, libc::EINTR) => io::Error::other(NO_WRITER),
+        (step::OUTPUT, libc::EINTR) => io::Error::other(NO_READER),
+        (_, error) => io::Error::from_raw_os_error(error),
+    };
     let name = || wanted.command.arguments[0].to_string_lossy().into_owned();
     let path = |path: Option<&Path>| path.unwrap_or(Path::new("")).to_path_buf();
     Err(match answer.failed_step {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::filter::Filter;
 use super::keeper::{self, Plan};
@@ -97,12 +97,10 @@ fn gains_privileges(command: &CommandLine) -> bool {
 
 pub(super) fn open_input(input: &Input) -> Result<OwnedFd, MeasureError> {
     let path = match input {
-        Input::Null => "/dev/null".into(),
-        Input::File(path) => path.clone(),
+        Input::Null => Path::new("/dev/null"),
+        Input::File(path) => path,
     };
-    let opened = std::fs::File::open(&path);
-    let opened = opened.map_err(|error| MeasureError::Input { path, error })?;
-    Ok(opened.into())
+    crate::input::open(path).map(Into::into)
 }
 
 /// The end that Fathom reads, if it does; the end that the server writes to, if it isn't Fathom's

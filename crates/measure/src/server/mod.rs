@@ -22,10 +22,16 @@ pub use watch::{Listening, SeenBy, ServerEvent};
 use watch::{Pipes, Watch, next_report, poll};
 
 use crate::emptying::{Empty, Emptying};
+use crate::holders::Holder;
 use crate::{CommandLine, MeasureError, interrupt};
 
 /// The keeper ends what is left within five seconds.
 const KEEPER_ENDS_NS: u64 = 8_000_000_000;
+
+/// What a server did that has killed its keeper.
+pub const KILLED_PARENT: &str = "killed its parent process, as `kill -9 $PPID` does, or somebody else did while it ran: \
+     that is the part of Fathom that holds its processes together. All of them were ended; a server that is measured has \
+     to leave its parent alone";
 
 /// How a server was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +46,8 @@ pub struct Stopped {
 
 /// A server that was started. Dropping it ends it with everything that it made.
 pub struct Server {
-    keeper: i32,
+    name: String,
+    keeper: Holder,
     control: Option<OwnedFd>,
     running: Running,
 }
@@ -86,10 +93,12 @@ impl Server {
             ],
         );
         let plan = plan.map_err(spawn)?;
-        let keeper = keeper::start(&plan).map_err(spawn)?;
+        let keeper = Holder::start(|| keeper::start(&plan)).map_err(spawn)?;
+        let number = keeper.id();
         drop((control_read, reports_write, handover_write, errors_write));
         drop((input, output_write));
         let mut server = Server {
+            name: name(),
             keeper,
             control: Some(control),
             running: Running::Over,
@@ -114,7 +123,7 @@ impl Server {
             output,
             errors: (!shown).then_some(errors),
         };
-        let watch = Watch::new(keeper, started, pipes, options.wanted_line.as_deref());
+        let watch = Watch::new(number, started, pipes, options.wanted_line.as_deref());
         server.running = Running::Watched(Box::new(watch));
         Ok(server)
     }
@@ -152,14 +161,19 @@ impl Server {
         self.with(|watch| watch.ended)
     }
 
+    /// Whether the keeper, its parent, was killed: nobody holds its tree together any more.
+    pub fn has_killed_its_parent(&self) -> bool {
+        self.with(Watch::is_unkept)
+    }
+
     /// What its whole tree has used so far.
     pub fn usage(&self) -> TreeUsage {
-        tree::usage(self.keeper.unsigned_abs())
+        tree::usage(self.keeper.id().unsigned_abs())
     }
 
     /// The processes of its tree.
     pub fn processes(&self) -> Vec<u32> {
-        tree::descendants(self.keeper.unsigned_abs())
+        tree::descendants(self.keeper.id().unsigned_abs())
     }
 
     /// The sockets that its tree has open.
@@ -201,7 +215,8 @@ impl Server {
     /// Asks it to end (SIGTERM), gives it `patience` nanoseconds, and kills what is left.
     ///
     /// # Errors
-    /// [`MeasureError::Spawn`] when nobody says that it is gone.
+    /// [`MeasureError::ServerFailed`] if it has killed its keeper, [`MeasureError::Spawn`] when nobody says
+    /// that it is gone.
     pub fn stop(mut self, patience: u64) -> Result<Stopped, MeasureError> {
         let begun = now();
         let order = Order { patience };
@@ -220,7 +235,7 @@ impl Server {
                 watch.empty();
                 watch.gone
             });
-            if gone.is_some() || now() >= until {
+            if gone.is_some() || self.has_killed_its_parent() || now() >= until {
                 break gone;
             }
             let (reports, others) =
@@ -235,6 +250,11 @@ impl Server {
                 took_ns: report.at.saturating_sub(begun),
                 killed: report.value.unsigned_abs(),
                 left: report.more as u32,
+            }),
+            None if self.has_killed_its_parent() => Err(MeasureError::ServerFailed {
+                server: self.name.clone(),
+                what: KILLED_PARENT.to_owned(),
+                stderr: self.stderr_tail(),
             }),
             None => Err(MeasureError::Spawn {
                 name: "what ends a server".to_string(),
@@ -265,8 +285,8 @@ impl Drop for Server {
         // The end of this pipe means 'end it all'. While the tree is being ended it may still want
         // to listen, so the watch goes last.
         self.control = None;
-        // SAFETY: our own child, which ends within a bounded time.
-        unsafe { libc::waitpid(self.keeper, std::ptr::null_mut(), 0) };
+        // It ends within a bounded time.
+        self.keeper.wait();
     }
 }
 

@@ -52,6 +52,8 @@ pub enum ServerEvent {
     WroteLine(u64),
     /// The process that was started has ended; others may be left.
     Ended(Exit),
+    /// Its parent, who holds its tree together, was killed.
+    KilledParent,
     /// A signal came, or the time is up.
     Interrupted,
 }
@@ -77,6 +79,8 @@ pub(super) struct Watch {
     events: VecDeque<ServerEvent>,
     pub(super) ended: Option<Exit>,
     pub(super) gone: Option<Report>,
+    /// The keeper reports no more.
+    silent: bool,
     /// Sockets that are known to listen.
     known: Vec<u64>,
     last_look: u64,
@@ -107,6 +111,7 @@ impl Watch {
             events: VecDeque::new(),
             ended: None,
             gone: None,
+            silent: false,
             known: Vec::new(),
             last_look: started.at,
             next_look: started.at + first_look,
@@ -198,7 +203,7 @@ impl Watch {
     }
 
     fn take_reports(&mut self) {
-        while let Some(report) = next_report(&self.pipes.reports) {
+        while let Some(report) = self.next_report() {
             match report.kind {
                 keeper::ENDED => {
                     let status = report.value;
@@ -213,6 +218,25 @@ impl Watch {
                 _ => {}
             }
         }
+    }
+
+    fn next_report(&mut self) -> Option<Report> {
+        match next_report(&self.pipes.reports) {
+            Ok(report) => Some(report),
+            Err(error) => {
+                let ends = error.kind() == io::ErrorKind::UnexpectedEof && !self.silent;
+                self.silent |= ends;
+                if ends && self.is_unkept() {
+                    self.events.push_back(ServerEvent::KilledParent);
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether the keeper has ended before the server.
+    pub(super) fn is_unkept(&self) -> bool {
+        self.silent && self.gone.is_none()
     }
 
     fn take_output(&mut self) {
@@ -292,18 +316,25 @@ pub(super) fn poll(descriptors: &[RawFd], until: u64) {
     }
 }
 
-/// The next report of the keeper, if there is one.
-pub(super) fn next_report(reports: &OwnedFd) -> Option<Report> {
+/// The next report of the keeper.
+///
+/// # Errors
+/// `WouldBlock` if there is none yet, `UnexpectedEof` once there will be none.
+pub(super) fn next_report(reports: &OwnedFd) -> io::Result<Report> {
     let mut report = Report::default();
     let size = size_of::<Report>();
     loop {
         // SAFETY: at most the size of the report, which any bytes make a valid one.
         let got = unsafe { libc::read(reports.as_raw_fd(), (&raw mut report).cast(), size) };
         if got == size as isize {
-            return Some(report);
+            return Ok(report);
         }
-        if got != -1 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return None;
+        if got >= 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
         }
     }
 }

@@ -25,35 +25,37 @@ pub fn first_output_on_a_terminal(
         name: command.arguments[0].to_string_lossy().into_owned(),
         error,
     };
+    let input = match &command.input {
+        Input::Null => Stdio::null(),
+        Input::File(path) => crate::input::open(path)?.into(),
+    };
     let (ours, theirs) = open_terminal().map_err(failed)?;
     let began = Instant::now();
-    let child = start(command, theirs).map_err(failed)?;
+    let child = start(command, input, theirs).map_err(failed)?;
     let group = Group(child);
     let came = wait_for_byte(&ours, began + most);
     drop(group);
     Ok(came.then(|| began.elapsed().as_nanos() as u64))
 }
 
-fn start(command: &CommandLine, terminal: OwnedFd) -> io::Result<Child> {
+fn start(command: &CommandLine, input: Stdio, terminal: OwnedFd) -> io::Result<Child> {
     let mut started = Command::new(&command.program);
     started
         .arg0(&command.arguments[0])
         .args(&command.arguments[1..])
         .envs(command.variables.iter().map(|(name, value)| (name, value)))
+        .stdin(input)
         .stdout(terminal)
         .stderr(Stdio::null())
         .process_group(0);
-    match &command.input {
-        Input::Null => started.stdin(Stdio::null()),
-        Input::File(path) => started.stdin(std::fs::File::open(path)?),
-    };
     if let Some(directory) = &command.directory {
         started.current_dir(directory);
     }
-    // SAFETY: prctl is allowed between fork and exec, and takes numbers.
+    // SAFETY: both calls are allowed between fork and exec, and take numbers.
     unsafe {
         started.pre_exec(|| {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
             Ok(())
         });
     }
