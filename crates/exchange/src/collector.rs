@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Error;
 use fathom_model::imported::{
-    Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, direction_of_unit,
+    Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, base_unit, direction_of_unit,
 };
 
 /// With names and parameters of usual length, so many take about 200 MB.
@@ -98,6 +98,34 @@ fn shortened(mut text: String) -> String {
         text.push('…');
     }
     text
+}
+
+/// Why a series is no measurement: nothing takes less than no time, and no program none. A tool that takes
+/// off its own time, or that a compiler left nothing to measure, writes that.
+fn no_time(one: &Benchmark) -> Option<(String, &'static str)> {
+    if base_unit(&one.unit).1 != "seconds" {
+        return None;
+    }
+    let share = |is: &dyn Fn(f64) -> bool| match &one.values {
+        Values::Samples(samples) => {
+            let such = samples.iter().filter(|value| is(**value)).count();
+            such as f64 / samples.len().max(1) as f64
+        }
+        Values::Summary(all) => {
+            let middles = [all.median, all.value, all.mean].into_iter().flatten();
+            f64::from(u8::from(middles.into_iter().any(is)))
+        }
+    };
+    let what = format!("{} {}", one.name, one.metric);
+    if share(&|value| value < 0.0) > 0.0 {
+        return Some((
+            what,
+            "a time below 0: the tool took off more than it measured",
+        ));
+    }
+    // Half of the runs: the median is 0, too.
+    let is_zero = one.metric == "wall" && share(&|value| value == 0.0) >= 0.5;
+    is_zero.then_some((what, "a time of 0: nothing was measured"))
 }
 
 pub(crate) struct Collector {
@@ -367,6 +395,14 @@ impl Collector {
                 benchmark.exact |= exact;
             }
         }
+        for (what, reason) in self.benchmarks.iter().filter_map(no_time) {
+            self.left_out.push(LeftOut {
+                what,
+                reason: reason.to_owned(),
+                count: 1,
+            });
+        }
+        self.benchmarks.retain(|one| no_time(one).is_none());
         let empty = |benchmark: &Benchmark| matches!(&benchmark.values, Values::Samples(list) if list.is_empty());
         for name in self
             .benchmarks

@@ -7,6 +7,7 @@
 mod collector;
 mod error;
 pub mod export;
+mod failed;
 mod folder;
 mod formats;
 mod json;

@@ -159,10 +159,11 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     assert!(row["ratio"]["low"].as_f64() > Some(2.0), "{row}");
     // Whatever way to observe is allowed here, the sleep is named.
     let difference = row["difference"].as_array().expect("a list");
-    assert!((1..=4).contains(&difference.len()), "{row}");
-    let first = difference[0].as_str().expect("a line");
-    assert!(first.contains("sleeping"), "{row}");
-    assert!(shown.contains(first), "{shown}");
+    assert!((2..=5).contains(&difference.len()), "{row}");
+    let line = |at: usize| difference[at].as_str().expect("a line");
+    assert!(line(0).starts_with("wall time +"), "{row}");
+    assert!(line(1).contains("sleeping"), "{row}");
+    assert!(shown.contains(line(1)), "{shown}");
     assert!(
         read(&files[1]).contains("| `sleep 0.05` | worse |"),
         "{}",

@@ -193,6 +193,21 @@ pub struct StoredValue {
     pub runs: u32,
     /// Separate measurements.
     pub measurements: usize,
+    /// Of a load test: the share of requests that had no good answer, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
+    pub failed_share: Option<f64>,
+}
+
+/// From this share of failed requests on, a load test says how fast errors are.
+const MOSTLY_FAILED: f64 = 0.5;
+
+impl StoredValue {
+    /// Whether it is a load test most of whose requests failed.
+    pub fn is_of_failures(&self) -> bool {
+        self.failed_share
+            .is_some_and(|share| share >= MOSTLY_FAILED)
+    }
 }
 
 /// Where the drift comes from.

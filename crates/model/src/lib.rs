@@ -76,7 +76,7 @@ pub use machine::{
     MachineIdentity, MachineRecord, NoiseFloor, ProbeResult, ProbeVerdict, SelfComparison,
 };
 pub use metric::{Direction, Metric, Unit};
-pub use parameters::{listed, pairs, with_parameters};
+pub use parameters::{distinguish, listed, pairs, with_parameters};
 pub use pipe::{
     AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,
     PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,

@@ -1,5 +1,6 @@
 //! How parameters are written: one way, whatever they are kept in.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 
 /// `sink=null, size=10`, with `between` in place of the comma; empty for no parameters.
@@ -30,4 +31,19 @@ pub fn listed(parameters: &[(String, String)]) -> impl Iterator<Item = (&str, &s
     parameters
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
+/// The same command twice in one session (a comparison with itself) makes two series. Each is a name,
+/// its parameters, and a metric; from the second that is the same on, its place is a parameter.
+pub fn distinguish<'p>(
+    all: impl IntoIterator<Item = (&'p str, &'p mut Vec<(String, String)>, &'p str)>,
+) {
+    let mut seen = HashMap::new();
+    for (name, parameters, metric) in all {
+        let key = (name, parameters.clone(), metric);
+        let place = seen.entry(key).and_modify(|n| *n += 1).or_insert(1);
+        if *place > 1 {
+            parameters.push(("place".to_owned(), place.to_string()));
+        }
+    }
 }

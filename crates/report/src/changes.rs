@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use fathom_model::quantity::{counted, decimals_for, format_bytes, format_count, short_time};
+use fathom_model::quantity::counted;
 use fathom_model::{
     ChangeDirection, ChangeKind, ChangePoint, ChangesRecord, EarlyWarning, SeriesChanges,
 };
 
 use crate::history::NOTHING_SAVED;
-use crate::quantity::{signed, signed_with_interval};
+use crate::quantity::{Scale, apart, signed, signed_with_interval};
 use crate::text::{columns, escape, shorten, wrap};
 
 /// Lines for series that have something to say, so that all is on one screen; the rest is counted.
@@ -153,11 +153,7 @@ fn line(series: &SeriesChanges, point: &ChangePoint) -> Vec<String> {
             first_word(&label(series, point.until))
         ),
     };
-    let levels = format!(
-        "{} -> {}",
-        value(series, point.before),
-        value(series, point.after)
-    );
+    let levels = levels(series, point);
     let judged = better(series, point.direction)
         .map_or("", |better| if better { "better" } else { "worse" });
     let line = |text: String| text.trim_end().to_owned();
@@ -210,15 +206,15 @@ fn first_word(label: &str) -> &str {
     label.split(' ').next().unwrap_or(label)
 }
 
-fn value(series: &SeriesChanges, value: f64) -> String {
-    let decimals = decimals_for(value, 4);
-    match series.unit.as_deref() {
-        Some("s" | "seconds") => short_time(value),
-        Some("bytes") => format_bytes(value),
-        Some("count") => format_count(value),
-        Some(unit) => format!("{value:.decimals$} {}", escape(unit)),
-        None => format!("{value:.decimals$}"),
-    }
+/// `12.31 ms -> 13.32 ms`
+fn levels(series: &SeriesChanges, point: &ChangePoint) -> String {
+    let values = [point.before, point.after];
+    let unit = escape(series.unit.as_deref().unwrap_or_default());
+    let written = apart(&values, &|side, more| {
+        let value = values[side];
+        Scale::beside(point.before, value, &unit).with_unit(value, value, value, more)
+    });
+    written.join(" -> ")
 }
 
 /// Writes the record as indented JSON with a line end, in the form of

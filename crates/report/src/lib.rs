@@ -48,8 +48,8 @@ pub use gate::{
     GateOptions, gate_github, gate_gitlab, gate_json, gate_junit, gate_markdown, gate_terminal,
 };
 pub use history::{
-    HISTORY_SHOWN, HistoryOptions, compare_json, compare_terminal, history_csv, history_json,
-    history_list, history_series, store_json, store_terminal,
+    HISTORY_SHOWN, HistoryOptions, compare_json, compare_terminal, failed_requests, history_csv,
+    history_json, history_list, history_series, store_json, store_terminal,
 };
 pub use import::{ImportOptions, import_json, import_terminal};
 pub use machine::{

@@ -4,12 +4,13 @@ mod apart;
 mod percent;
 mod ratio;
 
-pub(crate) use apart::apart;
-pub(crate) use fathom_model::quantity::{ByteUnit, counted, decimals_for, fixed, short_time};
+pub(crate) use apart::{apart, decimals_apart};
+pub(crate) use fathom_model::quantity::{
+    ByteUnit, Scale, counted, decimals_for, fixed, short_time, supported_decimals,
+};
 pub use fathom_model::quantity::{TimeUnit, format_bytes, format_count, format_time};
-pub(crate) use fathom_stats::supported_decimals;
 pub(crate) use percent::{format_level, format_share};
 pub(crate) use ratio::{
     Words, bound, change, change_and_interval, change_with_interval, signed, signed_apart,
-    signed_interval, signed_with_interval,
+    signed_interval, signed_intervals, signed_with_interval,
 };

@@ -64,6 +64,7 @@ fn compare() -> CompareRecord {
         low: 0.24,
         high: 0.26,
         runs: 12,
+        failed_share: None,
         measurements: 1,
     };
     let side = || CompareSide {

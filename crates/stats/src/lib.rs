@@ -21,7 +21,6 @@ mod autocorrelation;
 mod between_sessions;
 mod change_points;
 mod detectable;
-mod digits;
 mod discovery;
 mod gate;
 mod geometric;
@@ -44,8 +43,8 @@ pub use autocorrelation::{autocorrelation, is_autocorrelated};
 pub use between_sessions::between_sessions;
 pub use change_points::{change_points, follow};
 pub use detectable::smallest_difference;
-pub use digits::supported_decimals;
 pub use discovery::benjamini_hochberg;
+pub use fathom_model::quantity::supported_decimals;
 pub use gate::{
     BestOf, BestOfVerdict, FalseFailures, Gate, GateAnswer, GateFinding, GateQuestion, GateRound,
     GateRun, best_of, best_of_on_itself,

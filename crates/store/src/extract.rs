@@ -3,12 +3,11 @@
 //! A benchmark's name with its parameters and the metric names a series, so metrics of different kinds that
 //! differ in meaning have different names: `exit` of `startup` is not `wall` of `bench`.
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
 use fathom_model::imported::{Benchmark, base_unit, direction_of_unit};
-use fathom_model::{Direction, ImportedRecord, Metric, Unit};
+use fathom_model::{Direction, ImportedRecord, Metric, Unit, distinguish};
 use fathom_stats::{IntervalFrom, imported_middle, median_interval};
 use serde::Deserialize;
 use serde_json::Value;
@@ -50,21 +49,6 @@ fn finish(points: &mut Vec<NewPoint>) {
     points.retain(|p| p.value.is_finite() && p.low.is_finite() && p.high.is_finite());
     let named = points.iter_mut();
     distinguish(named.map(|one| (&*one.benchmark, &mut one.parameters, &*one.metric)));
-}
-
-/// The same command twice in one session (a comparison with itself) makes two series. Each is a name,
-/// its parameters, and a metric; from the second that is the same on, its place is a parameter.
-pub fn distinguish<'p>(
-    all: impl IntoIterator<Item = (&'p str, &'p mut Vec<(String, String)>, &'p str)>,
-) {
-    let mut seen = HashMap::new();
-    for (name, parameters, metric) in all {
-        let key = (name, parameters.clone(), metric);
-        let place = seen.entry(key).and_modify(|n| *n += 1).or_insert(1);
-        if *place > 1 {
-            parameters.push(("place".to_owned(), place.to_string()));
-        }
-    }
 }
 
 fn bench(record: &Value) -> Vec<NewPoint> {

@@ -32,7 +32,7 @@ pub mod variables;
 pub use bundle::Loaded;
 pub use draft::{Draft, Input, NewPoint, Revision};
 pub use error::Error;
-pub use extract::{NOISE_FLOOR, NULL_ARM, bench_parameters, distinguish, extract, imported_points};
+pub use extract::{NOISE_FLOOR, NULL_ARM, bench_parameters, extract, imported_points};
 pub use keep::{Kept, save_or_keep};
 pub use location::Location;
 pub use prune::Prune;

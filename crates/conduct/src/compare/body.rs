@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use fathom_model::imported::{self, Values, base_unit};
-use fathom_model::{BenchRecord, ImportedRecord, Metric};
+use fathom_model::{BenchRecord, ImportedRecord, Metric, distinguish};
 use fathom_stats::{Measured, imported_middle};
-use fathom_store::{bench_parameters, distinguish};
+use fathom_store::bench_parameters;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ pub(crate) struct Body {
     bench: Option<Box<BenchRecord>>,
     /// Of another tool's record, by metric.
     imported: HashMap<(Named, String), Imported>,
+    /// Of another tool's load tests, the share of requests that had no good answer.
+    failed: HashMap<String, f64>,
 }
 
 /// A benchmark of another tool.
@@ -52,6 +54,38 @@ fn imported(record: ImportedRecord) -> HashMap<(Named, String), Imported> {
     let named = all.iter_mut();
     distinguish(named.map(|((named, metric), _)| (&*named.0, &mut named.1, &**metric)));
     all.into_iter().collect()
+}
+
+/// How many of the requests of each load test failed, where its file says so.
+fn failed(record: &ImportedRecord) -> HashMap<String, f64> {
+    let mut shares: HashMap<String, f64> = HashMap::new();
+    for one in &record.benchmarks {
+        let Values::Summary(summary) = &one.values else {
+            continue;
+        };
+        let share = match (one.metric.as_str(), summary.value) {
+            ("http_req_failed", Some(share)) => Some(share),
+            ("failed_responses", Some(count)) => {
+                let same = |other: &&imported::Benchmark| {
+                    other.metric == "response" && other.name == one.name
+                };
+                let responses = record.benchmarks.iter().find(same);
+                let all = responses.and_then(|of| match &of.values {
+                    Values::Summary(summary) => summary.count,
+                    Values::Samples(samples) => Some(samples.len() as u64),
+                });
+                // No answer at all is a failure that isn't among the responses.
+                let all = all.unwrap_or(0) as f64;
+                Some(count / all.max(count).max(1.0))
+            }
+            _ => None,
+        };
+        if let Some(share) = share.filter(|share| (0.0..=1.0).contains(share)) {
+            let most = shares.entry(one.name.clone()).or_default();
+            *most = most.max(share);
+        }
+    }
+    shares
 }
 
 /// In the unit of a series.
@@ -95,13 +129,13 @@ impl Body {
         let (mut benchmarks, commands): (Vec<Named>, Vec<String>) = named.into_iter().unzip();
         let each = benchmarks.iter_mut();
         distinguish(each.map(|(name, parameters)| (&**name, parameters, "")));
+        if kind == "imported" {
+            let record = ImportedRecord::deserialize(&record);
+            return record.map_or_else(|_| Body::default(), Body::of_import);
+        }
         Body {
-            imported: match kind.as_str() {
-                "imported" => {
-                    ImportedRecord::deserialize(&record).map_or_else(|_| HashMap::new(), imported)
-                }
-                _ => HashMap::new(),
-            },
+            imported: HashMap::new(),
+            failed: HashMap::new(),
             bench: (kind == "bench")
                 .then(|| serde_json::from_value(record).ok().map(Box::new))
                 .flatten(),
@@ -115,6 +149,7 @@ impl Body {
     pub(super) fn of_import(record: ImportedRecord) -> Body {
         Body {
             kind: record.kind.clone(),
+            failed: failed(&record),
             imported: imported(record),
             ..Body::default()
         }
@@ -136,6 +171,12 @@ impl Body {
             (key, one)
         });
         self.imported = imported.collect();
+        let failed = std::mem::take(&mut self.failed).into_iter();
+        let failed = failed.map(|(mut name, share)| {
+            rename(&mut name);
+            (name, share)
+        });
+        self.failed = failed.collect();
         self
     }
 
@@ -182,6 +223,7 @@ impl Body {
             runs: own.runs,
             summary: is_import && said.is_none_or(|one| one.samples.is_none()),
             imported: is_import,
+            failed: self.failed.get(benchmark).copied(),
             exact: is_exact.then_some(own.value),
             measured: this,
             waits: clock::waits(both(own), wait_free.map(both), run_queue.map(both)),

@@ -86,7 +86,7 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
     }
     let verdicts = judge_unpaired(&ratios, plan.margin);
     for (comparison, verdict) in comparisons.iter_mut().zip(verdicts) {
-        comparison.verdict = verdict.toward(comparison.higher_is_better);
+        comparison.verdict = of_answers(verdict.toward(comparison.higher_is_better), comparison);
     }
     let Compared {
         mut warnings,
@@ -105,6 +105,15 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
         left_out,
         warnings,
     })
+}
+
+/// Errors that come fast are no gain, and beside them nothing is a loss; errors that come slowly are one.
+fn of_answers(verdict: Verdict, of: &StoredComparison) -> Verdict {
+    match (of.base.is_of_failures(), of.head.is_of_failures(), verdict) {
+        (true, ..) | (_, true, Verdict::Faster | Verdict::Same) => Verdict::Undecided,
+        (_, true, Verdict::Slower) if of.higher_is_better.is_none() => Verdict::Undecided,
+        _ => verdict,
+    }
 }
 
 /// What is known less well than it seems: of these benchmarks.
@@ -246,8 +255,8 @@ impl Compared<'_> {
                 metric: metric.to_owned(),
                 unit: other.unit.clone(),
                 higher_is_better: higher_is_better(other.direction.as_deref()),
-                base: value_of(&sides[0], runs(&before)),
-                head: value_of(&sides[1], runs(&after)),
+                base: value_of(&sides[0], runs(&before), &before),
+                head: value_of(&sides[1], runs(&after), &after),
                 ratio: ratio.ratio,
                 p_value: ratio.p_value,
                 drift,
@@ -358,7 +367,7 @@ fn exactly(before: &[&Session], after: &[&Session]) -> Option<Option<UnpairedRat
 }
 
 /// What is shown of the measurements of a side: of several the middle one, with the ends of all.
-fn value_of(measured: &[Measured], runs: u32) -> StoredValue {
+fn value_of(measured: &[Measured], runs: u32, sessions: &[&Session]) -> StoredValue {
     let mut by_value: Vec<&Estimate> = measured.iter().map(|one| &one.estimate).collect();
     by_value.sort_by(|one, other| one.value.total_cmp(&other.value));
     let ends = by_value.iter();
@@ -373,5 +382,9 @@ fn value_of(measured: &[Measured], runs: u32) -> StoredValue {
         high: ends.map(|one| one.high).fold(f64::NEG_INFINITY, f64::max),
         runs,
         measurements: measured.len(),
+        failed_share: sessions
+            .iter()
+            .filter_map(|one| one.failed)
+            .reduce(f64::max),
     }
 }

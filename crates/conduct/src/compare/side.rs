@@ -67,6 +67,8 @@ pub(super) struct Session {
     pub(super) summary: bool,
     /// Another tool measured it.
     pub(super) imported: bool,
+    /// Of a load test, the share of requests that had no good answer.
+    pub(super) failed: Option<f64>,
     /// Counted, and every run has this value.
     pub(super) exact: Option<f64>,
     /// Of wall time: how long runs waited for a CPU, and the same runs without that.

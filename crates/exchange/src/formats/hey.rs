@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
+use crate::failed::Failed;
 use crate::json::holds;
 use crate::lines;
 use fathom_model::imported::Summary;
@@ -18,6 +19,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 
 pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), Error> {
     let mut response = Summary::default();
+    let mut failed = Failed::default();
     let mut section = String::new();
     lines::each(input, |line| {
         let text = lines::shown(line.trim_ascii());
@@ -26,16 +28,22 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
         }
         if text.ends_with(':') {
             section = text;
-        } else if row(&section, &text, &mut response, out).is_none() {
+        } else if row(&section, &text, (&mut response, &mut failed), out).is_none() {
             out.left_out("lines", "no results");
         }
         Ok(())
     })?;
     out.summary(Measure::new("hey", "response", "s"), response);
+    failed.write("hey", out);
     Ok(())
 }
 
-fn row(section: &str, line: &str, response: &mut Summary, out: &mut Collector) -> Option<()> {
+fn row(
+    section: &str,
+    line: &str,
+    (response, failed): (&mut Summary, &mut Failed),
+    out: &mut Collector,
+) -> Option<()> {
     if section == "Response time histogram:" {
         out.left_out("histogram", "quantiles are kept");
         return Some(());
@@ -51,21 +59,17 @@ fn row(section: &str, line: &str, response: &mut Summary, out: &mut Collector) -
     if section == "Status code distribution:" {
         let (code, count) = line.split_once(']')?;
         let count: u64 = count.split_whitespace().next()?.parse().ok()?;
+        let code = code.trim_start_matches('[');
+        failed.status(code, count);
         response.count = Some(response.count.unwrap_or(0).saturating_add(count));
-        out.left_out_times(
-            format!("status {}", code.trim_start_matches('[')),
-            "a count of responses",
-            count,
-        );
+        out.left_out_times(format!("status {code}"), "a count of responses", count);
         return Some(());
     }
     if section == "Error distribution:" {
         let (count, error) = line.trim_start_matches('[').split_once(']')?;
-        out.left_out_times(
-            format!("error: {}", error.trim()),
-            "no response",
-            count.parse().ok()?,
-        );
+        let count = count.parse().ok()?;
+        failed.no_answer(count);
+        out.left_out_times(format!("error: {}", error.trim()), "no response", count);
         return Some(());
     }
     let (key, value) = line.split_once(':')?;

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
+use crate::failed::Failed;
 use crate::json::{document, entries, holds, number, opens, whole};
 use fathom_model::imported::Summary;
 
@@ -87,7 +88,9 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             },
         );
     }
+    let mut failed = Failed::default();
     for (key, value) in entries(&document, "statusCodeDistribution") {
+        failed.status(key, whole(value).unwrap_or(0));
         out.left_out_times(
             format!("status {key}"),
             "a count of responses",
@@ -95,12 +98,14 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         );
     }
     for (key, value) in entries(&document, "errorDistribution") {
+        failed.no_answer(whole(value).unwrap_or(0));
         out.left_out_times(
             format!("error: {key}"),
             "no response",
             whole(value).unwrap_or(1),
         );
     }
+    failed.write("oha", out);
     for key in ["responseTimeHistogram", "firstByteHistogram"] {
         out.left_out_times(
             key,

@@ -160,3 +160,36 @@ fn failures_of_a_load_test_are_counted() {
         (Some(4400.0), Some(1.0))
     );
 }
+
+#[test]
+fn no_program_takes_no_time() {
+    let file = |times: &str, mean: f64| {
+        let result = format!(
+            r#"{{"command":"true","mean":{mean},"stddev":0.0,"median":{mean},"user":0.0,"system":0.001,
+                "min":0.0,"max":{mean},"times":[{times}]}}"#
+        );
+        text(&format!(r#"{{"results":[{result}]}}"#)).unwrap()
+    };
+    let metrics = |times: &str, mean: f64| -> Vec<String> {
+        let benchmarks = file(times, mean).benchmarks;
+        benchmarks.into_iter().map(|one| one.metric).collect()
+    };
+    // No CPU time at all is what a short run has.
+    for (times, mean) in [
+        ("0.0, 0.0, 0.001", 0.0),
+        ("-0.001, 0.002, 0.003", 0.002),
+        ("", 0.0),
+        ("", -0.1),
+    ] {
+        assert_eq!(metrics(times, mean), ["user", "system"], "{times} {mean}");
+    }
+    for (times, mean) in [("0.0, 0.001, 0.001", 0.001), ("", 0.001)] {
+        assert_eq!(
+            metrics(times, mean),
+            ["wall", "user", "system"],
+            "{times} {mean}"
+        );
+    }
+    let said = left_out(&file("0.0, 0.0", 0.0), "true wall", "a time of 0");
+    assert_eq!(said, 1);
+}

@@ -6,16 +6,13 @@ use fathom_report::{difference_parts, difference_whole};
 /// Parts that are named.
 const PARTS: usize = 3;
 
-/// The first parts of the difference; or why they are not known.
+/// What the parts add up to, and the first of them; or why they are not known.
 pub(super) fn lines(found: &Differs) -> Vec<String> {
     match found {
-        Ok(difference) => difference_parts(difference, PARTS),
+        Ok(difference) => {
+            let whole = [difference_whole(difference)].into_iter();
+            whole.chain(difference_parts(difference, PARTS)).collect()
+        }
         Err(error) => vec![format!("what differs is not known: {error}")],
     }
-}
-
-/// The same below what they add up to.
-pub(super) fn whole_and_lines(found: &Differs) -> Vec<String> {
-    let whole = found.as_ref().ok().map(difference_whole);
-    whole.into_iter().chain(lines(found)).collect()
 }

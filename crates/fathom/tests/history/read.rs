@@ -82,19 +82,56 @@ fn each_benchmark_has_a_line_and_one_its_points() {
     }
 }
 
+/// A record of wall time and of the time less what it waited for a CPU.
+fn with_waits(wall: f64, free: f64, hour: i64) -> String {
+    let text = record(&[("parse", wall)], hour, "Linux 1");
+    let mut text: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let summaries = text["outcome"]["results"][0]["summaries"].as_array_mut();
+    let summaries = summaries.unwrap();
+    let mut other = summaries[0].clone();
+    other["metric"] = json!("cpu_wait_free");
+    other["median"] =
+        json!({"value": free, "low": 0.99 * free, "high": 1.01 * free, "level": 0.95});
+    summaries.push(other);
+    text.to_string()
+}
+
+/// `changes` searches the clock that `compare` would take: what lasts longer because others had the CPU is no
+/// change, and what a change is shows under the waits.
+#[test]
+fn changes_are_searched_on_the_clock_without_waits() {
+    let jitter = |hour: i64| 1.0 + (hour * 7 % 5) as f64 / 500.0;
+    let found = |wall: [f64; 2], free: [f64; 2]| {
+        let world = World::project();
+        for hour in 0..30 {
+            let half = usize::from(hour >= 15);
+            let [wall, free] = [wall, free].map(|of| of[half] * jitter(hour));
+            save(&world, with_waits(wall, free, hour), None, &[]);
+        }
+        let of = |more: &[&str]| -> (String, usize) {
+            let record = world.json(&[&["changes", "parse"], more].concat());
+            let series = &record["series"][0];
+            let points = series["change_points"].as_array().expect("a list");
+            let name = series["name"].as_str().expect("a name");
+            (name.to_owned(), points.len())
+        };
+        (of(&[]), of(&["--metric", "wall"]))
+    };
+    let free = || "parse cpu_wait_free".to_owned();
+    let wall = || "parse wall".to_owned();
+    // Others came: wall time alone rises.
+    assert_eq!(found([1.1, 1.6], [1.0, 1.0]), ((free(), 0), (wall(), 1)));
+    // The program became slower while others went.
+    assert_eq!(found([1.6, 1.6], [1.0, 1.5]), ((free(), 1), (wall(), 0)));
+    // Nothing waited: wall time, with all that is in it.
+    assert_eq!(found([1.0, 1.5], [1.0, 1.5]), ((wall(), 1), (wall(), 1)));
+}
+
 #[test]
 fn waits_for_a_cpu_are_no_change() {
     let world = World::project();
     for (hour, wall) in [(0, 1.0), (1, 3.0)] {
-        let text = record(&[("parse", wall)], hour, "Linux 1");
-        let mut text: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let summaries = text["outcome"]["results"][0]["summaries"].as_array_mut();
-        let summaries = summaries.unwrap();
-        let mut free = summaries[0].clone();
-        free["metric"] = json!("cpu_wait_free");
-        free["median"] = json!({"value": 1.0, "low": 0.99, "high": 1.01, "level": 0.95});
-        summaries.push(free);
-        save(&world, text.to_string(), None, &[]);
+        save(&world, with_waits(wall, 1.0, hour), None, &[]);
     }
     for arguments in [&["history"][..], &["history", "parse"]] {
         let text = world.done(arguments);

@@ -85,6 +85,8 @@ fn equal_names_belong_together_by_their_place_or_are_ambiguous() {
     );
     let found = compared(here, "base.json", "head.json");
     assert_eq!(verdicts(&found), ["undecided", "undecided"]);
+    let imported = crate::stdout(&fathom(here, &["import", "base.json"], b""));
+    assert!(imported.contains("[place=2]"), "{imported}");
     let ratio = |at: usize| found["comparisons"][at]["ratio"]["value"].as_f64().unwrap();
     assert!((ratio(0) - 1.0).abs() < 0.01 && (ratio(1) - 1.0).abs() < 0.01);
     // One of that name: nobody knows which of the two it was.
@@ -191,6 +193,48 @@ fn a_load_test_is_judged_by_its_rate_or_latency() {
         }
         // Fewer requests are not better.
         assert!(!said.contains("Better"), "{said}");
+    }
+}
+
+#[test]
+fn errors_that_come_fast_are_no_gain() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let wrk = |rate: &str, failed: &str| {
+        format!(
+            "Running 10s test @ http://h/\n  2 threads and 50 connections\n  \
+            Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     5.51ms    1.00ms  20.00ms    90.00%\n  \
+            90752 requests in 10.05s, 168.89MB read\n{failed}Requests/sec:   {rate}\n"
+        )
+    };
+    let all = "  Non-2xx or 3xx responses: 90752\n";
+    write(here, "good.txt", &wrk("9000", ""));
+    write(here, "fast.txt", &wrk("20000", all));
+    write(here, "slow.txt", &wrk("4000", all));
+    write(
+        here,
+        "few.txt",
+        &wrk("20000", "  Non-2xx or 3xx responses: 1815\n"),
+    );
+    for (base, head, verdict, code) in [
+        ("good.txt", "fast.txt", "undecided", 1),
+        ("good.txt", "slow.txt", "slower", 1),
+        ("fast.txt", "good.txt", "undecided", 0),
+        ("good.txt", "few.txt", "faster", 0),
+    ] {
+        let found = compared(here, base, head);
+        assert_eq!(verdicts(&found), [verdict], "{base} {head}");
+        let shown = fathom(here, &["compare", base, head], b"");
+        let shown = crate::stdout(&shown);
+        let said = match (base, head) {
+            (_, "few.txt") => "2.0 % of the requests of few.txt failed.".to_owned(),
+            ("good.txt", failed) | (failed, _) => format!("All requests of {failed} failed"),
+        };
+        let second = shown.lines().nth(1).unwrap_or_default();
+        assert!(second.starts_with(&said), "{shown}");
+        let (exit, said) = gate(here, base, head);
+        assert_eq!(exit, Some(code), "{said}");
+        assert!(said.contains("failed"), "{said}");
     }
 }
 

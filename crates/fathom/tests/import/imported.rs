@@ -14,7 +14,7 @@ fn standard_input_is_read_and_nothing_is_stored_even_in_a_project() {
         text.starts_with("go test, standard input: 1 benchmark, 1 series, 2 samples\n"),
         "{text}"
     );
-    assert!(text.contains("6.00 ns"), "{text}");
+    assert!(text.contains("6.0 ns"), "{text}");
     assert!(
         text.contains("nothing was stored; --save keeps it"),
         "{text}"

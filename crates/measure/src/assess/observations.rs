@@ -33,7 +33,8 @@ pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observati
         .iter()
         .filter(|run| run.benchmark == benchmark)
         .collect();
-    let wall: Vec<f64> = mine.iter().map(|run| run.wall_ns as f64 / 1e9).collect();
+    // Of the runs that succeeded, as the figures are.
+    let wall = values(runs, benchmark, Metric::Wall);
     let undisturbed = values(runs, benchmark, Metric::Undisturbed);
     // Where waits are known, the shape of the sample is judged without them.
     let clean = if undisturbed.len() == wall.len() {
@@ -154,6 +155,8 @@ fn time(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::Exit;
+
     use super::*;
     use crate::Attempt;
     use crate::simulated::quiet_run;
@@ -196,6 +199,23 @@ mod tests {
             found(&groups(100, 150), true),
             [("two_modes".to_string(), false)]
         );
+    }
+
+    #[test]
+    fn failed_runs_are_no_second_group() {
+        let walls: Vec<u64> = (0..40)
+            .map(|n| if n % 3 == 0 { 10 } else { 100 } + n % 7)
+            .collect();
+        let mut runs = runs(&walls);
+        let has_groups = |runs: &[Run]| {
+            let said = of(runs, 0, false);
+            said.iter().any(|one| one.said.id == "two_modes")
+        };
+        assert!(has_groups(&runs));
+        for run in runs.iter_mut().step_by(3) {
+            run.exit = Exit::Code(1);
+        }
+        assert!(!has_groups(&runs));
     }
 
     #[test]

@@ -42,7 +42,8 @@ pub fn cpu_share(cpus: f64) -> String {
     }
 }
 
-fn group(digits: &str) -> String {
+/// Commas between thousands of whole digits.
+pub(super) fn group(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

@@ -1,4 +1,4 @@
-//! Numbers with as many digits as they deserve; how many an interval supports, says `fathom_stats`.
+//! Numbers with as many digits as they deserve; [`super::supported`] says how many an interval supports.
 
 /// Decimals that show `value` with `digits` significant digits, 0 to 9.
 pub fn decimals_for(value: f64, digits: i32) -> usize {
@@ -41,6 +41,14 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     } else {
         decimals.min(decimals_for(value, 5))
     };
+    with_decimals(value, decimals)
+}
+
+/// `value` with just so many decimals; `?` for what is no number.
+pub(super) fn with_decimals(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return "?".to_owned();
+    }
     // A tiny negative value must not print as -0.
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {

@@ -1,11 +1,10 @@
 //! What a run's benchmarks take, and by how much that changed since the run before.
 
-use fathom_model::quantity::{format_bytes, format_count, short_time};
 use fathom_model::{Estimate, StoredComparison};
 
 use crate::grid::fitted;
 use crate::line::{Line, Page, Tone};
-use crate::quantity::signed_with_interval;
+use crate::quantity::{Scale, signed_with_interval};
 use crate::text::columns;
 
 /// Columns of a name at most.
@@ -82,22 +81,8 @@ pub fn run_medians_terminal(
 
 /// `12.3 ms (12.1 to 12.5)`
 fn figures(one: &RunMedian) -> String {
-    let text = |value: f64| match one.unit.as_str() {
-        "seconds" | "s" => short_time(value),
-        "bytes" | "B" => format_bytes(value),
-        "count" | "" => format_count(value),
-        unit => format!("{} {unit}", format_count(value)),
-    };
     let median = &one.median;
-    match median.low < median.high {
-        true => format!(
-            "{} ({} to {})",
-            text(median.value),
-            text(median.low),
-            text(median.high)
-        ),
-        false => text(median.value),
-    }
+    Scale::of(median.value, &one.unit).estimate(median.value, median.low, median.high)
 }
 
 /// `+2.1 % (-0.4 to +4.6), undecided`
@@ -129,10 +114,7 @@ mod tests {
             median("size", "bytes", 2048.0),
         ];
         let text = run_medians_terminal(&all, None, 80, false, true);
-        assert!(
-            text.contains("sort  12.3 ms (12.2 ms to 12.4 ms)"),
-            "{text}"
-        );
+        assert!(text.contains("sort  12.30 ms (12.18 to 12.42)"), "{text}");
         let narrow = run_medians_terminal(&all, Some("a run"), 40, false, true);
         assert!(narrow.lines().all(|line| columns(line) <= 40), "{narrow}");
     }

@@ -3,7 +3,8 @@
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
 use super::{
-    better, false_failures, gate_answer, inside, inside_margin, levels, notable, ratio, value,
+    better, exact_levels, false_failures, gate_answer, inside, inside_margin, levels, notable,
+    ratio,
 };
 use crate::export::code;
 use crate::text::escape;
@@ -54,12 +55,11 @@ pub fn gate_markdown(record: &GateRecord) -> String {
         .iter()
         .take(ROWS)
         .map(|one| {
-            let head = value(&one.metric, one.head_high);
             format!(
-                "{} {}: {} → {head}, no budget",
+                "{} {}: {}, no budget",
                 code(&escape(&one.benchmark)),
                 text(&one.metric),
-                value(&one.metric, one.base)
+                exact_levels(one).replace("->", "→")
             )
         })
         .collect();

@@ -9,11 +9,11 @@ mod terminal;
 
 use std::io::{self, Write};
 
-use crate::history::scale::Scale;
-use crate::quantity::{signed, signed_with_interval};
+use crate::quantity::{Scale, apart, signed, signed_with_interval};
 pub use annotations::{gate_github, gate_gitlab};
-use fathom_model::quantity::{format_bytes, format_count, short_time};
-use fathom_model::{FloorSource, GateBenchmark, GateRecord, GateRule, GateVerdict, Metric, Unit};
+use fathom_model::{
+    ExactChange, FloorSource, GateBenchmark, GateRecord, GateRule, GateVerdict, Metric, Unit,
+};
 pub use junit::gate_junit;
 pub use markdown::gate_markdown;
 pub use terminal::{GateOptions, gate_terminal};
@@ -86,32 +86,46 @@ fn ratio(row: &GateBenchmark) -> String {
     signed_with_interval(ratio)
 }
 
-/// A value of a metric with its unit.
-fn value(metric: &str, value: f64) -> String {
+/// The unit of a row; a record of an earlier version names the metric alone.
+fn unit_of<'u>(metric: &str, unit: &'u str) -> &'u str {
     let known = Metric::ALL.into_iter().find(|known| known.name() == metric);
-    match known.map(Metric::unit) {
-        Some(Unit::Seconds) => short_time(value),
-        Some(Unit::Bytes) => format_bytes(value),
-        None if metric.ends_with("size") => format_bytes(value),
-        _ => format_count(value),
+    match (unit, known) {
+        ("", Some(known)) => known.unit().name(),
+        ("", None) if metric.ends_with("size") => Unit::Bytes.name(),
+        ("", None) => Unit::Count.name(),
+        (unit, _) => unit,
     }
 }
 
-/// `12.3 ms -> 13.3 ms`; a unit may be from outside.
+/// `12.31 ms -> 13.32 ms`; a unit may be from outside.
 fn levels(row: &GateBenchmark) -> String {
-    let text = |of: f64| match row.unit.as_str() {
-        "" => value(&row.metric, of),
-        "seconds" => short_time(of),
-        "bytes" => format_bytes(of),
-        "count" => format_count(of),
-        unit => {
-            let scale = Scale::of(of, unit);
-            format!("{} {}", scale.short(of), scale.symbol)
-        }
+    let (Some(base), Some(head)) = (&row.base, &row.head) else {
+        return String::new();
     };
-    match (&row.base, &row.head) {
-        (Some(base), Some(head)) => format!("{} -> {}", text(base.value), text(head.value)),
-        _ => String::new(),
+    let unit = unit_of(&row.metric, &row.unit);
+    let sides = [base, head];
+    let written = apart(&[base.value, head.value], &|side, more| {
+        let of = sides[side];
+        let scale = Scale::beside(base.value, of.value, unit);
+        scale.with_unit(of.value, of.low, of.high, more)
+    });
+    written.join(" -> ")
+}
+
+/// `4 KiB -> 5 KiB to 6 KiB` of what was the same in all runs of base.
+fn exact_levels(one: &ExactChange) -> String {
+    let values = [one.base, one.head_low, one.head_high];
+    let unit = unit_of(&one.metric, "");
+    let written = apart(&values, &|at, more| {
+        let scale = Scale::beside(one.base, values[at], unit);
+        scale.with_unit(values[at], values[at], values[at], more)
+    });
+    let [base, low, high] = &written[..] else {
+        return String::new();
+    };
+    match low == high {
+        true => format!("{base} -> {low}"),
+        false => format!("{base} -> {low} to {high}"),
     }
 }
 

@@ -3,8 +3,8 @@
 use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict};
 
 use super::{
-    better, false_failures, floor_source, gate_answer, inside, inside_margin, levels, notable,
-    ratio, value,
+    better, exact_levels, false_failures, floor_source, gate_answer, inside, inside_margin, levels,
+    notable, ratio,
 };
 use crate::grid::{begin, fitted};
 use crate::line::{Line, Page, Tone};
@@ -14,7 +14,7 @@ use crate::text::columns;
 /// Rows that are shown without `-v`.
 const SHOWN: usize = 8;
 /// Columns of a name.
-const NAME: usize = 24;
+const NAME: usize = 22;
 /// Columns of a change with its interval.
 const WHAT: usize = 25;
 
@@ -161,22 +161,8 @@ fn exact(page: &mut Page, record: &GateRecord) {
     for one in record.exact_changes.iter().take(SHOWN) {
         let name = page.clean(&one.benchmark);
         let metric = page.clean(&one.metric);
-        let head = match one.head_low == one.head_high {
-            true => value(&one.metric, one.head_low),
-            false => format!(
-                "{} to {}",
-                value(&one.metric, one.head_low),
-                value(&one.metric, one.head_high)
-            ),
-        };
-        page.prose(
-            2,
-            Tone::Plain,
-            &format!(
-                "{name} {metric}: {} -> {head}",
-                value(&one.metric, one.base)
-            ),
-        );
+        let levels = exact_levels(one);
+        page.prose(2, Tone::Plain, &format!("{name} {metric}: {levels}"));
     }
     if record.exact_changes.len() > SHOWN {
         let more = record.exact_changes.len() - SHOWN;

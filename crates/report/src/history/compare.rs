@@ -1,14 +1,16 @@
 //! What was stored of two sides, compared.
 
 use fathom_model::{
-    CompareRecord, DriftSource, StoredComparison, Verdict, listed, with_parameters,
+    CompareRecord, DriftSource, Estimate, StoredComparison, Verdict, listed, with_parameters,
 };
 
-use super::scale::Scale;
 use super::{HistoryOptions, named_in, say_shared, shared};
 use crate::grid::{Column, rows_of};
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{apart, format_level, signed, signed_apart, signed_interval};
+use crate::quantity::{
+    Scale, apart, format_level, format_share, signed_interval, signed_intervals,
+};
+use crate::text::JOIN;
 
 /// Comparisons and reasons that are shown without `-v`.
 const SHOWN: usize = 8;
@@ -24,6 +26,10 @@ pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> Str
         page.clean(&record.head.asked),
     );
     page.prose(0, Tone::Strong, &answer(record, &base, &head));
+    for failed in failed_requests(record) {
+        let failed = page.clean(&failed);
+        page.prose(0, Tone::Bad, &failed);
+    }
     let shown = match options.verbose {
         true => record.comparisons.len(),
         false => record.comparisons.len().min(SHOWN),
@@ -50,6 +56,35 @@ pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> Str
     page.finish()
 }
 
+/// Fewer failed requests are no news.
+const FAILED: f64 = 0.001;
+
+/// What a load test of requests that failed says nothing about: `all requests of b.txt failed`.
+pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
+    let mut said = Vec::new();
+    for one in &record.comparisons {
+        for (side, about) in [(&one.base, &record.base), (&one.head, &record.head)] {
+            let Some(share) = side.failed_share.filter(|share| *share >= FAILED) else {
+                continue;
+            };
+            let asked = &about.asked;
+            let text = match share {
+                all if all >= 1.0 => {
+                    format!("All requests of {asked} failed: its figures say how fast errors are.")
+                }
+                share => format!(
+                    "{} of the requests of {asked} failed.",
+                    format_share(share).replace(JOIN, " ")
+                ),
+            };
+            if !said.contains(&text) {
+                said.push(text);
+            }
+        }
+    }
+    said
+}
+
 fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
     let count = |word: &str| {
         let of = record.comparisons.iter();
@@ -58,7 +93,7 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
     if let [one] = record.comparisons.as_slice() {
         let by = match one.verdict {
             Verdict::Faster | Verdict::Slower => {
-                format!("{}, {}", one.word(), signed(one.ratio.value))
+                format!("{}, {}", one.word(), signed_interval(&one.ratio).0)
             }
             Verdict::Same => format!("the same, within {}", share(one.margin)),
             Verdict::Undecided => one.word().to_owned(),
@@ -80,7 +115,8 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
 fn table(page: &mut Page, comparisons: &[StoredComparison]) {
     let shared = shared(comparisons.iter().map(|one| &one.parameters));
     let names: Vec<String> = comparisons.iter().map(|one| name(one, &shared)).collect();
-    let ratios: Vec<f64> = comparisons.iter().map(|one| one.ratio.value).collect();
+    let ratios: Vec<Estimate> = comparisons.iter().map(|one| one.ratio).collect();
+    let (changes, intervals): (Vec<_>, Vec<_>) = signed_intervals(&ratios).into_iter().unzip();
     let rows = comparisons.len();
     let side = |row: usize| match row < rows {
         true => &comparisons[row].base,
@@ -90,17 +126,23 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
     let values: Vec<f64> = (0..2 * rows).map(|row| side(row).value).collect();
     let figures = apart(&values, &|row, more| {
         let one = &comparisons[row % rows];
-        let (scale, of) = (Scale::of(one.base.value, &one.unit), side(row));
+        let of = side(row);
+        let scale = Scale::beside(one.base.value, of.value, &one.unit);
         scale.with_unit(of.value, of.low, of.high, more)
     });
-    let intervals = comparisons.iter().map(|one| signed_interval(&one.ratio).1);
     // A unit may be from outside.
     let figures: Vec<String> = figures.iter().map(|figure| page.clean(figure)).collect();
     let columns = [
         Column::figures("base", figures[..rows].to_vec()),
         Column::figures("head", figures[rows..].to_vec()),
-        Column::figures("change", signed_apart(&ratios)),
-        Column::words("interval", intervals.collect()),
+        Column::figures("change", changes),
+        Column::words(
+            "interval",
+            intervals
+                .into_iter()
+                .map(Option::unwrap_or_default)
+                .collect(),
+        ),
         Column::words(
             "verdict",
             comparisons
@@ -127,92 +169,129 @@ fn name(one: &StoredComparison, shared: &[(String, String)]) -> String {
     }
 }
 
-/// What is allowed for between measurements, once for each reason.
+/// Names of rows in a sentence.
+const NAMED: usize = 2;
+
+/// What a sentence is about, where that isn't every row of the table: `of a and b: `.
+fn about(page: &Page, of: &[&StoredComparison], all: &[StoredComparison]) -> String {
+    if of.len() == all.len() {
+        return String::new();
+    }
+    let names: Vec<String> = of
+        .iter()
+        .take(NAMED)
+        .map(|one| page.clean(&name(one, &[])))
+        .collect();
+    let more = match of.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "of {}{more}: ",
+        names.join(if more.is_empty() { " and " } else { ", " })
+    )
+}
+
+/// What is allowed for between measurements, once for each reason, and which rows it is about.
 fn drifts(page: &mut Page, record: &CompareRecord) {
     let Some(first) = record.comparisons.first() else {
         return;
     };
     page.gap();
-    let level = format_level(first.ratio.level);
-    let mut said = Vec::new();
+    let mut said: Vec<(String, Vec<&StoredComparison>)> = Vec::new();
     for one in &record.comparisons {
-        let drift = &one.drift;
-        let by = share(drift.share);
-        let text = match drift.source {
-            DriftSource::SameRevision => format!(
-                "separate measurements of the same revision differ by up to {by} here ({} earlier ones)",
-                drift.measurements
-            ),
-            DriftSource::Successive => format!(
-                "successive measurements differ by up to {by} here ({} earlier ones)",
-                drift.measurements
-            ),
-            DriftSource::Assumed => format!(
-                "{by} between separate measurements is assumed: there are fewer than four earlier ones \
-                 in this environment"
-            ),
-            DriftSource::Waits => format!(
-                "{by} is allowed for what the runs waited for a CPU, which can't be taken off whole"
-            ),
-            DriftSource::None => {
-                "what is counted exactly, or is one measurement on both sides, has no interval"
-                    .to_owned()
-            }
-            DriftSource::NoiseFloor => format!(
-                "{by} between separate measurements is assumed, the noise floor that `fathom machine \
-                 --check` measured here"
-            ),
-        };
-        if !said.contains(&text) {
-            said.push(text);
+        let text = drift(one);
+        match said.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, rows)) => rows.push(one),
+            None => said.push((text, vec![one])),
         }
     }
     let shown = said.len().min(2);
     let more = match said.len() - shown {
         0 => String::new(),
-        more => format!("; {more} more series have a drift of their own"),
+        1 => "; another reason with --json".to_owned(),
+        more => format!("; {more} other reasons with --json"),
     };
+    let texts = said[..shown].iter();
+    let texts =
+        texts.map(|(text, rows)| format!("{}{text}", about(page, rows, &record.comparisons)));
+    let text = texts.collect::<Vec<_>>().join("; ");
+    let level = format_level(first.ratio.level);
     page.prose(
         0,
         Tone::Quiet,
-        &format!(
-            "{level} intervals, drift included: {}{more}",
-            said[..shown].join("; ")
-        ),
+        &format!("{level} intervals, drift included: {text}{more}"),
     );
+}
+
+/// What is allowed for between measurements of a row.
+fn drift(one: &StoredComparison) -> String {
+    let by = share(one.drift.share);
+    let earlier = one.drift.measurements;
+    match one.drift.source {
+        DriftSource::SameRevision => format!(
+            "separate measurements of the same revision differ by up to {by} here ({earlier} earlier ones)"
+        ),
+        DriftSource::Successive => {
+            format!("successive measurements differ by up to {by} here ({earlier} earlier ones)")
+        }
+        DriftSource::Assumed => format!(
+            "{by} between separate measurements is assumed: there are fewer than four earlier ones \
+             in this environment"
+        ),
+        DriftSource::Waits => format!(
+            "{by} is allowed for what the runs waited for a CPU, which can't be taken off whole"
+        ),
+        DriftSource::None => {
+            "what is counted exactly, or is one measurement on both sides, has no interval"
+                .to_owned()
+        }
+        DriftSource::NoiseFloor => format!(
+            "{by} between separate measurements is assumed, the noise floor that `fathom machine \
+             --check` measured here"
+        ),
+    }
 }
 
 /// Why a change isn't what the two values beside it make, and why an interval that leaves out zero is no verdict.
 fn how(page: &mut Page, shown: &[StoredComparison]) {
-    let differs = |one: &&StoredComparison| {
+    let of_rows = |is_so: &dyn Fn(&StoredComparison) -> bool| -> Vec<&StoredComparison> {
+        shown.iter().filter(|one| is_so(one)).collect()
+    };
+    let mut say = |rows: &[&StoredComparison], text: &str| {
+        if !rows.is_empty() {
+            let text = format!("{}{text}", about(page, rows, shown));
+            page.prose(0, Tone::Quiet, &text);
+        }
+    };
+    let differs = |one: &StoredComparison| {
         let of_values = one.head.value / one.base.value;
         (one.ratio.value / of_values).ln().abs() > ROUNDING
     };
-    if let Some(one) = shown.iter().find(differs) {
-        let text = match one.base.measurements.max(one.head.measurements) {
-            0 | 1 => {
-                "a change is the median ratio over all pairs of runs, not the ratio of the medians"
-            }
-            _ => {
-                "a change is the mean ratio over all pairs of measurements, not the ratio of the values beside it, which \
-                 are those of the middle ones"
-            }
-        };
-        page.prose(0, Tone::Quiet, text);
-    }
-    let is_open = |one: &&StoredComparison| {
-        one.verdict == Verdict::Undecided && (one.ratio.low > 1.0 || one.ratio.high < 1.0)
+    let several = |one: &StoredComparison| one.base.measurements.max(one.head.measurements) > 1;
+    say(
+        &of_rows(&|one| differs(one) && !several(one)),
+        "a change is the median ratio over all pairs of runs, not the ratio of the medians",
+    );
+    say(
+        &of_rows(&|one| differs(one) && several(one)),
+        "a change is the mean ratio over all pairs of measurements, not the ratio of the values beside it, which are \
+         those of the middle ones",
+    );
+    let is_open = |one: &StoredComparison| {
+        one.verdict == Verdict::Undecided
+            && (one.ratio.low > 1.0 || one.ratio.high < 1.0)
+            && !one.base.is_of_failures()
+            && !one.head.is_of_failures()
     };
-    if let Some(one) = shown.iter().find(is_open) {
+    let open = of_rows(&is_open);
+    if let Some(one) = open.first() {
         let level = format_level(one.ratio.level);
-        page.prose(
-            0,
-            Tone::Quiet,
-            &format!(
-                "an interval of {level} that leaves out zero may be undecided: a difference is claimed at 99 %, and \
-                 with several series at more"
-            ),
+        let text = format!(
+            "an interval of {level} that leaves out zero may be undecided: a difference is claimed at 99 %, and with \
+             several series at more"
         );
+        say(&open, &text);
     }
 }
 

@@ -3,11 +3,10 @@
 use fathom_model::quantity::counted;
 use fathom_model::{HistoryRecord, HistorySeries};
 
-use super::scale::Scale;
 use super::{HistoryOptions, last_change, named_in, plot, say_shared, shared, tone};
 use crate::grid::{Column, fitted, rows_of};
 use crate::line::Tone;
-use crate::quantity::{apart, signed_apart};
+use crate::quantity::{Scale, apart, signed_apart};
 
 /// Of a store that has nothing.
 pub(crate) const NOTHING_SAVED: &str =

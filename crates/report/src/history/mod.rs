@@ -5,11 +5,10 @@ mod csv;
 mod json;
 mod list;
 mod plot;
-pub(crate) mod scale;
 mod series;
 mod store;
 
-pub use compare::compare_terminal;
+pub use compare::{compare_terminal, failed_requests};
 pub use csv::history_csv;
 use fathom_model::{HistoryEnvironment, HistorySeries};
 pub use json::{compare_json, history_json, store_json};
@@ -57,7 +56,7 @@ impl HistoryOptions {
 type Parameter = (String, String);
 
 /// The parameters that all rows of a table have, with the same values.
-fn shared<'r>(rows: impl IntoIterator<Item = &'r Vec<Parameter>>) -> Vec<Parameter> {
+pub(crate) fn shared<'r>(rows: impl IntoIterator<Item = &'r Vec<Parameter>>) -> Vec<Parameter> {
     let mut rows = rows.into_iter();
     let (Some(first), Some(second)) = (rows.next(), rows.next()) else {
         return Vec::new();
@@ -71,7 +70,7 @@ fn shared<'r>(rows: impl IntoIterator<Item = &'r Vec<Parameter>>) -> Vec<Paramet
 }
 
 /// A benchmark with its parameters, without what the whole table shares.
-fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Parameter]) -> String {
+pub(crate) fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Parameter]) -> String {
     let own = parameters.iter().filter(|one| !shared.contains(one));
     with_parameters(benchmark, own.map(|(name, value)| (name, value)))
 }

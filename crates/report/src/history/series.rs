@@ -4,11 +4,10 @@ use fathom_model::quantity::counted;
 use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries, listed, with_parameters};
 
 use super::plot::Bar;
-use super::scale::Scale;
 use super::{HistoryOptions, in_words, last_change, minutes, plot, short_revision};
 use crate::grid::{Column, rows_of};
 use crate::line::Tone;
-use crate::quantity::{apart, signed};
+use crate::quantity::{Scale, decimals_apart, signed};
 
 /// Points that are shown without `-v`.
 const SHOWN: usize = 8;
@@ -49,7 +48,7 @@ pub fn history_series(
             marked: change_points.contains(&index),
         })
         .collect();
-    let symbol = scale.symbol.clone();
+    let symbol = scale.symbol();
     plot::draw(&mut page, &bars, |value| {
         format!("{} {symbol}", scale.short(value))
             .trim_end()
@@ -69,15 +68,18 @@ pub fn history_series(
     };
     let points = &series.points[from..];
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    let values = apart(&values, &|row, more| {
+    let bare = |row: usize, more: usize| {
         let point = &points[row];
         scale.bare(point.value, point.low, point.high, more)
-    });
-    let interval = |point: &HistoryPoint| {
-        let decimals = scale.decimals(point.value, point.low, point.high);
-        let number = |value: f64| scale.number(value, decimals);
-        format!("{} to {}", number(point.low), number(point.high))
     };
+    let more = decimals_apart(&values, &bare);
+    let rows = || points.iter().zip(&more).enumerate();
+    let values = rows().map(|(row, (_, more))| bare(row, *more)).collect();
+    let intervals = rows().map(|(_, (point, more))| match point.low < point.high {
+        true => scale.interval(point.value, point.low, point.high, *more),
+        false => String::new(),
+    });
+    let intervals = intervals.collect();
     let place = |point: &HistoryPoint| {
         let place = environments
             .iter()
@@ -89,11 +91,11 @@ pub fn history_series(
         .map(|point| short_revision(point.revision.as_deref(), point.dirty))
         .collect();
     let cells = |of: &dyn Fn(&HistoryPoint) -> String| points.iter().map(of).collect();
-    let head = page.clean(format!("value {}", scale.symbol).trim_end());
+    let head = page.clean(format!("value {}", scale.symbol()).trim_end());
     let behind = [
         Column::words("measured (UTC)", cells(&|point| minutes(&point.time))),
         Column::figures(&head, values),
-        Column::words("interval", cells(&interval)),
+        Column::words("interval", intervals),
         Column::figures("runs", cells(&|point| point.runs.to_string())),
         Column::words("env", cells(&place)),
         Column::words(
@@ -129,7 +131,6 @@ pub fn history_series(
 }
 
 fn answer(series: &HistorySeries, last: &HistoryPoint, scale: &Scale) -> String {
-    let decimals = scale.decimals(last.value, last.low, last.high);
     let change = match last_change(series) {
         Some(change) => format!(", {} against the one before", signed(change)),
         None if series.points.len() > 1 => ", the first in its environment".to_owned(),
@@ -142,10 +143,8 @@ fn answer(series: &HistorySeries, last: &HistoryPoint, scale: &Scale) -> String 
         (one, other) => format!("from {one} to {other}"),
     };
     format!(
-        "last {} ({} to {}){change}; {} {span}",
-        scale.with_unit(last.value, last.low, last.high, 0),
-        scale.number(last.low, decimals),
-        scale.number(last.high, decimals),
+        "last {}{change}; {} {span}",
+        scale.estimate(last.value, last.low, last.high),
         counted(series.points.len() as u64, "point", "points"),
     )
 }

@@ -1,15 +1,16 @@
 //! The summary: tool, version and file; a row for each series; what was left out, and why.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fathom_model::imported::{Benchmark, LeftOut, Values, base_unit};
-use fathom_model::quantity::{counted, format_bytes, format_count, short_time, three_digits};
-use fathom_model::{ImportedRecord, pairs};
+use fathom_model::quantity::{counted, format_count};
+use fathom_model::{ImportedRecord, distinguish, listed, pairs};
 use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
 use crate::grid::{Column, fitted, rows_of};
+use crate::history::{named_in, shared};
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{apart, decimals_for};
+use crate::quantity::{Scale, decimals_apart};
 
 /// Rows of series, and lines of records, that fit on a screen with the rest.
 const ROWS: usize = 11;
@@ -18,6 +19,9 @@ const REASONS: usize = 4;
 
 /// Columns of a metric's name.
 const METRIC: usize = 20;
+
+/// A benchmark's name and parameters.
+type Identity = (String, Vec<(String, String)>);
 
 /// How much is said, and to what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,11 +83,7 @@ fn more(page: &mut Page, count: usize, one: &str, many: &str) {
 
 fn head(page: &mut Page, record: &ImportedRecord) {
     let source = &record.source;
-    let names: BTreeSet<_> = record
-        .benchmarks
-        .iter()
-        .map(|one| (&one.name, &one.parameters))
-        .collect();
+    let names: BTreeSet<Identity> = identities(&record.benchmarks).into_iter().collect();
     let samples = record.benchmarks.iter().map(|one| match &one.values {
         Values::Samples(samples) => samples.len() as u64,
         Values::Summary(_) => 0,
@@ -127,9 +127,10 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         return;
     }
     page.gap();
-    let shared = shared(&record.benchmarks);
+    let all_named = identities(&record.benchmarks);
+    let shared = shared(all_named.iter().map(|(_, parameters)| parameters));
     if !shared.is_empty() {
-        let text = format!("all: {}", pairs(&shared, " "));
+        let text = format!("all: {}", pairs(listed(&shared), " "));
         let text = page.fit(&text, page.width().saturating_sub(2));
         page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
     }
@@ -139,10 +140,10 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
     };
     let rows = &record.benchmarks[..shown];
     let mut above = String::new();
-    let names: Vec<String> = rows
+    let names: Vec<String> = all_named[..shown]
         .iter()
-        .map(|one| {
-            let full = name(one, &shared);
+        .map(|(benchmark, parameters)| {
+            let full = named_in(benchmark, parameters, &shared);
             match above == full {
                 true => String::new(),
                 false => {
@@ -158,26 +159,29 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         .collect();
     let values: Vec<f64> = middles
         .iter()
-        .map(|one| one.map_or(f64::NAN, |one| one.value))
+        .zip(rows)
+        .map(|(middle, one)| {
+            let (factor, _) = base_unit(&one.unit);
+            middle.map_or(f64::NAN, |middle| middle.value * factor)
+        })
         .collect();
-    let values = apart(&values, &|row, more| match middles[row] {
-        Some(middle) => figure(middle.value, &rows[row].unit, more),
+    let figure = |row: usize, more: usize| match middles[row].map(ends) {
+        Some((value, low, high)) => {
+            Scale::of(value, &rows[row].unit).with_unit(value, low, high, more)
+        }
         None => "-".to_owned(),
-    });
+    };
+    let decimals = decimals_apart(&values, &figure);
+    let places = || decimals.iter().copied().enumerate();
+    let values = places().map(|(row, more)| figure(row, more)).collect();
+    let intervals = places().map(|(row, more)| interval(&rows[row], middles[row], more));
+    let intervals = intervals.collect();
     let clean = |texts: Vec<String>| texts.iter().map(|text| page.clean(text)).collect();
     let metrics: Vec<String> = rows.iter().map(|one| one.metric.clone()).collect();
     let behind = [
         Column::words("metric", fitted(page, &metrics, METRIC)),
         Column::figures("value", clean(values)),
-        Column::figures(
-            "interval",
-            clean(
-                rows.iter()
-                    .zip(&middles)
-                    .map(|(one, middle)| interval(one, *middle))
-                    .collect(),
-            ),
-        ),
+        Column::figures("interval", intervals),
         Column::figures(
             "samples",
             rows.iter()
@@ -192,47 +196,36 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
     }
 }
 
-/// The parameters that all benchmarks have, with the same values.
-fn shared(benchmarks: &[Benchmark]) -> BTreeMap<&String, &String> {
-    let mut all: BTreeMap<&String, &String> = match benchmarks {
-        [] | [_] => BTreeMap::new(),
-        [first, ..] => first.parameters.iter().collect(),
-    };
-    all.retain(|name, value| {
-        benchmarks
-            .iter()
-            .all(|one| one.parameters.get(*name) == Some(*value))
-    });
+/// Names and parameters of the series, as `compare` and the store call them: equal ones of a file have their
+/// place.
+fn identities(benchmarks: &[Benchmark]) -> Vec<Identity> {
+    let own = benchmarks.iter();
+    let mut all: Vec<Identity> = own
+        .map(|one| (one.name.clone(), one.series_parameters()))
+        .collect();
+    let metrics = benchmarks.iter().map(|one| one.metric.as_str());
+    let named = all.iter_mut().zip(metrics);
+    distinguish(named.map(|((name, parameters), metric)| (&**name, parameters, metric)));
     all
 }
 
-fn name(one: &Benchmark, shared: &BTreeMap<&String, &String>) -> String {
-    let own = (one.parameters.iter()).filter(|(name, _)| !shared.contains_key(name));
-    match pairs(own, " ") {
-        none if none.is_empty() => one.name.clone(),
-        own => format!("{} {own}", one.name),
+/// The ends of an interval, in the unit of the value beside it.
+fn interval(one: &Benchmark, middle: Option<Middle>, more: usize) -> String {
+    match middle.map(ends) {
+        // All samples are the same: counts of allocations, as a rule.
+        Some((value, low, high)) if low < high => {
+            Scale::of(value, &one.unit).interval(value, low, high, more)
+        }
+        _ => String::new(),
     }
 }
 
-fn interval(one: &Benchmark, middle: Option<Middle>) -> String {
-    let Some(Middle {
-        low, high, from, ..
-    }) = middle
-    else {
-        return String::new();
-    };
-    match from {
-        IntervalFrom::Nothing => String::new(),
-        // All samples are the same: counts of allocations, as a rule.
-        _ if low == high => String::new(),
-        _ => {
-            let unit = match base_unit(&one.unit).1 {
-                "seconds" | "bytes" => one.unit.as_str(),
-                // The value beside it has the unit.
-                _ => "",
-            };
-            format!("{} to {}", figure(low, unit, 0), figure(high, unit, 0))
-        }
+/// A value and its interval; without one, the value alone.
+fn ends(middle: Middle) -> (f64, f64, f64) {
+    let value = middle.value;
+    match middle.from {
+        IntervalFrom::Nothing => (value, value, value),
+        _ => (value, middle.low, middle.high),
     }
 }
 
@@ -246,33 +239,6 @@ fn samples(one: &Benchmark, middle: Option<Middle>) -> String {
         Some(middle) => format_count(middle.runs as f64),
         None => String::new(),
     }
-}
-
-/// Times and sizes as everywhere in Fathom, anything else with the unit of the tool.
-fn figure(value: f64, unit: &str, more: usize) -> String {
-    let (factor, base) = base_unit(unit);
-    match (base, more) {
-        ("seconds", 0) => short_time(value * factor),
-        ("bytes", 0) => format_bytes(value * factor),
-        // Two would print alike: as many digits of the file's own unit as it takes.
-        (_, 1..) => with_unit(
-            &format!("{value:.0$}", decimals_for(value, 3 + more as i32)),
-            unit,
-        ),
-        _ => {
-            let number = match value.abs() {
-                large if large >= 1e12 => format!("{value:.3e}"),
-                large if large >= 1000.0 => format_count(value.round()),
-                small if small > 0.0 && small < 0.01 => format!("{value:.2e}"),
-                _ => three_digits(value),
-            };
-            with_unit(&number, unit)
-        }
-    }
-}
-
-fn with_unit(number: &str, unit: &str) -> String {
-    format!("{number} {unit}").trim_end().to_owned()
 }
 
 fn write_left_out(page: &mut Page, mut left_out: Vec<&LeftOut>, options: &ImportOptions) {

@@ -8,6 +8,12 @@ const MOST: usize = 9;
 /// The text of each value: `write(index, more)` yields that of a row with `more` decimals than it has
 /// by itself. Only rows that would print alike get more.
 pub(crate) fn apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<String> {
+    let more = decimals_apart(values, write).into_iter().enumerate();
+    more.map(|(row, more)| write(row, more)).collect()
+}
+
+/// How many decimals more each row gets in [`apart`]: its interval needs as many.
+pub(crate) fn decimals_apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<usize> {
     let mut more = vec![0; values.len()];
     let mut texts: Vec<String> = (0..values.len()).map(|row| write(row, 0)).collect();
     for _ in 0..MOST {
@@ -24,7 +30,7 @@ pub(crate) fn apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> V
             texts[row] = write(row, more[row]);
         }
     }
-    texts
+    more
 }
 
 fn differ(a: f64, b: f64) -> bool {

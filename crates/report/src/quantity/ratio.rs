@@ -3,11 +3,10 @@
 //! A change below a factor of 2 is a percentage of the reference (`1.8 % slower`, `-20 %`), and a
 //! factor from there on (`2.31x faster`, `2.31x`, `0.43x`). Words and signs say the same number.
 
-use fathom_model::quantity::decimals_for;
+use fathom_model::quantity::{decimals_for, supported_decimals};
 use fathom_model::{Estimate, Metric, Unit};
-use fathom_stats::supported_decimals;
 
-use super::apart::apart;
+use super::apart::{apart, decimals_apart};
 use super::percent::format_level;
 use crate::text::JOIN;
 
@@ -68,13 +67,36 @@ pub(crate) fn signed_apart(ratios: &[f64]) -> Vec<String> {
 
 /// [`signed_interval`] in one: `+8.1 % (+7.2 to +9.0)`.
 pub(crate) fn signed_with_interval(ratio: &Estimate) -> String {
-    let (value, interval) = signed_interval(ratio);
-    format!("{value} ({})", interval.trim_end_matches([' ', '%', 'x']))
+    match signed_interval(ratio) {
+        (value, None) => value,
+        (value, Some(interval)) => {
+            format!("{value} ({})", interval.trim_end_matches([' ', '%', 'x']))
+        }
+    }
 }
 
 /// An estimate as [`signed`] and its interval with the same unit and decimals: `+8.1 %` and
-/// `+7.2 to +9.0 %`.
-pub(crate) fn signed_interval(ratio: &Estimate) -> (String, String) {
+/// `+7.2 to +9.0 %`. What is counted exactly has no interval.
+pub(crate) fn signed_interval(ratio: &Estimate) -> (String, Option<String>) {
+    with_interval(ratio, 0)
+}
+
+/// Those of a column: two that differ don't print alike.
+pub(crate) fn signed_intervals(ratios: &[Estimate]) -> Vec<(String, Option<String>)> {
+    let values: Vec<f64> = ratios.iter().map(|ratio| ratio.value).collect();
+    let more = decimals_apart(&values, &|row, more| with_interval(&ratios[row], more).0);
+    let rows = ratios.iter().zip(more);
+    rows.map(|(ratio, more)| with_interval(ratio, more))
+        .collect()
+}
+
+fn with_interval(ratio: &Estimate, more: usize) -> (String, Option<String>) {
+    if ratio.low >= ratio.high || !is_plain(ratio.value) {
+        return (
+            signed_with(ratio.value, decimals_of(ratio.value) + more),
+            None,
+        );
+    }
     let (shift, unit, most) = match is_factor(ratio.value) {
         true => (0.0, 1.0, 4),
         false => (1.0, 0.01, 3),
@@ -85,31 +107,25 @@ pub(crate) fn signed_interval(ratio: &Estimate) -> (String, String) {
         high: ratio.high - shift,
         level: ratio.level,
     };
-    let decimals = supported_decimals(&shifted, unit).min(most);
-    let write = |value: f64| match is_factor(ratio.value) {
-        true => format!("{value:.decimals$}"),
-        false => sign(value, decimals),
-    };
-    let (low, high) = match is_factor(ratio.value) {
-        true => (write(ratio.low), write(ratio.high)),
-        false => (write(percent(ratio.low)), write(percent(ratio.high))),
-    };
+    let decimals = supported_decimals(&shifted, unit).min(most) + more;
     match is_factor(ratio.value) {
-        true => (
-            format!("{}x", write(ratio.value)),
-            format!("{low} to {high}x"),
-        ),
-        false => (
-            format!("{} %", write(percent(ratio.value))),
-            format!("{low} to {high} %"),
-        ),
+        true => {
+            let write = |value: f64| format!("{value:.decimals$}");
+            let interval = format!("{} to {}x", write(ratio.low), write(ratio.high));
+            (format!("{}x", write(ratio.value)), Some(interval))
+        }
+        false => {
+            let write = |value: f64| sign(percent(value), decimals);
+            let interval = format!("{} to {} %", write(ratio.low), write(ratio.high));
+            (format!("{} %", write(ratio.value)), Some(interval))
+        }
     }
 }
 
 fn signed_with(ratio: f64, decimals: usize) -> String {
     match ratio {
         r if !r.is_finite() => "?".to_owned(),
-        r if !(1e-6..1e9).contains(&r) => format!("{r:.1e}x"),
+        r if !is_plain(r) => format!("{r:.1e}x"),
         r if is_factor(r) => format!("{r:.decimals$}x"),
         r => format!("{} %", sign(percent(r), decimals)),
     }
@@ -199,6 +215,11 @@ fn is_factor(ratio: f64) -> bool {
     factor_of(ratio) >= FACTOR_FROM
 }
 
+/// Whether a ratio can be written without a power of ten.
+fn is_plain(ratio: f64) -> bool {
+    (1e-6..1e9).contains(&ratio)
+}
+
 /// The change as a percentage of the reference.
 fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
@@ -273,13 +294,24 @@ mod tests {
         let both = |value, low, high| signed_interval(&estimate(value, low, high));
         assert_eq!(
             both(1.081, 1.072, 1.09),
-            ("+8.1 %".into(), "+7.2 to +9.0 %".into())
+            ("+8.1 %".into(), Some("+7.2 to +9.0 %".into()))
         );
-        assert_eq!(both(2.31, 1.9, 2.72), ("2.3x".into(), "1.9 to 2.7x".into()));
+        assert_eq!(
+            both(2.31, 1.9, 2.72),
+            ("2.3x".into(), Some("1.9 to 2.7x".into()))
+        );
         assert_eq!(
             both(1.9, 1.5, 2.4),
-            ("+90 %".into(), "+50 to +140 %".into())
+            ("+90 %".into(), Some("+50 to +140 %".into()))
         );
+    }
+
+    #[test]
+    fn an_exact_change_has_no_interval() {
+        let exact = estimate(1.02, 1.02, 1.02);
+        assert_eq!(signed_interval(&exact), ("+2.0 %".into(), None));
+        assert_eq!(signed_with_interval(&exact), "+2.0 %");
+        assert_eq!(signed_with_interval(&estimate(1.0, 1.0, 1.0)), "0.0 %");
     }
 
     #[test]
@@ -302,6 +334,30 @@ mod tests {
             let back = if text.ends_with('x') { read } else { read / 100.0 + 1.0 };
             proptest::prop_assert!((back - ratio).abs() <= 0.06 * ratio, "{ratio} {text}");
             proptest::prop_assert!(text.len() <= 12, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_ratio_is_printed_inside_its_interval_and_apart_from_others(
+            power in -4.0f64..4.0,
+            below in 0.0f64..1.0,
+            above in 0.0f64..1.0,
+            narrow in 0i32..7,
+            by in 1e-5f64..0.5,
+        ) {
+            let narrow = 10f64.powi(-narrow);
+            let one = |value: f64| estimate(value, value * (1.0 - below * narrow), value * (1.0 + above * narrow));
+            let value = 10f64.powf(power);
+            let written = signed_intervals(&[one(value), one(value * (1.0 + by))]);
+            proptest::prop_assert!(written[0].0 != written[1].0, "{written:?}");
+            let read = |text: &str| text.trim_end_matches(['x', '%', ' ']).parse::<f64>().unwrap();
+            for (value, interval) in &written {
+                let Some(interval) = interval else { continue };
+                let ends: Vec<f64> = interval.split(" to ").map(read).collect();
+                let value = read(value);
+                proptest::prop_assert!(ends[0] <= value && value <= ends[1], "{value} {interval}");
+            }
         }
     }
 

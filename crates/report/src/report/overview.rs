@@ -5,9 +5,8 @@ use std::fmt::Write;
 use fathom_model::{Report, ReportComparison, ReportSeries, Verdict};
 
 use super::data::key;
-use crate::history::scale::Scale;
 use crate::page::{Cell, Kind, Table};
-use crate::quantity::{counted, format_share, signed, signed_interval};
+use crate::quantity::{Scale, counted, format_share, signed_interval};
 use crate::text::{JOIN, bounded, html, name};
 
 /// Points of a row's picture.
@@ -35,7 +34,6 @@ pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> Str
             continue;
         };
         let scale = Scale::of(last.value, &main.unit);
-        let decimals = scale.decimals(last.value, last.low, last.high);
         let metric = match main.metric.as_str() {
             "wall" => String::new(),
             other => format!("<small>{}</small>", html(&bounded(other, 40))),
@@ -46,13 +44,10 @@ pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> Str
             name(&key(benchmark))
         );
         let interval = match last.low < last.high {
-            true => {
-                let (low, high) = (
-                    scale.number(last.low, decimals),
-                    scale.number(last.high, decimals),
-                );
-                Cell::number(&format!("{low} to {high}"), last.low)
-            }
+            true => Cell::number(
+                &scale.interval(last.value, last.low, last.high, 0),
+                last.low,
+            ),
             false => Cell::none("one run has no interval"),
         };
         let value = scale.with_unit(last.value, last.low, last.high, 0);
@@ -116,8 +111,8 @@ fn change(comparison: Option<&ReportComparison>) -> Cell {
     let Some(one) = comparison else {
         return Cell::none("nothing was measured before in this environment");
     };
-    let value = signed(one.ratio.value);
-    let interval = signed_interval(&one.ratio).1;
+    let (value, interval) = signed_interval(&one.ratio);
+    let interval = interval.unwrap_or_else(|| "counted exactly".to_owned());
     let markup = format!("<span class=\"{}\">{value}</span>", class(one));
     let mut cell = Cell::number(&value, one.ratio.value);
     cell = cell.marked(markup);
@@ -171,7 +166,7 @@ fn spark(series: &ReportSeries) -> String {
         counted(points.len() as u64, "point", "points"),
         scale.short(ends.0),
         scale.short(ends.1),
-        bounded(&scale.symbol, 20)
+        bounded(scale.symbol(), 20)
     );
     format!(
         "<svg class=\"spark c0\" width=\"{WIDE}\" height=\"{HIGH}\" viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"{}\"><path class=\"curve\" d=\"{path}\"/>{marks}</svg>",

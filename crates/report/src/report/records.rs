@@ -66,7 +66,10 @@ fn gate(record: &GateRecord) -> String {
                 let (value, interval) = signed_interval(ratio);
                 (
                     Cell::number(&value, ratio.value),
-                    Cell::number(&interval, ratio.low),
+                    match interval {
+                        Some(interval) => Cell::number(&interval, ratio.low),
+                        None => Cell::none("counted exactly"),
+                    },
                 )
             }
             None => (

@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     progress.clear();
     let mut searched = searched?;
     if let Some(found) = &searched.difference {
-        searched.record.why = differs::whole_and_lines(found);
+        searched.record.why = differs::lines(found);
     }
     let record = &searched.record;
     let interrupted = record.reason == Some(BisectReason::Interrupted);

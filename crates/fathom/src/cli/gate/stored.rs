@@ -4,9 +4,12 @@ use fathom_conduct::compare::{ComparePlan, compare};
 use fathom_conduct::fingerprint;
 use fathom_conduct::gate::MARGIN;
 use fathom_model::{
-    DriftSource, Estimate, GateBenchmark, GateRecord, GateRule, GateSide, GateVerdict, LeftOut,
-    NullArm, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict, listed, with_parameters,
+    CompareRecord, DriftSource, Estimate, GateBenchmark, GateRecord, GateRule, GateSide,
+    GateVerdict, LeftOut, NullArm, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict, listed,
+    with_parameters,
 };
+
+use fathom_report::failed_requests;
 
 use super::{Arguments, Undecided};
 use crate::cli::failure::Failure;
@@ -80,10 +83,17 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
             })
             .collect(),
         settings_changed: Vec::new(),
-        notes: compared.warnings,
+        notes: notes(&compared),
         complete: true,
         seconds: 0.0,
     })
+}
+
+/// Failed requests first: they are what a change did.
+fn notes(compared: &CompareRecord) -> Vec<String> {
+    let mut notes = failed_requests(compared);
+    notes.extend(compared.warnings.iter().cloned());
+    notes
 }
 
 /// A value of several measurements has the ends of all: of no level that anybody knows.
@@ -98,7 +108,9 @@ fn estimate(of: &StoredValue) -> Estimate {
 
 fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
     let lowest = 1.0 + margin;
+    let fails = one.head.is_of_failures() && !one.base.is_of_failures();
     let verdict = match one.verdict {
+        _ if fails => GateVerdict::Worse,
         // Of a score that nobody explains more may be better.
         Verdict::Slower | Verdict::Faster if one.higher_is_better.is_none() => {
             GateVerdict::CannotTell
@@ -110,9 +122,15 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         Verdict::Slower | Verdict::Undecided => GateVerdict::CannotTell,
     };
     let mut why = Vec::new();
+    if fails {
+        why.push("its requests fail, those of base don't".to_owned());
+    }
     if verdict == GateVerdict::CannotTell {
         let share = format!("{:.0} %", 100.0 * one.drift.share);
         why.push(match one.drift.source {
+            _ if one.base.is_of_failures() || one.head.is_of_failures() => {
+                "requests failed: how fast errors come decides nothing".to_owned()
+            }
             _ if one.higher_is_better.is_none() => {
                 "whether more of it is better is not known".to_owned()
             }

@@ -1,7 +1,7 @@
 //! How many digits of a number mean something?
 
-use fathom_model::Estimate;
-use fathom_model::quantity::{decimals_for, digits_before_point};
+use super::digits::{decimals_for, digits_before_point};
+use crate::Estimate;
 
 /// Most significant digits that are ever printed: five tell 1 in 100,000.
 const MOST_DIGITS: i32 = 6;
@@ -18,7 +18,7 @@ const FEWEST_DIGITS: i32 = 2;
 /// ```
 /// use fathom_model::Estimate;
 /// let estimate = Estimate { value: 0.00120437, low: 0.0012021, high: 0.0012071, level: 0.95 };
-/// assert_eq!(fathom_stats::supported_decimals(&estimate, 0.001), 3); // 1.204 ms: width 0.005
+/// assert_eq!(fathom_model::quantity::supported_decimals(&estimate, 0.001), 3); // 1.204 ms: width 0.005
 /// ```
 pub fn supported_decimals(estimate: &Estimate, unit: f64) -> usize {
     let value = (estimate.value / unit).abs();

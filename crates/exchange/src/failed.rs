@@ -1,0 +1,35 @@
+//! Requests of a load test that had no good answer.
+
+use fathom_model::imported::Summary;
+
+use crate::collector::{Collector, Measure};
+
+/// Their number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Failed(u64);
+
+impl Failed {
+    /// Answers with a status.
+    pub(crate) fn status(&mut self, status: &str, count: u64) {
+        let good = matches!(status.trim().parse(), Ok(200..=399));
+        if !good {
+            self.no_answer(count);
+        }
+    }
+
+    /// Requests that ended without one.
+    pub(crate) fn no_answer(&mut self, count: u64) {
+        self.0 = self.0.saturating_add(count);
+    }
+
+    /// A series of their number, where there are any.
+    pub(crate) fn write(self, name: &str, out: &mut Collector) {
+        if self.0 > 0 {
+            let summary = Summary {
+                value: Some(self.0 as f64),
+                ..Summary::default()
+            };
+            out.summary(Measure::new(name, "failed_responses", "").lower(), summary);
+        }
+    }
+}
