@@ -1,0 +1,111 @@
+//! The most memory that an import takes, counted by the allocator: the limits before the parser are
+//! estimates of it. A binary of its own, since an allocator is of a whole program.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use fathom_exchange::read;
+
+/// What docs/security.md promises.
+const MOST: isize = 400 << 20;
+/// Of a document.
+const LARGEST: usize = 64 << 20;
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn change(bytes: isize) {
+    // A thread that ends has no such place any more; nobody asks what it had.
+    let _ = LIVE.try_with(|live| {
+        live.set(live.get() + bytes);
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(live.get())));
+    });
+}
+
+// SAFETY: the system's allocator does all; its results and arguments are passed on as they are.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        change(layout.size() as isize);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        change(-(layout.size() as isize));
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        change(size as isize - layout.size() as isize);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+/// The most bytes that reading `text` takes, itself not counted, and whether it was refused for its size
+/// before it was parsed.
+fn peak(text: &str, format: &str) -> (isize, bool) {
+    let before = LIVE.get();
+    PEAK.set(before);
+    let refused = match read(text.as_bytes(), "hostile", Some(format)) {
+        Ok(_) => false,
+        Err(error) => ["300 MB", "220 MB"]
+            .iter()
+            .any(|size| error.to_string().contains(size)),
+    };
+    (PEAK.get() - before, refused)
+}
+
+/// So often `part` between a head and an end that the limit before the parser lets it through and not
+/// one eighth more; less if the text is as long as may be.
+fn fullest(head: &str, part: &str, end: &str, weight: usize, limit: usize) -> [String; 2] {
+    let most = (LARGEST - head.len() - end.len()) / part.len();
+    let times = (limit - (1 << 20)) / weight;
+    [times, times + times / 8].map(|times| format!("{head}{}{end}", part.repeat(times.min(most))))
+}
+
+#[test]
+fn what_the_estimates_let_through_takes_no_more_than_was_promised() {
+    const JSON: usize = 300 << 20;
+    const XML: usize = 220 << 20;
+    let results = "{\"results\": [0,";
+    let long = format!("\"{}\",", "x".repeat(400));
+    let short = format!("\"{}\",", "x".repeat(9));
+    let cases = [
+        ("hyperfine", results, "{\"a\":0},", "0]}", 640 + 96, JSON),
+        ("hyperfine", results, "[0],", "0]}", 160 + 96, JSON),
+        ("hyperfine", results, "0,", "0]}", 96, JSON),
+        ("hyperfine", results, &short, "0]}", 96, JSON),
+        ("hyperfine", results, &long, "0]}", 96, JSON),
+        ("junit", "<testsuite>", "<a/>", "</testsuite>", 72, XML),
+        (
+            "junit",
+            "<testsuite>",
+            "<testcase name=\"x\" time=\"1\"/>",
+            "</testsuite>",
+            72 + 2 * 48,
+            XML,
+        ),
+    ];
+    for (format, head, part, end, weight, limit) in cases {
+        let [through, beyond] = fullest(head, part, end, weight, limit);
+        let (bytes, refused) = peak(&through, format);
+        assert!(!refused, "{part:.20}: the limit is another one by now");
+        assert!(bytes <= MOST, "{part:.20}: {} MB", bytes >> 20);
+        // It is no limit of the text's length that keeps it down.
+        assert!(bytes > 16 << 20, "{part:.20}: {bytes}: it was not parsed");
+        if beyond.len() < LARGEST - part.len() {
+            let (bytes, refused) = peak(&beyond, format);
+            assert!(refused, "{part:.20} is not refused");
+            assert!(bytes <= 2 * LARGEST as isize, "{part:.20}: {bytes}");
+        }
+    }
+}
