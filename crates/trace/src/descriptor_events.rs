@@ -114,6 +114,18 @@ pub(crate) fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
                 names.refined(pid, fd, kind, time);
             }
         }
+        // Who bound it to any port asks which it is.
+        "getsockname" => {
+            if let Some(before) = socket(names, pid, fd)
+                && let SocketEnd::At(asked) = &before.end
+                && asked.ends_with(":0")
+                && let Some(address) = address(event.payload)
+            {
+                let end = SocketEnd::At(address);
+                let kind = DescriptorKind::Socket(Socket { end, ..before });
+                names.refined(pid, fd, kind, time);
+            }
+        }
         "setsockopt" => {
             let nodelay = [libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
             // The value isn't seen: who sets it again takes it back, as Go's `SetNoDelay(false)`
@@ -276,6 +288,40 @@ mod tests {
             payload,
             time: 0,
         }
+    }
+
+    #[test]
+    fn a_server_at_any_port_has_the_one_that_it_got() {
+        let mut names = Names::default();
+        let internet = |port: u16| {
+            let mut bytes = (libc::AF_INET as u16).to_ne_bytes().to_vec();
+            bytes.extend(port.to_be_bytes());
+            bytes.extend([127, 0, 0, 1]);
+            bytes
+        };
+        let inet = libc::AF_INET as u64;
+        apply(&mut names, &event_of("socket", [inet, 1, 0], 3, &[]));
+        apply(&mut names, &event_of("bind", [3, 0, 16], 0, &internet(0)));
+        apply(
+            &mut names,
+            &event_of("getsockname", [3, 0, 0], 0, &internet(4711)),
+        );
+        apply(&mut names, &event_of("accept", [3, 0, 0], 4, &[]));
+        // Of who connected it is no news.
+        apply(&mut names, &event_of("socket", [inet, 1, 0], 5, &[]));
+        apply(
+            &mut names,
+            &event_of("connect", [5, 0, 16], 0, &internet(80)),
+        );
+        apply(
+            &mut names,
+            &event_of("getsockname", [5, 0, 0], 0, &internet(5000)),
+        );
+        let name = |fd| names.kind(1, fd).map(|kind| kind.to_string());
+        assert_eq!(name(3).as_deref(), Some("socket at 127.0.0.1:4711"));
+        let accepted = "accepted socket from socket at 127.0.0.1:4711";
+        assert_eq!(name(4).as_deref(), Some(accepted));
+        assert_eq!(name(5).as_deref(), Some("socket to 127.0.0.1:80"));
     }
 
     #[test]
