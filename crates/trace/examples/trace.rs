@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use fathom_trace::detect::detect;
-use fathom_trace::{Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, trace};
+use fathom_trace::{StackPool, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, trace};
 
 struct Arguments {
     tier: Tier,
@@ -37,6 +37,7 @@ fn arguments() -> Result<Arguments, String> {
         options: TraceOptions {
             profile: Some(Duration::from_millis(4)),
             call_stacks: Some(Duration::from_micros(100)),
+            stacks: Some(StackPool::default()),
             ..TraceOptions::default()
         },
         command: TraceCommand::default(),
@@ -95,13 +96,14 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let trace = match trace(&args.command, args.tier, &args.options) {
+    let mut trace = match trace(&args.command, args.tier, &args.options) {
         Ok(trace) => trace,
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);
         }
     };
+    trace.stacks = args.options.stacks.and_then(|pool| pool.named(&trace));
     let text = match args.json {
         true => serde_json::to_string_pretty(&trace).unwrap_or_default(),
         false => account(&trace),

@@ -18,6 +18,8 @@ const MOST_ROWS: usize = 1_000;
 const MOST_OF_A_STEP: usize = 250;
 /// Different paths that are gathered, of a few thousand to some ten thousand samples: 3 MB.
 const MOST_GATHERED: usize = 20_000;
+/// So many samples of a call show what all of a process were for.
+const ENOUGH: u64 = 16;
 /// Folders that are left of a path at the last step but one.
 const FOLDERS_LEFT: usize = 2;
 
@@ -76,16 +78,24 @@ impl PathTotals {
         for row in exact {
             let sum = known.entry((row.pid, row.number)).or_default();
             sum.0 += row.calls;
-            sum.1 += row.total_ns;
+            sum.1 += row.total_ns.saturating_sub(row.ready_ns.unwrap_or(0));
         }
         let scaled = self.by_path.into_iter().filter_map(|(key, seen)| {
             let of_kind = (key.0, key.1);
             let (calls, ns) = known.get(&of_kind)?;
             let all = estimated[&of_kind];
-            let scaled = Seen {
-                calls: seen.calls * *calls as f64 / all.calls,
-                ns: seen.ns * *ns as f64 / all.ns,
-                ..seen
+            // Of a few it isn't known what all others were for.
+            let scaled = match all.samples >= ENOUGH {
+                true => Seen {
+                    calls: seen.calls * *calls as f64 / all.calls,
+                    ns: seen.ns * *ns as f64 / all.ns,
+                    ..seen
+                },
+                false => Seen {
+                    calls: seen.calls.min(*calls as f64),
+                    ns: seen.ns.min(*ns as f64),
+                    ..seen
+                },
             };
             Some((key, scaled))
         });
@@ -233,12 +243,12 @@ mod tests {
     fn a_single_path_has_all_calls_and_two_have_their_shares() {
         let (mut totals, stat, read) =
             (PathTotals::default(), number("statx"), number("readlinkat"));
-        for _ in 0..3 {
+        for _ in 0..16 {
             totals.add(1, stat, &"/etc/hosts".into(), 8_192, 1_000);
             totals.add(1, read, &"/a".into(), 8_192, 1_000);
         }
         // As much time in a quarter of the calls.
-        for _ in 0..3 {
+        for _ in 0..16 {
             totals.add(1, read, &"/b".into(), 8_192, 4_000);
         }
         let known = [
@@ -258,6 +268,21 @@ mod tests {
                 ("/b", 20, 150_000),
             ]
         );
+    }
+
+    #[test]
+    fn a_few_samples_do_not_speak_for_all_calls() {
+        let (mut totals, stat) = (PathTotals::default(), number("statx"));
+        totals.add(1, stat, &"/slow".into(), 8_192, 4_096);
+        totals.add(1, stat, &"/quick".into(), 8_192, 128);
+        let rows = totals.rows(&[exact(1, "statx", 50, 100_000)]);
+        let mut calls: Vec<_> = rows
+            .iter()
+            .map(|row| (row.path.as_str(), row.calls))
+            .collect();
+        calls.sort_unstable();
+        assert_eq!(calls, [("/quick", 50), ("/slow", 2)]);
+        assert!(rows.iter().all(|row| row.ns == 8_192));
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub(crate) mod record {
     pub(crate) const RIGHTS: i32 = 8;
     /// What a call was about: the path that it was asked for, or its descriptor. RESULT: the time of calls with a path that
     /// it stands for, ns, 0 if it was chosen only for its stack. ARG0: the call's first argument. ARG1: how
-    /// long it took, ns. ARG2: not 0 if a record of its stack has the same thread and time.
+    /// long it took without a lack of CPUs, ns. ARG2: not 0 if a record of its stack has the same thread and time.
     pub(crate) const OBJECT: i32 = 9;
     /// Where a thread was in the code, in a ring of its own. RESULT: the time on a CPU that it stands
     /// for, ns. ARG0: that off it. ARG1: the call's first argument, or the address that a fault is
@@ -212,8 +212,8 @@ pub(crate) mod stack {
 
     /// Where the copy of the stack begins.
     pub(crate) const BYTES: usize = record::HEAD + 8 * REGISTERS.len();
-    /// How much of the stack is copied.
-    pub(crate) const MOST: usize = 8192;
+    /// How much of the stack is copied at most: what is kept for each CPU has 32 KiB.
+    pub(crate) const MOST: usize = 30 << 10;
     /// Where not all of it is there, it is copied by pieces of this many bytes.
     pub(crate) const PIECE: usize = 512;
     pub(crate) const SIZE: usize = BYTES + MOST;

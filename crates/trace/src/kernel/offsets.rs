@@ -29,6 +29,8 @@ pub(crate) struct Offsets {
     pub mm_flags: i16,
     pub mm_arg_start: i16,
     pub mm_arg_end: i16,
+    /// Where the first thread's stack begins.
+    pub mm_start_stack: i16,
     /// What the kernel hands to a program on its stack: pairs of a type and a value, 8 bytes each.
     pub mm_auxiliary: i16,
     pub binprm_filename: i16,
@@ -111,6 +113,7 @@ impl Offsets {
             mm_flags: btf.member(mm, "flags")?.byte_offset(),
             mm_arg_start: btf.member(mm, "arg_start")?.byte_offset(),
             mm_arg_end: btf.member(mm, "arg_end")?.byte_offset(),
+            mm_start_stack: btf.member(mm, "start_stack")?.byte_offset(),
             mm_auxiliary: btf.member(mm, "saved_auxv")?.byte_offset(),
             binprm_filename: btf.member(binprm, "filename")?.byte_offset(),
             regs_arguments,

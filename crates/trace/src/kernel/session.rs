@@ -14,6 +14,7 @@ use super::programs::{self, Context, Maps, Sides, Sizes};
 use super::ring::Ring;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
+use crate::stacks::StackPool;
 
 /// Bytes of a ring that nothing is written to: whole pages everywhere.
 const UNUSED_RING: u32 = 64 << 10;
@@ -85,6 +86,7 @@ impl Session {
             sides,
             hold,
             stacks: distance,
+            stack_bytes: options.stacks.as_ref().map_or(0, StackPool::bytes_to_copy),
         };
         let code = programs::follow_me(&context).map_err(defect)?;
         let follow = Program::callable("fathom_follow", &code);

@@ -361,9 +361,9 @@ impl Run {
         }
         let Entered { nr, args, at, .. } = *call;
         let flags = calls::flags(nr);
-        // The memory of who was replaced is gone.
-        let replaced = flags & calls::REPLACES != 0 && result == 0;
-        let has_path = flags & (calls::PATH0 | calls::PATH1) != 0 && !replaced;
+        // Where another program was put in its place its memory is gone.
+        let stays = flags & calls::REPLACES == 0;
+        let has_path = stays && flags & (calls::PATH0 | calls::PATH1) != 0;
         let reported = is_reported(nr, &args, result);
         if !reported && !has_path {
             return;

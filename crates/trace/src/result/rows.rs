@@ -181,11 +181,12 @@ pub struct FileRow {
     pub size_bytes: Option<u64>,
 }
 
-/// What calls that take a path were asked for, whether they succeeded or not.
+/// What calls that take a path were asked for, whether they succeeded or not; all but `execve`, which
+/// [`crate::Process::execs`] has.
 ///
 /// Which paths the calls of a process had is known of some of them, chosen by their time (kernel tier)
-/// or of all that were seen (ptrace tier). The rows of one process and call add up to all of these
-/// calls: where they share a path its numbers are exact, else they are estimates.
+/// or of all that were seen (ptrace tier). Where that were enough the rows of one process and
+/// call add up to all of these calls: a path that they share has exact numbers, others are estimated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathRow {
     /// Process.
@@ -198,7 +199,8 @@ pub struct PathRow {
     pub path: String,
     /// Calls: estimated unless all calls of the process were for this path.
     pub calls: u64,
-    /// Time between entry and return, waiting included, likewise.
+    /// Time between entry and return, waiting included, but not for a CPU where that is known; likewise
+    /// estimated.
     pub ns: u64,
     /// Calls whose path was read.
     pub samples: u64,

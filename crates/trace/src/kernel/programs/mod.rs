@@ -170,6 +170,8 @@ pub(crate) struct Context<'a> {
     /// Of two stacks the distance in time at first, two to this power, ns; `None` for no stacks and no
     /// paths.
     pub stacks: Option<u32>,
+    /// Bytes that are copied of a stack of which it isn't known where it begins.
+    pub stack_bytes: u32,
 }
 
 /// Sides of a switch from one thread to another. The kernel does not show both of each: a test

@@ -44,6 +44,13 @@ const WAIT_WEIGHT: i16 = -304;
 const PATH_WEIGHT: i16 = -312;
 /// Whether the stack is kept.
 const KEPT: i16 = -320;
+/// How much of it is to be copied; before that a pointer of the kernel's.
+const SIZE: i16 = -328;
+
+/// No first thread's stack is longer than that, unless somebody raised the limit of 8 MiB.
+const LONGEST_STACK: i32 = 64 << 20;
+/// Of the stack of a first thread so much more is copied than what lies before its begin.
+const BEYOND: i32 = 64;
 
 /// The distances with which a trace begins, as they lie in the table of [`chosen`]: of stacks, two
 /// to this power, ns.
@@ -68,16 +75,21 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
         return;
     };
     let (out, pathless, turn) = (a.label(), a.label(), a.label());
+    // Where it worked the caller is gone with all that it was.
+    a.load(Width::Word, R4, R7, task::FLAGS);
+    a.jump_if_imm(Cond::AnySet, R4, REPLACES as i32, out);
     a.load(Width::Double, R9, R10, TOOK);
     split(a);
     a.mov_imm(R8, 0);
     advance(a, task::CALL_TIME, ON_CPU);
     advance(a, task::WAIT_TIME, OFF_CPU);
     a.store_imm(Width::Double, R10, WITH_PATH, 0);
-    a.load(Width::Word, R4, R7, task::FLAGS);
     a.mov(R1, R4).alu_imm(Alu::And, R1, (PATH0 | PATH1) as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, pathless);
-    a.store(Width::Double, R10, WITH_PATH, R9);
+    a.load(Width::Double, R1, R10, ON_CPU);
+    a.load(Width::Double, R2, R10, OFF_CPU);
+    a.alu(Alu::Add, R1, R2);
+    a.store(Width::Double, R10, WITH_PATH, R1);
     advance(a, task::PATH_TIME, WITH_PATH);
     a.bind(pathless);
     a.jump_if_imm(Cond::AnySet, R4, FIRST as i32, turn);
@@ -86,16 +98,7 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     a.jump_if_imm(Cond::Equal, R8, 0, out);
 
     a.bind(turn);
-    let (kept, no_stack, no_path) = (a.label(), a.label(), a.label());
-    let stays = a.label();
-    a.jump_if_imm(Cond::AnySet, R4, REPLACES as i32, stays);
-    a.jump(kept);
-    // The new program has no call that it would return from, and no path of it.
-    a.bind(stays);
-    a.load(Width::Double, R6, R10, ARGUMENTS);
-    a.load(Width::Double, R1, R6, 8); // result
-    a.jump_if_imm(Cond::Equal, R1, 0, out);
-    a.bind(kept);
+    let (no_stack, no_path) = (a.label(), a.label());
     pace::begin(a);
     weigh(c, a, chosen::CALL, task::CALL_TIME, (ON_CPU, WEIGHT));
     weigh(c, a, chosen::WAIT, task::WAIT_TIME, (OFF_CPU, WAIT_WEIGHT));
@@ -287,7 +290,7 @@ fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     for (slot, at) in [
         (SINCE, record::TIME),
         (PATH_WEIGHT, record::RESULT),
-        (TOOK, record::ARG1),
+        (WITH_PATH, record::ARG1),
         (KEPT, record::ARG2),
     ] {
         a.load(Width::Double, R1, R10, slot);
@@ -326,7 +329,7 @@ fn send_stack(
     none: Label,
     number: impl FnOnce(&mut Asm),
 ) {
-    let (whole, copied, sent) = (a.label(), a.label(), a.label());
+    let (whole, sent) = (a.label(), a.label());
     a.store_imm(Width::Word, R10, KEY_SLOT, 0);
     lookup_slot(a, &c.maps.stack_scratch, KEY_SLOT);
     a.jump_if_imm(Cond::Equal, R0, 0, none);
@@ -357,31 +360,55 @@ fn send_stack(
         stack::REGISTERS[stack::POINTER],
     );
     a.mov(R8, R0);
+    load_size(c, a);
     let to = |a: &mut Asm, at: usize| {
         a.mov(R1, R8)
             .alu_imm(Alu::Add, R1, (stack::BYTES + at) as i32);
     };
     to(a, 0);
-    a.mov_imm(R2, stack::MOST as i32).mov(R3, R6);
-    a.call(Helper::ProbeReadUser);
+    a.mov(R2, R9).mov(R3, R6).call(Helper::ProbeReadUser);
     a.jump_if_imm(Cond::Equal, R0, 0, whole);
-    a.mov_imm(R9, stack::BYTES as i32);
-    for at in (0..stack::MOST - stack::PIECE).step_by(stack::PIECE) {
+    a.store(Width::Double, R10, SIZE, R9);
+    a.mov_imm(R9, 0);
+    for at in (0..stack::MOST).step_by(stack::PIECE) {
+        a.load(Width::Double, R1, R10, SIZE);
+        a.jump_if_imm(Cond::Less, R1, (at + stack::PIECE) as i32, whole);
         to(a, at);
         a.mov_imm(R2, stack::PIECE as i32);
         a.mov(R3, R6).alu_imm(Alu::Add, R3, at as i32);
         a.call(Helper::ProbeReadUser);
-        a.jump_if_imm(Cond::NotEqual, R0, 0, copied);
-        a.alu_imm(Alu::Add, R9, stack::PIECE as i32);
+        a.jump_if_imm(Cond::NotEqual, R0, 0, whole);
+        a.mov_imm(R9, (at + stack::PIECE) as i32);
     }
-    a.jump(copied);
     a.bind(whole);
-    a.mov_imm(R9, stack::SIZE as i32);
-    a.bind(copied);
+    a.alu_imm(Alu::Add, R9, stack::BYTES as i32);
     a.load_map(R1, c.maps.stack_ring.fd());
     a.mov(R2, R8).mov(R3, R9).mov_imm(R4, super::NO_WAKEUP);
     a.call(Helper::RingOutput);
     a.jump_if_imm(Cond::Equal, R0, 0, sent);
     count_lost(c, a, lost::STACKS);
     a.bind(sent);
+}
+
+/// `R9 = ` how much is to be copied of the stack whose pointer is in `R6`: of a first thread's all
+/// that its functions have there, without the environment behind that.
+fn load_size(c: &Context<'_>, a: &mut Asm) {
+    let (unknown, fits) = (a.label(), a.label());
+    let o = c.offsets;
+    a.mov_imm(R9, c.stack_bytes.min(stack::MOST as u32) as i32);
+    a.call(Helper::CurrentTask);
+    for member in [o.task_mm, o.mm_start_stack] {
+        a.mov(R3, R0).alu_imm(Alu::Add, R3, i32::from(member));
+        a.mov(R1, R10).alu_imm(Alu::Add, R1, i32::from(SIZE));
+        a.mov_imm(R2, 8).call(Helper::ProbeReadKernel);
+        a.jump_if_imm(Cond::NotEqual, R0, 0, unknown);
+        a.load(Width::Double, R0, R10, SIZE);
+    }
+    a.alu(Alu::Sub, R0, R6);
+    a.jump_if_imm(Cond::GreaterEqual, R0, LONGEST_STACK, unknown);
+    a.mov(R9, R0).alu_imm(Alu::Add, R9, BEYOND);
+    a.jump_if_imm(Cond::Less, R9, stack::MOST as i32, fits);
+    a.mov_imm(R9, stack::MOST as i32);
+    a.bind(fits);
+    a.bind(unknown);
 }
