@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::layout::{cause, task};
+use super::layout::{cause, pace, task};
 use super::observe::{Gathering, READING, alive, losses};
 use super::programs::Sides;
 use super::session::Session;
@@ -60,7 +60,9 @@ pub(crate) fn attach(
     gathering.drain(&mut session);
     let fault_overhead = session.faults.take();
     let losses = losses(&session)?;
+    let held_back_ns = session.maps.counter(pace::HELD)?;
     let mut trace = Trace {
+        held_back_ns,
         started_clock_ns: start,
         duration_ns: end - start,
         fault_overhead: fault_overhead.and_then(|faults| faults.overhead(None)),

@@ -146,9 +146,10 @@ pub(crate) mod record {
     pub(crate) const ENTERED: i32 = 7;
     /// The program that was put in place gave rights: nothing of it is recorded.
     pub(crate) const RIGHTS: i32 = 8;
-    /// What a call was about: the path that it was asked for, or its descriptor. RESULT: the time of calls with a path that
-    /// it stands for, ns, 0 if it was chosen only for its stack. ARG0: the call's first argument. ARG1: how
-    /// long it took without a lack of CPUs, ns. ARG2: not 0 if a record of its stack has the same thread and time.
+    /// What a call was about: the path that it was asked for, or its descriptor. RESULT: the time
+    /// of calls with a path that it stands for, ns, 0 if it was chosen only for its stack. ARG0:
+    /// the call's first argument. ARG1: how long it took without a lack of CPUs, ns. ARG2: not 0 if
+    /// a record of its stack has the same thread and time.
     pub(crate) const OBJECT: i32 = 9;
     /// Where a thread was in the code, in a ring of its own. RESULT: the time on a CPU that it stands
     /// for, ns. ARG0: that off it. ARG1: the call's first argument, or the address that a fault is

@@ -130,8 +130,8 @@ pub struct Trace {
     /// this trace are less that. 0 in all other traces.
     #[serde(default)]
     pub held_ns: u64,
-    /// CPU time that its threads were held back for, so that what they did could be read (kernel
-    /// tier): waits for a CPU in this trace, and part of [`Trace::accounts`].
+    /// CPU time that its threads were held back for, so that what they did could be read, and where
+    /// they were in the code be kept (kernel tier): waits for a CPU in this trace, and part of [`Trace::accounts`].
     #[serde(default)]
     pub held_back_ns: u64,
     /// How the command ended.
