@@ -65,6 +65,8 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     trace.files = other.files;
     trace.uses = other.uses;
     trace.failed_lookups = other.failed_lookups;
+    // Of these only the times among each other count: they hold the stops.
+    trace.paths = other.paths;
     let own = std::mem::take(&mut trace.descriptors);
     trace.descriptors = other.descriptors;
     for row in own {
@@ -181,6 +183,7 @@ fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
         .failed_lookups
         .iter_mut()
         .for_each(|row| set(&mut row.pid));
+    trace.paths.iter_mut().for_each(|row| set(&mut row.pid));
     trace
         .descriptors
         .iter_mut()
@@ -227,7 +230,7 @@ fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_trace::{FileRow, StopReading, Thread, Tier};
+    use fathom_trace::{FileRow, PathRow, StopReading, Thread, Tier};
 
     fn trace(tier: Tier, pid: u32) -> Trace {
         let process = Process {
@@ -287,6 +290,20 @@ mod tests {
         add_calls(&mut samples, stops);
         // After the last reading no more is known than that it came after it.
         assert_eq!(samples.files, files(10, &[1, 2, 52, 102, 102]));
+    }
+
+    #[test]
+    fn paths_of_the_second_run_are_those_of_the_first_ones_processes() {
+        let (mut samples, mut stops) = (trace(Tier::Perf, 10), trace(Tier::Ptrace, 20));
+        let path = |pid| PathRow {
+            pid,
+            path: "/etc/hosts".into(),
+            calls: 7,
+            ..PathRow::default()
+        };
+        stops.paths.push(path(20));
+        add_calls(&mut samples, stops);
+        assert_eq!(samples.paths, [path(10)]);
     }
 
     #[test]
