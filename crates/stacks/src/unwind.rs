@@ -171,6 +171,11 @@ impl Unwinder {
             Ok(caller) if rule.is_signal || caller.stack() > registers.stack() => {
                 Ok((caller, !rule.is_signal))
             }
+            // Who was called last may have its return address in a register, and nothing on the
+            // stack: `vfork`, and on some machines all that call nobody.
+            Ok(caller) if !place.returns && caller.stack() == registers.stack() => {
+                Ok((caller, true))
+            }
             Ok(_) | Err(Stop::Unknown) => Err(Reach::Broken),
             Err(Stop::NotCopied) => Err(stack.reach_without(registers)),
         }

@@ -5,13 +5,17 @@ mod common;
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use common::{available, helper, run, sum};
-use fathom_trace::{Activity, StackPool, StackRow, Tier, Trace, TraceOptions, trace};
+use common::{available, helper, quiet, run, sum};
+use fathom_trace::{Activity, StackPool, StackRow, Tier, Trace, TraceCommand, TraceOptions, trace};
 
 /// Calls of the helper that asks for one file.
 const ASKED: u64 = 20_000;
 
 fn traced(name: &str) -> Trace {
+    traced_command(helper(name))
+}
+
+fn traced_command(command: TraceCommand) -> Trace {
     let pool = StackPool::default();
     let options = TraceOptions {
         // Samples of own code come with what is mapped.
@@ -20,7 +24,7 @@ fn traced(name: &str) -> Trace {
         call_stacks: Some(Duration::from_micros(50)),
         ..TraceOptions::default()
     };
-    let trace = trace(&helper(name), Tier::Kernel, &options).expect("the command is traced");
+    let trace = trace(&command, Tier::Kernel, &options).expect("the command is traced");
     Trace {
         stacks: pool.named(&trace),
         ..trace
@@ -122,6 +126,25 @@ fn page_faults_have_the_function_that_touched_the_memory() {
         (all as f64 / took as f64 - 1.0).abs() < 0.1,
         "{all} of {took}"
     );
+}
+
+#[test]
+fn who_calls_vfork_is_known_though_nothing_of_the_call_is_on_the_stack() {
+    let available = available(Tier::Kernel);
+    let t = available
+        .then(|| traced_command(quiet(&["sh", "-c", "for i in 1 2 3; do /bin/true; done"])));
+    let Some(stacks) = t.and_then(|t| t.stacks) else {
+        return;
+    };
+    // Some shells fork.
+    let made = stacks
+        .rows
+        .iter()
+        .filter(|row| row.call.as_deref() == Some("vfork"));
+    for row in made {
+        let frames = row.node.map_or(0, |node| stacks.tree.path(node).count());
+        assert!(frames > 1, "{row:?}");
+    }
 }
 
 #[test]
