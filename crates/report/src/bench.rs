@@ -1,8 +1,13 @@
-//! The page of `fathom bench`. What it prints is in [`crate::terminal`], what it exports in
-//! [`crate::export`].
+//! `fathom bench`: what it prints at the end, its page, and its exports for other programs and for
+//! documents.
 
+mod export;
 mod html;
 mod pictures;
 mod tables;
+mod terminal;
 
+pub(crate) use export::code;
+pub use export::{asciidoc, csv, hyperfine_json, markdown, orgmode};
 pub use html::bench_html;
+pub use terminal::{Longer, SortOrder, Style, TerminalOptions, terminal, terminal_with};

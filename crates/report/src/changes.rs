@@ -1,7 +1,5 @@
 //! Where series changed their level: in 80 columns, and as JSON.
 
-use std::io::{self, Write};
-
 use fathom_model::quantity::counted;
 use fathom_model::{
     ChangeDirection, ChangeKind, ChangePoint, ChangesRecord, EarlyWarning, SeriesChanges,
@@ -215,14 +213,4 @@ fn levels(series: &SeriesChanges, point: &ChangePoint) -> String {
         Scale::beside(point.before, value, &unit).with_unit(value, value, value, more)
     });
     written.join(" -> ")
-}
-
-/// Writes the record as indented JSON with a line end, in the form of
-/// `docs/json-schema/changes.schema.json`.
-///
-/// # Errors
-/// When `out` can't be written.
-pub fn changes_json(record: &ChangesRecord, mut out: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut out, record)?;
-    out.write_all(b"\n")
 }

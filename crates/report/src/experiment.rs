@@ -3,7 +3,6 @@
 mod drawing;
 mod figures;
 mod html;
-mod json;
 mod markdown;
 mod medians;
 mod pictures;
@@ -18,7 +17,6 @@ pub use figures::{
     experiment_figures, with_figures,
 };
 pub use html::experiment_html;
-pub use json::{catalogue_json, experiment_json, plan_json};
 pub use markdown::experiment_markdown;
 pub use medians::{RunMedian, run_medians_terminal};
 pub use plan::plan_terminal;

@@ -109,13 +109,17 @@ pub(crate) fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Screen;
 
     #[test]
     fn names_that_would_be_cut_alike_stand_whole_above_their_figures() {
         let name = |n: &str| format!("BenchmarkSorting[n={n} threads=2 keys=text]");
         let names = [name("100"), name("10k"), "other".to_owned()];
         let figures = Column::figures("median", vec!["1.00 ms".to_owned(); 3]);
-        let mut page = Page::new(40, false, true);
+        let mut page = Page::new(&Screen {
+            width: 40,
+            ..Screen::default()
+        });
         rows_of(&mut page, "benchmark", &names, &[figures], &|_, _| {
             Tone::Plain
         });
@@ -132,7 +136,7 @@ mod tests {
             names in proptest::collection::vec("[ab]{3,40}[xy]{1,3}[ab]{3,40}", 2..12),
             width in 12usize..120,
         ) {
-            let page = Page::new(width.max(40), false, true);
+            let page = Page::new(&Screen { width: width.max(40), ..Screen::default() });
             let distinct: HashSet<&String> = names.iter().collect();
             let shown: HashSet<String> = fitted(&page, &names, width).into_iter().collect();
             assert_eq!(shown.len(), distinct.len());
@@ -141,7 +145,7 @@ mod tests {
         #[test]
         fn names_that_differ_in_their_middle_stay_distinct(middle in 0u32..9, width in 12usize..60) {
             let name = |n: u32| format!("a_benchmark_of_a_group_with_a_long_name[{n}]_by_instructions_of_it");
-            let page = Page::new(width.max(40), false, true);
+            let page = Page::new(&Screen { width: width.max(40), ..Screen::default() });
             let shown = fitted(&page, &[name(middle), name(middle + 1)], width);
             assert_ne!(shown[0], shown[1]);
         }

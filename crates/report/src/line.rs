@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
+use crate::Screen;
 use crate::text::{columns, escape, escape_to_ascii, prefix, shorten_with, wrap};
 
 /// What a piece of text means; how it looks follows from that.
@@ -122,12 +123,12 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn new(width: usize, color: bool, unicode: bool) -> Page {
+    pub(crate) fn new(screen: &Screen) -> Page {
         Page {
             text: String::new(),
-            width: width.max(NARROWEST),
-            color,
-            unicode,
+            width: screen.width.max(NARROWEST),
+            color: screen.color,
+            unicode: screen.unicode,
         }
     }
 
@@ -294,7 +295,10 @@ mod tests {
 
     #[test]
     fn a_wide_line_goes_on_in_the_next_and_keeps_its_figures() {
-        let mut page = Page::new(32, false, true);
+        let mut page = Page::new(&Screen {
+            width: 32,
+            ..Screen::default()
+        });
         let line = Line::new()
             .add(Tone::Strong, "a benchmark")
             .pad_to(20)
@@ -317,7 +321,10 @@ mod tests {
                 .iter()
                 .map(|power| format!("{:.3}", 10f64.powf(*power)))
                 .collect();
-            let mut page = Page::new(width, false, true);
+            let mut page = Page::new(&Screen {
+                width,
+                ..Screen::default()
+            });
             let line = figures.iter().enumerate().fold(Line::new(), |line, (at, figure)| {
                 line.pad_to(at * 14).add(Tone::Plain, figure.as_str()).add(Tone::Quiet, " ")
             });

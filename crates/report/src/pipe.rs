@@ -3,12 +3,10 @@
 mod answer;
 mod chart;
 mod html;
-mod json;
 mod svg;
 mod tables;
 mod terminal;
 mod view;
 
 pub use html::pipe_html;
-pub use json::pipe_json;
-pub use terminal::{PipeOptions, pipe_terminal};
+pub use terminal::pipe_terminal;

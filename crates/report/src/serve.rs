@@ -6,7 +6,6 @@ mod cold;
 mod compared;
 mod histogram;
 mod html;
-mod json;
 mod loads;
 mod pictures;
 mod tables;
@@ -16,6 +15,5 @@ mod words;
 
 pub(crate) use html::parts;
 pub use html::serve_html;
-pub use json::serve_json;
-pub use terminal::{ServeOptions, serve_terminal};
+pub use terminal::serve_terminal;
 pub use words::{ServeProgress, serve_progress};

@@ -4,7 +4,6 @@ mod answer;
 mod cold;
 mod cores;
 mod html;
-mod json;
 mod phases;
 mod pictures;
 mod programs;
@@ -18,8 +17,7 @@ mod words;
 use fathom_model::StartupRecord;
 
 pub use html::startup_html;
-pub use json::startup_json;
-pub use terminal::{StartupOptions, startup_terminal};
+pub use terminal::startup_terminal;
 
 /// What the machine did to the runs, for each program that it did something to: a label and a
 /// sentence.

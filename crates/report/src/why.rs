@@ -6,7 +6,6 @@ pub(crate) mod columns;
 mod difference;
 mod findings;
 pub(crate) mod html;
-mod json;
 mod lanes;
 mod markdown;
 mod own_code;
@@ -23,11 +22,8 @@ mod terminal;
 mod verdict;
 mod words;
 
-pub use difference::{
-    DifferenceOptions, difference_json, difference_parts, difference_terminal, difference_whole,
-};
+pub use difference::{difference_parts, difference_terminal, difference_whole};
 pub use html::explain_html;
-pub use json::explain_json;
 pub use markdown::explain_markdown;
 pub(crate) use quote::{share_text, time};
 pub(crate) use server::of_server;

@@ -6,7 +6,7 @@ use fathom_model::{
     ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, ChangesRecord, EarlyWarning,
     Estimate, SCHEMA_VERSION, SeriesChanges,
 };
-use fathom_report::{ChangesOptions, changes_json, changes_terminal, columns};
+use fathom_report::{ChangesOptions, changes_terminal, columns, json};
 use schemas::assert_fits;
 
 /// A text from outside that tries everything.
@@ -160,8 +160,7 @@ fn many_series_with_long_labels_fit_a_screen() {
 
 #[test]
 fn the_json_fits_its_schema_and_is_read_back() {
-    let mut json = Vec::new();
-    changes_json(&record(), &mut json).expect("a vector can be written");
+    let json = json(&record()).into_bytes();
     assert_fits(
         "changes",
         [serde_json::from_slice(&json).expect("it is JSON")],

@@ -4,8 +4,8 @@ mod support;
 
 use fathom_model::{BenchRecord, Estimate, Metric, Verdict};
 use fathom_report::{
-    SortOrder, Style, TerminalOptions, TimeUnit, asciidoc, columns, csv, hyperfine_json, markdown,
-    orgmode, terminal,
+    Screen, SortOrder, Style, TerminalOptions, TimeUnit, asciidoc, columns, csv, hyperfine_json,
+    markdown, orgmode, terminal,
 };
 use support::program::Program;
 use support::{outcome, outcome_of, session};
@@ -21,13 +21,22 @@ fn render(record: &BenchRecord) -> String {
         for sort in [SortOrder::Command, SortOrder::Median] {
             for time_unit in [None, Some(TimeUnit::Microsecond), Some(TimeUnit::Minute)] {
                 let options = TerminalOptions {
-                    width,
+                    screen: Screen {
+                        width,
+                        ..Screen::default()
+                    },
                     sort,
                     time_unit,
                     ..TerminalOptions::default()
                 };
                 for verbose in [false, true] {
-                    let options = TerminalOptions { verbose, ..options };
+                    let options = TerminalOptions {
+                        screen: Screen {
+                            verbose,
+                            ..options.screen
+                        },
+                        ..options
+                    };
                     let text = terminal(record, &options);
                     assert!(
                         text.lines().all(|line| columns(line) <= width.max(32)),
@@ -133,7 +142,10 @@ fn a_metric_that_fewer_runs_have() {
         Metric::Undisturbed
     );
     let options = TerminalOptions {
-        verbose: true,
+        screen: Screen {
+            verbose: true,
+            ..Screen::default()
+        },
         ..TerminalOptions::default()
     };
     let text = terminal(&record, &options);

@@ -10,8 +10,7 @@ use fathom_model::{
     TimeCategory, TimedRuns, WallDifference,
 };
 use fathom_report::{
-    DifferenceOptions, columns, difference_json, difference_parts, difference_terminal,
-    difference_whole,
+    Screen, columns, difference_parts, difference_terminal, difference_whole, json,
 };
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
@@ -176,7 +175,7 @@ fn same() -> DifferenceRecord {
 }
 
 fn print(record: &DifferenceRecord) -> String {
-    difference_terminal(record, &DifferenceOptions::default())
+    difference_terminal(record, &Screen::default())
 }
 
 #[test]
@@ -204,9 +203,9 @@ fn the_per_cent_and_the_interval_have_the_same_base() {
 
 #[test]
 fn everything_that_is_known() {
-    let verbose = DifferenceOptions {
+    let verbose = Screen {
         verbose: true,
-        ..DifferenceOptions::default()
+        ..Screen::default()
     };
     insta::assert_snapshot!(difference_terminal(&record(), &verbose));
 }
@@ -273,9 +272,9 @@ fn hostile() -> DifferenceRecord {
 fn it_fits_a_screen_and_no_text_acts_on_the_terminal() {
     for record in [record(), same(), hostile()] {
         for width in [32, 60, 80, 200] {
-            let options = DifferenceOptions {
+            let options = Screen {
                 width,
-                ..DifferenceOptions::default()
+                ..Screen::default()
             };
             let text = difference_terminal(&record, &options);
             assert!(text.lines().all(|line| columns(line) <= width), "{text}");
@@ -289,8 +288,7 @@ fn it_fits_a_screen_and_no_text_acts_on_the_terminal() {
 }
 
 fn written(record: &DifferenceRecord) -> Value {
-    let mut out = Vec::new();
-    difference_json(record, &mut out).expect("a vector takes everything");
+    let out = json(record).into_bytes();
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
 

@@ -8,8 +8,7 @@ use fathom_model::{
     Waiver,
 };
 use fathom_report::{
-    GateOptions, columns, gate_github, gate_gitlab, gate_json, gate_junit, gate_markdown,
-    gate_terminal,
+    Screen, columns, gate_github, gate_gitlab, gate_junit, gate_markdown, gate_terminal, json,
 };
 use schemas::assert_fits;
 
@@ -193,19 +192,12 @@ fn hostile() -> GateRecord {
     record
 }
 
-const OPTIONS: GateOptions = GateOptions {
-    width: 80,
-    color: false,
-    unicode: true,
-    verbose: false,
-};
-
 #[test]
 fn one_screen_has_the_answer() {
-    let text = gate_terminal(&record(), &OPTIONS);
+    let text = gate_terminal(&record(), &Screen::default());
     assert!(text.lines().count() <= 24, "{text}");
     insta::assert_snapshot!(text);
-    insta::assert_snapshot!(gate_terminal(&best_of(), &OPTIONS));
+    insta::assert_snapshot!(gate_terminal(&best_of(), &Screen::default()));
 }
 
 #[test]
@@ -247,10 +239,10 @@ fn nothing_from_outside_acts_anywhere() {
     let record = hostile();
     for width in [32, 80, 120] {
         for verbose in [false, true] {
-            let options = GateOptions {
+            let options = Screen {
                 width,
                 verbose,
-                ..OPTIONS
+                ..Screen::default()
             };
             let text = gate_terminal(&record, &options);
             assert!(!text.contains('\u{1b}'), "{text}");
@@ -299,7 +291,7 @@ fn the_json_fits_its_schema_and_is_read_back() {
     passed.benchmarks[0].floor_source = Some(FloorSource::History { gates: 23 });
     passed.benchmarks[0].higher_is_better = true;
     (passed.benchmarks[1].base, passed.benchmarks[1].head) = (None, None);
-    let shown = gate_terminal(&passed, &OPTIONS).replace('\n', " ");
+    let shown = gate_terminal(&passed, &Screen::default()).replace('\n', " ");
     assert!(
         shown.contains("noise floor: 23 earlier gates for 1, base against base for 5."),
         "{shown}"
@@ -316,8 +308,7 @@ fn the_json_fits_its_schema_and_is_read_back() {
         ..record()
     };
     let values = [record(), best_of(), stored, passed, unknown].map(|record| {
-        let mut json = Vec::new();
-        gate_json(&record, &mut json).expect("a vector can be written");
+        let json = json(&record).into_bytes();
         let again: GateRecord = serde_json::from_slice(&json).expect("it is read back");
         assert_eq!(again, record);
         serde_json::from_slice(&json).expect("it is JSON")
@@ -338,11 +329,9 @@ fn values_have_the_unit_of_their_series_and_a_unit_is_only_text() {
     let terminal = |gate: &GateRecord| {
         gate_terminal(
             gate,
-            &GateOptions {
-                width: 80,
-                color: false,
-                unicode: true,
+            &Screen {
                 verbose: true,
+                ..Screen::default()
             },
         )
     };

@@ -6,7 +6,7 @@ use fathom_model::{
     CompareRecord, CompareSide, Drift, DriftSource, Estimate, HistoryEnvironment, HistoryPoint,
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue, Verdict,
 };
-use fathom_report::{HistoryOptions, compare_terminal, history_csv, history_list, history_series};
+use fathom_report::{Screen, compare_terminal, history_csv, history_list, history_series};
 use schemas::assert_fits;
 use serde_json::Value;
 
@@ -158,11 +158,11 @@ fn nothing_from_outside_acts_on_the_terminal_and_no_line_is_too_wide() {
     let (history, compare) = (history(), compare());
     for width in [32, 80, 120] {
         for unicode in [true, false] {
-            let options = HistoryOptions {
+            let options = Screen {
                 width,
                 unicode,
                 verbose: true,
-                ..HistoryOptions::default()
+                ..Screen::default()
             };
             let series = &history.series[0];
             let texts = [
@@ -187,7 +187,7 @@ fn nothing_from_outside_acts_on_the_terminal_and_no_line_is_too_wide() {
 
 #[test]
 fn a_metric_of_unknown_direction_is_more_or_less_and_not_slower() {
-    let options = HistoryOptions::default();
+    let options = Screen::default();
     let mut record = compare();
     let known = compare_terminal(&record, &options);
     assert!(known.contains("1 slower, 1 faster, 2 same"), "{known}");
@@ -201,7 +201,7 @@ fn a_metric_of_unknown_direction_is_more_or_less_and_not_slower() {
 
 #[test]
 fn a_comparison_says_why_a_change_is_not_what_the_values_make_and_why_it_is_undecided() {
-    let options = HistoryOptions::default();
+    let options = Screen::default();
     let said = |record: &CompareRecord| compare_terminal(record, &options).replace('\n', " ");
     let (ratio, claim) = (
         "the median ratio over all pairs of runs",

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fathom_exchange::{Imported, read};
 use fathom_model::{ImportedEnvironment, ImportedRecord, ImportedRevision, SCHEMA_VERSION};
-use fathom_report::{ImportOptions, columns, import_json, import_terminal};
+use fathom_report::{ImportOptions, Screen, columns, import_terminal, json};
 use schemas::assert_fits;
 use serde_json::Value;
 
@@ -33,10 +33,7 @@ fn record(imported: Imported) -> ImportedRecord {
 
 fn options() -> ImportOptions {
     ImportOptions {
-        width: 80,
-        color: false,
-        unicode: true,
-        verbose: false,
+        screen: Screen::default(),
         saved: false,
         of_no_format: 0,
     }
@@ -82,7 +79,10 @@ fn names_of_others_reach_no_terminal_as_they_are() {
     record.left_out = sample("go-test-bench.txt").left_out;
     record.left_out[0].what.clone_from(&evil);
     let verbose = ImportOptions {
-        verbose: true,
+        screen: Screen {
+            verbose: true,
+            ..Screen::default()
+        },
         ..options()
     };
     let text = import_terminal(&[record], &verbose);
@@ -119,8 +119,7 @@ fn every_record_fits_the_schema() {
         "iai.txt",
     ];
     records.extend(files.map(sample));
-    let mut out = Vec::new();
-    import_json(&records, &mut out).expect("a vector takes everything");
+    let out = json(&records).into_bytes();
     let values: Vec<Value> = serde_json::from_slice(&out).expect("what was written is JSON");
     assert_fits("imported", values);
     let again: Vec<ImportedRecord> = serde_json::from_slice(&out).expect("it is read again");

@@ -8,14 +8,13 @@ use fathom_model::{
     Exit, InputFrom, OutputTo, PipeBytesFrom, PipeModel, PipeNote, PipeRecord, PipeState,
     StopReason,
 };
-use fathom_report::{PipeOptions, columns, pipe_html, pipe_json, pipe_terminal};
+use fathom_report::{Screen, columns, json, pipe_html, pipe_terminal};
 use piped::{EVIL, delayed, record, spoil};
 use schemas::assert_fits;
 use serde_json::Value;
 
 fn written(record: &PipeRecord) -> Value {
-    let mut out = Vec::new();
-    pipe_json(record, &mut out).expect("a vector takes everything");
+    let out = json(record).into_bytes();
     assert_eq!(out.last(), Some(&b'\n'));
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
@@ -102,13 +101,13 @@ fn no_line_is_wider_than_the_terminal_whatever_the_stages_are_called() {
             spoil(&mut record);
             record.notes = notes_of(EVIL);
             for unicode in [true, false] {
-                let options = PipeOptions {
+                let options = Screen {
                     width,
                     color: false,
                     unicode,
                     verbose: false,
                 };
-                let all = PipeOptions {
+                let all = Screen {
                     verbose: true,
                     ..options
                 };
@@ -125,7 +124,7 @@ fn no_line_is_wider_than_the_terminal_whatever_the_stages_are_called() {
 
 #[test]
 fn the_chart_marks_the_waits() {
-    let text = pipe_terminal(&record(), &PipeOptions::default());
+    let text = pipe_terminal(&record(), &Screen::default());
     let lane = |number: &str| {
         let line = text
             .lines()
@@ -147,7 +146,7 @@ fn where_observing_slowed_the_pipeline_shares_stand_for_times() {
     let explaining = record.explaining.as_mut().expect("observed");
     (explaining.slowdown, explaining.times_are_quoted) = (1.4, false);
     assert!(joined(&record, true).contains("1.40x the timed rounds: over 1.1x"));
-    let text = pipe_terminal(&record, &PipeOptions::default());
+    let text = pipe_terminal(&record, &Screen::default());
     let rows: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("2 gzip"))
@@ -157,9 +156,9 @@ fn where_observing_slowed_the_pipeline_shares_stand_for_times() {
 
 /// The text without its line ends.
 fn joined(record: &PipeRecord, verbose: bool) -> String {
-    let options = PipeOptions {
+    let options = Screen {
         verbose,
-        ..PipeOptions::default()
+        ..Screen::default()
     };
     let text = pipe_terminal(record, &options);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -245,7 +244,7 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
 fn three_stages_with_much_to_say_fit_a_screen() {
     let mut record = record();
     record.notes = notes();
-    let text = pipe_terminal(&record, &PipeOptions::default());
+    let text = pipe_terminal(&record, &Screen::default());
     assert!(text.lines().count() <= 24, "{text}");
     // What is wrong comes before what is to be changed; the others are counted.
     let failures = text.find("failures is about").expect("it is said");
@@ -256,7 +255,7 @@ fn three_stages_with_much_to_say_fit_a_screen() {
     for note in &mut record.notes {
         note.message = format!("{} {}", note.message, "more ".repeat(40));
     }
-    let text = pipe_terminal(&record, &PipeOptions::default());
+    let text = pipe_terminal(&record, &Screen::default());
     assert!(text.lines().count() <= 24, "{text}");
     assert!(text.contains("failures is about"), "{text}");
     assert!(!text.contains("misleading_wall_time is"), "{text}");
@@ -274,7 +273,7 @@ fn three_stages_with_much_to_say_fit_a_screen() {
 fn who_asked_for_a_late_start_sees_it_first() {
     let mut record = delayed();
     record.notes = notes();
-    let text = pipe_terminal(&record, &PipeOptions::default());
+    let text = pipe_terminal(&record, &Screen::default());
     assert!(text.contains("With 2 gzip 200 ms late"), "{text}");
     assert!(!text.contains("Who did what when"), "{text}");
 }

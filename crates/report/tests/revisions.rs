@@ -8,9 +8,7 @@ use fathom_model::{
     Metric, SCHEMA_VERSION, TestedRevision, TestedState, Verdict, Version, VersionState,
     VersionStep, VersionsRecord,
 };
-use fathom_report::{
-    RevisionOptions, bisect_json, bisect_terminal, columns, versions_json, versions_terminal,
-};
+use fathom_report::{Screen, bisect_terminal, columns, json, versions_terminal};
 use schemas::assert_fits;
 use serde_json::Value;
 use support::program::Program;
@@ -245,13 +243,13 @@ fn same() -> BisectRecord {
 }
 
 fn print(record: &VersionsRecord) -> String {
-    versions_terminal(record, &RevisionOptions::default())
+    versions_terminal(record, &Screen::default())
 }
 
-fn verbose() -> RevisionOptions {
-    RevisionOptions {
+fn verbose() -> Screen {
+    Screen {
         verbose: true,
-        ..RevisionOptions::default()
+        ..Screen::default()
     }
 }
 
@@ -272,13 +270,13 @@ fn sixty_releases_with_one_step() {
 
 #[test]
 fn a_revision_that_was_found() {
-    insta::assert_snapshot!(bisect_terminal(&found(), &RevisionOptions::default()));
+    insta::assert_snapshot!(bisect_terminal(&found(), &Screen::default()));
 }
 
 #[test]
 fn a_search_that_is_undecided() {
     let record = undecided(BisectReason::NothingRuns);
-    insta::assert_snapshot!(bisect_terminal(&record, &RevisionOptions::default()));
+    insta::assert_snapshot!(bisect_terminal(&record, &Screen::default()));
 }
 
 #[test]
@@ -293,7 +291,7 @@ fn each_end_of_a_search_is_answered() {
     ]
     .iter()
     .map(|record| {
-        let text = bisect_terminal(record, &RevisionOptions::default());
+        let text = bisect_terminal(record, &Screen::default());
         let answer = text.split("\n\n").next().unwrap_or_default();
         format!("{answer}\n")
     })
@@ -347,7 +345,7 @@ fn no_width_breaks_a_line_and_no_name_acts_on_the_terminal() {
     }
     for width in [32, 50, 80, 120] {
         for unicode in [true, false] {
-            let options = RevisionOptions {
+            let options = Screen {
                 width,
                 unicode,
                 ..verbose()
@@ -383,8 +381,7 @@ fn records_fit_their_schemas() {
     every.every = Some(3);
     every.steps[0].verdict = Verdict::Slower;
     let written = |record: &VersionsRecord| {
-        let mut out = Vec::new();
-        versions_json(record, &mut out).expect("a vector takes everything");
+        let out = json(record).into_bytes();
         let again: VersionsRecord = serde_json::from_slice(&out).expect("a record");
         assert_eq!(again.versions, record.versions);
         serde_json::from_slice::<Value>(&out).expect("what was written is JSON")
@@ -414,8 +411,7 @@ fn records_fit_their_schemas() {
         .into_iter()
         .chain(reasons.map(undecided));
     let values = records.map(|record| {
-        let mut out = Vec::new();
-        bisect_json(&record, &mut out).expect("a vector takes everything");
+        let out = json(&record).into_bytes();
         let again: BisectRecord = serde_json::from_slice(&out).expect("a record");
         assert_eq!(again, record);
         serde_json::from_slice::<Value>(&out).expect("what was written is JSON")

@@ -7,15 +7,15 @@ mod schemas;
 use experimented::record;
 use fathom_model::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 use fathom_report::{
-    catalogue_json, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
-    plan_json, summary_terminal,
+    Screen, experiment_html, experiment_markdown, experiment_terminal, json, json_of_all,
+    summary_terminal,
 };
 use schemas::assert_fits;
 use serde_json::Value;
 
 #[test]
 fn the_terminal_has_all_of_it_in_80_columns() {
-    let text = experiment_terminal(&record(), 80, false, true);
+    let text = experiment_terminal(&record(), &Screen::default());
     assert!(text.lines().all(|line| fathom_report::columns(line) <= 80));
     insta::assert_snapshot!(text);
 }
@@ -23,13 +23,25 @@ fn the_terminal_has_all_of_it_in_80_columns() {
 #[test]
 fn a_narrow_terminal_is_kept_to_as_well() {
     for width in [40, 60, 120] {
-        let text = experiment_terminal(&record(), width, false, true);
+        let text = experiment_terminal(
+            &record(),
+            &Screen {
+                width,
+                ..Screen::default()
+            },
+        );
         assert!(
             text.lines()
                 .all(|line| fathom_report::columns(line) <= width)
         );
     }
-    let ascii = experiment_terminal(&record(), 80, false, false);
+    let ascii = experiment_terminal(
+        &record(),
+        &Screen {
+            unicode: false,
+            ..Screen::default()
+        },
+    );
     assert!(ascii.is_ascii(), "{ascii}");
 }
 
@@ -54,7 +66,7 @@ fn a_picture_has_a_line_for_each_combination_and_leaves_gaps() {
 #[test]
 fn a_catalogue_ends_with_a_sum() {
     let records = [("one".to_string(), record()), ("two".to_string(), record())];
-    insta::assert_snapshot!(summary_terminal(&records, 80, false, true));
+    insta::assert_snapshot!(summary_terminal(&records, &Screen::default()));
 }
 
 #[test]
@@ -97,20 +109,17 @@ fn every_record_fits_the_schema() {
     bare.cpu_waits = None;
     bare.results[0].median = None;
     let values = [record(), bare].map(|record| {
-        let mut bytes = Vec::new();
-        experiment_json(&[record], &mut bytes).expect("written");
+        let bytes = json_of_all(&[record]).into_bytes();
         serde_json::from_slice(&bytes).expect("JSON")
     });
     assert_fits("run", values);
-    let mut more = Vec::new();
-    experiment_json(&[record(), record()], &mut more).expect("written");
+    let more = json_of_all(&[record(), record()]).into_bytes();
     let list: Value = serde_json::from_slice(&more).expect("JSON");
     assert_eq!(list.as_array().map(Vec::len), Some(2));
 }
 
 #[test]
 fn a_plan_and_a_list_fit_their_schemas() {
-    let mut plan = Vec::new();
     let record = PlanRecord {
         schema_version: fathom_model::SCHEMA_VERSION,
         kind: "plan".to_string(),
@@ -122,9 +131,10 @@ fn a_plan_and_a_list_fit_their_schemas() {
             commands: vec!["cc -o a a.c".to_string()],
         }],
     };
-    plan_json(&[record], &mut plan).expect("written");
-    assert_fits("plan", [serde_json::from_slice(&plan).expect("JSON")]);
-    let mut list = Vec::new();
+    assert_fits(
+        "plan",
+        [serde_json::from_str(&json_of_all(&[record])).expect("JSON")],
+    );
     let record = CatalogueRecord {
         schema_version: fathom_model::SCHEMA_VERSION,
         kind: "catalogue".to_string(),
@@ -137,8 +147,10 @@ fn a_plan_and_a_list_fit_their_schemas() {
             unchecked: vec!["perf".to_string()],
         }],
     };
-    catalogue_json(&record, &mut list).expect("written");
-    assert_fits("catalogue", [serde_json::from_slice(&list).expect("JSON")]);
+    assert_fits(
+        "catalogue",
+        [serde_json::from_str(&json(&record)).expect("JSON")],
+    );
 }
 
 #[test]

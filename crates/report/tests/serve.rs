@@ -5,14 +5,13 @@ mod schemas;
 mod served;
 
 use fathom_model::{ServeRecord, StopReason};
-use fathom_report::{ServeOptions, columns, serve_json, serve_terminal};
+use fathom_report::{Screen, columns, json, serve_terminal};
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
 use served::{full, hostile, plain, sparse, unseen, websocket};
 
 fn written(record: &ServeRecord) -> Value {
-    let mut out = Vec::new();
-    serve_json(record, &mut out).expect("a vector takes everything");
+    let out = json(record).into_bytes();
     assert_eq!(out.last(), Some(&b'\n'));
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
@@ -20,10 +19,10 @@ fn written(record: &ServeRecord) -> Value {
 fn shown(record: &ServeRecord, width: usize, verbose: bool) -> String {
     serve_terminal(
         record,
-        &ServeOptions {
+        &Screen {
             width,
             verbose,
-            ..ServeOptions::default()
+            ..Screen::default()
         },
     )
 }

@@ -5,14 +5,13 @@ mod schemas;
 mod started;
 
 use fathom_model::{Cache, PhaseTime, StartupMetric, StartupPhase, StartupRecord};
-use fathom_report::{StartupOptions, columns, startup_html, startup_json, startup_terminal};
+use fathom_report::{Screen, columns, json, startup_html, startup_terminal};
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
 use started::{full, hostile, sparse};
 
 fn written(record: &StartupRecord) -> Value {
-    let mut out = Vec::new();
-    startup_json(record, &mut out).expect("a vector takes everything");
+    let out = json(record).into_bytes();
     assert_eq!(out.last(), Some(&b'\n'));
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
@@ -21,17 +20,17 @@ fn written(record: &StartupRecord) -> Value {
 fn shown(record: &StartupRecord, width: usize) -> String {
     startup_terminal(
         record,
-        &StartupOptions {
+        &Screen {
             width,
             verbose: true,
-            ..StartupOptions::default()
+            ..Screen::default()
         },
     )
 }
 
 /// What is shown unless all is asked for, 80 columns wide.
 fn short(record: &StartupRecord) -> String {
-    startup_terminal(record, &StartupOptions::default())
+    startup_terminal(record, &Screen::default())
 }
 
 /// The text without its line ends.
@@ -290,9 +289,9 @@ fn a_cut_short_record_says_so_and_shows_what_is_there() {
 fn no_line_is_too_wide_and_no_text_from_outside_acts() {
     for record in [full(), sparse(), hostile()] {
         for width in [32, 60, 80, 120] {
-            let options = StartupOptions {
+            let options = Screen {
                 width,
-                ..StartupOptions::default()
+                ..Screen::default()
             };
             let text = shown(&record, width) + &startup_terminal(&record, &options);
             assert!(

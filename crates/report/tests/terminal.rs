@@ -3,7 +3,7 @@
 mod support;
 
 use fathom_model::{BenchRecord, Exit, InputFrom, OutputTo, StopReason, Verdict};
-use fathom_report::{SortOrder, TerminalOptions, columns, terminal};
+use fathom_report::{Screen, SortOrder, TerminalOptions, columns, terminal};
 use support::program::Program;
 use support::{outcome, outcome_of, session, verdicts, warning};
 
@@ -13,7 +13,10 @@ fn print(record: &BenchRecord) -> String {
 
 fn verbose(record: &BenchRecord) -> String {
     let options = TerminalOptions {
-        verbose: true,
+        screen: Screen {
+            verbose: true,
+            ..Screen::default()
+        },
         ..TerminalOptions::default()
     };
     terminal(record, &options)
@@ -436,8 +439,11 @@ fn brief_lines_stay_within_the_width_and_let_no_name_act() {
     for record in [two_faster(), three(), busy(), hostile(), undecided()] {
         for width in [32, 60, 80, 120] {
             let options = TerminalOptions {
+                screen: Screen {
+                    width,
+                    ..Screen::default()
+                },
                 brief: true,
-                width,
                 ..TerminalOptions::default()
             };
             let text = terminal(&record, &options);
@@ -522,7 +528,10 @@ fn sixty_columns() {
     insta::assert_snapshot!(terminal(
         &two_faster(),
         &TerminalOptions {
-            width: 60,
+            screen: Screen {
+                width: 60,
+                ..Screen::default()
+            },
             ..TerminalOptions::default()
         }
     ));
@@ -533,7 +542,10 @@ fn a_terminal_without_unicode() {
     let text = terminal(
         &hostile(),
         &TerminalOptions {
-            unicode: false,
+            screen: Screen {
+                unicode: false,
+                ..Screen::default()
+            },
             ..TerminalOptions::default()
         },
     );
@@ -547,7 +559,10 @@ fn with_colour_the_text_is_the_same() {
     let coloured = terminal(
         &record,
         &TerminalOptions {
-            color: true,
+            screen: Screen {
+                color: true,
+                ..Screen::default()
+            },
             ..TerminalOptions::default()
         },
     );
@@ -571,9 +586,12 @@ fn no_line_is_wider_than_the_terminal() {
                 let text = terminal(
                     &record,
                     &TerminalOptions {
-                        width,
-                        unicode,
-                        verbose: width % 2 == 0,
+                        screen: Screen {
+                            width,
+                            unicode,
+                            verbose: width % 2 == 0,
+                            ..Screen::default()
+                        },
                         ..TerminalOptions::default()
                     },
                 );

@@ -7,14 +7,13 @@ mod schemas;
 use explained::tree::many;
 use explained::{attached, clean, findings, hostile};
 use fathom_model::{Confidence, Explanation, TimeCategory};
-use fathom_report::explain_json;
+use fathom_report::json;
 use fingerprinted::fingerprint;
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
 
 fn written(explanation: &Explanation) -> Value {
-    let mut out = Vec::new();
-    explain_json(explanation, &mut out).expect("a vector takes everything");
+    let out = json(explanation).into_bytes();
     assert_eq!(out.last(), Some(&b'\n'));
     serde_json::from_slice(&out).expect("what was written is JSON")
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_conduct::compare::ComparePlan;
-use fathom_report::{self as report, HistoryOptions};
+use fathom_report as report;
 
 use crate::cli::failure::{Failure, UNTRUSTED};
 use crate::cli::{quantities, screen, write};
@@ -86,16 +86,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         &here,
     )?;
     if let Some(path) = &arguments.json {
-        write::export(path, report::compare_json(&record))?;
+        write::export(path, report::json(&record))?;
     }
     if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let options = HistoryOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::compare_terminal(&record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::compare_terminal(&record, &screen))?;
     }
     Ok(match record.comparisons.is_empty() {
         true => UNTRUSTED,

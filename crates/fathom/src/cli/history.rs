@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fathom_conduct::changes::change_positions;
 use fathom_conduct::history::{Found, HistoryPlan};
-use fathom_report::{self as report, HistoryOptions};
+use fathom_report as report;
 
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if files().next().is_some() {
         let found = fathom_conduct::history::history(&plan(false), &here)?;
         if let Some(path) = &arguments.json {
-            write::export(path, report::history_json(&found.record))?;
+            write::export(path, report::json(&found.record))?;
         }
         if let Some(path) = &arguments.csv {
             write::export(path, report::history_csv(&found.record))?;
@@ -95,12 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
 
 /// One series with its points, or a line for each of several.
 fn shown(arguments: &Arguments, found: &Found) -> String {
-    let options = HistoryOptions {
-        width: screen::stdout_width(),
-        color: screen::stdout_has_colour(),
-        unicode: screen::speaks_unicode(),
-        verbose: arguments.verbose,
-    };
+    let screen = screen::of_stdout(arguments.verbose);
     let asked = !arguments.series.is_empty() || arguments.metric.is_some();
     match found.record.series.as_slice() {
         [one] if asked => report::history_series(
@@ -108,8 +103,8 @@ fn shown(arguments: &Arguments, found: &Found) -> String {
             one,
             &change_positions(one),
             &found.other_metrics,
-            &options,
+            &screen,
         ),
-        _ => report::history_list(&found.record, found.other_metrics.len(), &options),
+        _ => report::history_list(&found.record, found.other_metrics.len(), &screen),
     }
 }

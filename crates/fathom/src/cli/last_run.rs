@@ -95,9 +95,7 @@ pub(super) fn medians(
     run_medians_terminal(
         &medians,
         since.map(|(last, _)| last.called.as_str()),
-        screen::stdout_width(),
-        screen::stdout_has_colour(),
-        screen::speaks_unicode(),
+        &screen::of_stdout(false),
     )
 }
 

@@ -8,6 +8,16 @@ pub(super) fn stdout_width() -> usize {
     width(libc::STDOUT_FILENO, out::stdout_is_terminal())
 }
 
+/// Standard output, as a report is shown on it.
+pub(super) fn of_stdout(verbose: bool) -> fathom_report::Screen {
+    fathom_report::Screen {
+        width: stdout_width(),
+        color: stdout_has_colour(),
+        unicode: speaks_unicode(),
+        verbose,
+    }
+}
+
 /// Columns of standard error.
 pub(super) fn stderr_width() -> usize {
     width(libc::STDERR_FILENO, true)

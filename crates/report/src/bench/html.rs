@@ -2,15 +2,16 @@
 
 use fathom_model::{BenchRecord, Metric};
 
+use super::terminal::{
+    answer, causes, conditions, footer, next_steps, notes, overview, slow_runs, verdict,
+};
 use super::{pictures, tables};
+use crate::Screen;
 use crate::distribution::sorted;
 use crate::line::{Page, Tone};
 use crate::page::{Head, Origin, page, section};
 use crate::quantity::{Words, change_and_interval, counted, format_level};
 use crate::session::Subject;
-use crate::terminal::{
-    answer, causes, conditions, footer, next_steps, notes, overview, slow_runs, verdict,
-};
 use crate::text::{JOIN, bounded, html, name, words};
 
 /// Longest condition that is shown, in columns.
@@ -104,7 +105,7 @@ fn alone(subjects: &[Subject], clock: Metric) -> String {
 
 /// What changes how the figures are to be read, and where to go on.
 fn warnings(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String {
-    let clean = Page::new(80, false, true);
+    let clean = Page::new(&Screen::default());
     let mut out = String::new();
     for note in notes::of(&clean, record, subjects, clock) {
         let class = match note.tone {

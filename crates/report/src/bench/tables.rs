@@ -2,12 +2,12 @@
 
 use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Summary, Unit};
 
+use super::terminal::{overview, verdict};
 use crate::page::{Cell, Kind, Table};
 use crate::quantity::{
     Words, change, change_and_interval, fixed, format_level, short_time, supported_decimals,
 };
 use crate::session::Subject;
-use crate::terminal::{overview, verdict};
 use crate::{TimeUnit, format_bytes, format_count};
 
 /// Of fewer runs 99 in 100 are all of them.

@@ -3,18 +3,19 @@
 use fathom_model::{BisectRecord, Commit, TestedState};
 
 use super::answer::{SHORT, answer, more, short};
+use crate::Screen;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::{JOIN, columns};
-use crate::versions::{Figures, RevisionOptions, called, change_in_words};
+use crate::versions::{Figures, called, change_in_words};
 
 /// Revisions that are listed where none can be named.
 const LISTED: usize = 8;
 
 /// The record as text: the revision, both ends, what was tried. No line is wider than
-/// `options.width` and no text from outside can act on the terminal. Ends with a line end.
-pub fn bisect_terminal(record: &BisectRecord, options: &RevisionOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+/// `screen.width` and no text from outside can act on the terminal. Ends with a line end.
+pub fn bisect_terminal(record: &BisectRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let (tone, text) = answer(record);
     let text = page.clean(&text);
     page.prose(0, tone, &text);
@@ -28,7 +29,7 @@ pub fn bisect_terminal(record: &BisectRecord, options: &RevisionOptions) -> Stri
         why(&mut page, record);
     }
     ends(&mut page, record);
-    tested(&mut page, record, options.verbose);
+    tested(&mut page, record, screen.verbose);
     remaining(&mut page, record);
     page.gap();
     let text = format!(

@@ -2,6 +2,7 @@
 
 use fathom_model::{Estimate, StoredComparison};
 
+use crate::Screen;
 use crate::grid::fitted;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, signed_with_interval};
@@ -29,11 +30,9 @@ pub struct RunMedian {
 pub fn run_medians_terminal(
     medians: &[RunMedian],
     before: Option<&str>,
-    width: usize,
-    color: bool,
-    unicode: bool,
+    screen: &Screen,
 ) -> String {
-    let mut page = Page::new(width, color, unicode);
+    let mut page = Page::new(screen);
     let heading = match before {
         Some(before) => format!("Medians, and the change since {before}"),
         None => "Medians".to_owned(),
@@ -113,9 +112,16 @@ mod tests {
             median("sort", "seconds", 0.0123),
             median("size", "bytes", 2048.0),
         ];
-        let text = run_medians_terminal(&all, None, 80, false, true);
+        let text = run_medians_terminal(&all, None, &Screen::default());
         assert!(text.contains("sort  12.30 ms (12.18 to 12.42)"), "{text}");
-        let narrow = run_medians_terminal(&all, Some("a run"), 40, false, true);
+        let narrow = run_medians_terminal(
+            &all,
+            Some("a run"),
+            &Screen {
+                width: 40,
+                ..Screen::default()
+            },
+        );
         assert!(narrow.lines().all(|line| columns(line) <= 40), "{narrow}");
     }
 }

@@ -3,6 +3,7 @@
 use fathom_model::{CatalogueRow, ClaimResult, ExperimentRecord, Layer};
 
 use super::{pictures, words};
+use crate::Screen;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{TimeUnit, counted, format_time};
 use crate::text::{columns, wrap};
@@ -16,13 +17,8 @@ const BETWEEN: usize = 2;
 /// The claims of an experiment by layer, each with what was published, what was measured and the
 /// verdict; then answers, what is missing, and where it was measured. No line is wider than
 /// `width`.
-pub fn experiment_terminal(
-    record: &ExperimentRecord,
-    width: usize,
-    color: bool,
-    unicode: bool,
-) -> String {
-    let mut page = Page::new(width, color, unicode);
+pub fn experiment_terminal(record: &ExperimentRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     heading(&mut page, record);
     for layer in [Layer::Arithmetic, Layer::Mechanism, Layer::Size] {
         let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();
@@ -266,16 +262,10 @@ pub(super) fn machine(record: &ExperimentRecord) -> String {
     format!("machine: {}; {}", parts.join(", "), record.started_at)
 }
 
-/// The catalogue: how many can run here, then a line each, those that can first. `verbose`: what
+/// The catalogue: how many can run here, then a line each, those that can first. Verbose: what
 /// each covers and lacks, too.
-pub fn catalogue_terminal(
-    rows: &[CatalogueRow],
-    width: usize,
-    color: bool,
-    unicode: bool,
-    verbose: bool,
-) -> String {
-    let mut page = Page::new(width, color, unicode);
+pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let (here, lacking): (Vec<&CatalogueRow>, Vec<&CatalogueRow>) =
         rows.iter().partition(|row| row.missing.is_empty());
     let experiments = counted(rows.len() as u64, "experiment", "experiments");
@@ -297,7 +287,7 @@ pub fn catalogue_terminal(
     let widest = rows.iter().map(|row| columns(&page.clean(&row.name)));
     let widest = widest.max().unwrap_or(0).min(30);
     for row in &here {
-        catalogue_row(&mut page, row, widest, verbose);
+        catalogue_row(&mut page, row, widest, screen.verbose);
     }
     if !lacking.is_empty() {
         page.gap();
@@ -305,7 +295,7 @@ pub fn catalogue_terminal(
         page.prose(0, Tone::Strong, title);
     }
     for row in &lacking {
-        catalogue_row(&mut page, row, widest, verbose);
+        catalogue_row(&mut page, row, widest, screen.verbose);
     }
     page.gap();
     let covered: usize = rows.iter().map(|row| row.rows.len()).sum();
@@ -315,7 +305,7 @@ pub fn catalogue_terminal(
         let file = page.clean(file.unwrap_or(&row.file));
         format!("run one: fathom run --quick {file}; ")
     });
-    let more = match verbose {
+    let more = match screen.verbose {
         true => "",
         false => "; what they cover and lack: -v",
     };
@@ -356,13 +346,8 @@ fn catalogue_row(page: &mut Page, row: &CatalogueRow, widest: usize, verbose: bo
 }
 
 /// The end of `fathom run --all`: one line for each experiment and the sum.
-pub fn summary_terminal(
-    records: &[(String, ExperimentRecord)],
-    width: usize,
-    color: bool,
-    unicode: bool,
-) -> String {
-    let mut page = Page::new(width, color, unicode);
+pub fn summary_terminal(records: &[(String, ExperimentRecord)], screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let names: Vec<String> = records.iter().map(|(name, _)| page.clean(name)).collect();
     let widest = names
         .iter()

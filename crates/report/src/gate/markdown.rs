@@ -6,7 +6,7 @@ use super::{
     better, exact_levels, false_failures, gate_answer, inside, inside_margin, levels, notable,
     ratio,
 };
-use crate::export::code;
+use crate::bench::code;
 use crate::text::escape;
 
 /// Rows of a comment.

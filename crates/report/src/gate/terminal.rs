@@ -6,6 +6,7 @@ use super::{
     better, exact_levels, false_failures, floor_source, gate_answer, inside, inside_margin, levels,
     notable, ratio,
 };
+use crate::Screen;
 use crate::grid::{begin, fitted};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed;
@@ -18,22 +19,9 @@ const NAME: usize = 22;
 /// Columns of a change with its interval.
 const WHAT: usize = 25;
 
-/// How a gate is to look on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GateOptions {
-    /// Columns of the terminal.
-    pub width: usize,
-    /// Whether colour may be used.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
-    /// All rows.
-    pub verbose: bool,
-}
-
 /// The answer first, then what isn't right, what got better, and what is not judged.
-pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let tone = match record.verdict {
         GateVerdict::Worse => Tone::Bad,
         GateVerdict::NotWorse => Tone::Good,
@@ -61,11 +49,11 @@ pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
     });
     how.extend(floor_source(record));
     page.prose(0, Tone::Quiet, &format!("{}.", how.join(", ")));
-    let rows: Vec<&GateBenchmark> = match options.verbose {
+    let rows: Vec<&GateBenchmark> = match screen.verbose {
         true => record.benchmarks.iter().collect(),
         false => notable(record),
     };
-    let shown = if options.verbose { rows.len() } else { SHOWN };
+    let shown = if screen.verbose { rows.len() } else { SHOWN };
     if !rows.is_empty() {
         page.gap();
     }
@@ -77,11 +65,11 @@ pub fn gate_terminal(record: &GateRecord, options: &GateOptions) -> String {
     if rows.len() > shown {
         page.push(Line::new().add(Tone::Quiet, format!("{} more with -v", rows.len() - shown)));
     }
-    if !options.verbose {
+    if !screen.verbose {
         improved(&mut page, record);
     }
     exact(&mut page, record);
-    rest(&mut page, record, options);
+    rest(&mut page, record, screen);
     page.finish()
 }
 
@@ -170,7 +158,7 @@ fn exact(page: &mut Page, record: &GateRecord) {
     }
 }
 
-fn rest(page: &mut Page, record: &GateRecord, options: &GateOptions) {
+fn rest(page: &mut Page, record: &GateRecord, screen: &Screen) {
     let mut notes: Vec<String> = record.notes.clone();
     notes.extend(false_failures(record));
     let changed = record.settings_changed.iter();
@@ -180,7 +168,7 @@ fn rest(page: &mut Page, record: &GateRecord, options: &GateOptions) {
         .iter()
         .map(|one| format!("{} is not judged: {}", one.name, one.reason))
         .collect();
-    let shown = if options.verbose { left_out.len() } else { 3 };
+    let shown = if screen.verbose { left_out.len() } else { 3 };
     notes.extend(left_out.iter().take(shown).cloned());
     if left_out.len() > shown {
         notes.push(format!(

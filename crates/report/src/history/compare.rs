@@ -4,7 +4,8 @@ use fathom_model::{
     CompareRecord, DriftSource, Estimate, StoredComparison, Verdict, listed, with_parameters,
 };
 
-use super::{HistoryOptions, named_in, say_shared, shared};
+use super::{named_in, say_shared, shared};
+use crate::Screen;
 use crate::grid::{Column, rows_of};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{
@@ -19,8 +20,8 @@ const SHOWN: usize = 8;
 const ROUNDING: f64 = 0.002;
 
 /// The verdicts first, then what they rest on and what decides the others. Ends with a line end.
-pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> String {
-    let mut page = options.page();
+pub fn compare_terminal(record: &CompareRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let (base, head) = (
         page.clean(&record.base.asked),
         page.clean(&record.head.asked),
@@ -30,7 +31,7 @@ pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> Str
         let failed = page.clean(&failed);
         page.prose(0, Tone::Bad, &failed);
     }
-    let shown = match options.verbose {
+    let shown = match screen.verbose {
         true => record.comparisons.len(),
         false => record.comparisons.len().min(SHOWN),
     };
@@ -48,11 +49,11 @@ pub fn compare_terminal(record: &CompareRecord, options: &HistoryOptions) -> Str
         let warning = page.clean(warning);
         page.note(
             Tone::Notice,
-            &crate::text::wrap(&warning, options.width.max(32) - 4),
+            &crate::text::wrap(&warning, screen.width.max(32) - 4),
         );
     }
-    left_out(&mut page, record, options);
-    together(&mut page, record, options);
+    left_out(&mut page, record, screen);
+    together(&mut page, record, screen);
     page.finish()
 }
 
@@ -295,7 +296,7 @@ fn how(page: &mut Page, shown: &[StoredComparison]) {
     }
 }
 
-fn left_out(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
+fn left_out(page: &mut Page, record: &CompareRecord, screen: &Screen) {
     let mut said: Vec<(String, usize, String)> = Vec::new();
     for one in &record.left_out {
         match said.iter_mut().find(|(why, ..)| *why == one.why) {
@@ -307,7 +308,7 @@ fn left_out(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
             )),
         }
     }
-    let shown = if options.verbose {
+    let shown = if screen.verbose {
         said.len()
     } else {
         said.len().min(SHOWN)
@@ -323,18 +324,18 @@ fn left_out(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
 }
 
 /// The command that decides, of the first one that is undecided.
-fn together(page: &mut Page, record: &CompareRecord, options: &HistoryOptions) {
+fn together(page: &mut Page, record: &CompareRecord, screen: &Screen) {
     let undecided = record
         .comparisons
         .iter()
-        .filter(|one| one.verdict == Verdict::Undecided || options.verbose);
+        .filter(|one| one.verdict == Verdict::Undecided || screen.verbose);
     let mut said = Vec::new();
     for command in undecided.filter_map(|one| one.together.as_ref()) {
         if !said.contains(command) {
             said.push(command.clone());
         }
     }
-    let shown = if options.verbose {
+    let shown = if screen.verbose {
         said.len()
     } else {
         said.len().min(3)

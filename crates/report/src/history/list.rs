@@ -3,9 +3,10 @@
 use fathom_model::quantity::counted;
 use fathom_model::{HistoryRecord, HistorySeries};
 
-use super::{HistoryOptions, last_change, named_in, plot, say_shared, shared, tone};
+use super::{last_change, named_in, plot, say_shared, shared, tone};
+use crate::Screen;
 use crate::grid::{Column, fitted, rows_of};
-use crate::line::Tone;
+use crate::line::{Page, Tone};
 use crate::quantity::{Scale, apart, signed_apart};
 
 /// Of a store that has nothing.
@@ -27,9 +28,9 @@ fn no_change(series: &HistorySeries) -> String {
 }
 
 /// A line for each series. `others` are metrics that were not asked for. Ends with a line end.
-pub fn history_list(record: &HistoryRecord, others: usize, options: &HistoryOptions) -> String {
-    let mut page = options.page();
-    let shown = match options.verbose {
+pub fn history_list(record: &HistoryRecord, others: usize, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
+    let shown = match screen.verbose {
         true => record.series.len(),
         false => record.series.len().min(SHOWN),
     };

@@ -4,9 +4,10 @@ use fathom_model::quantity::counted;
 use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries, listed, with_parameters};
 
 use super::plot::Bar;
-use super::{HistoryOptions, in_words, last_change, minutes, plot, short_revision};
+use super::{in_words, last_change, minutes, plot, short_revision};
+use crate::Screen;
 use crate::grid::{Column, rows_of};
-use crate::line::Tone;
+use crate::line::{Page, Tone};
 use crate::quantity::{Scale, decimals_apart, signed};
 
 /// Points that are shown without `-v`.
@@ -19,9 +20,9 @@ pub fn history_series(
     series: &HistorySeries,
     change_points: &[usize],
     others: &[String],
-    options: &HistoryOptions,
+    screen: &Screen,
 ) -> String {
-    let mut page = options.page();
+    let mut page = Page::new(screen);
     let name = page.clean(&with_parameters(
         &series.benchmark,
         listed(&series.parameters),
@@ -62,7 +63,7 @@ pub fn history_series(
             environments.push(&point.environment);
         }
     }
-    let from = match options.verbose {
+    let from = match screen.verbose {
         true => 0,
         false => series.points.len().saturating_sub(SHOWN),
     };

@@ -4,11 +4,12 @@ use fathom_model::StoreRecord;
 use fathom_model::quantity::{counted, format_size};
 
 use super::minutes;
+use crate::Screen;
 use crate::line::{Page, Tone};
 
 /// What is in it and how large it is. Ends with a line end.
-pub fn store_terminal(record: &StoreRecord, width: usize) -> String {
-    let mut page = Page::new(width, false, true);
+pub fn store_terminal(record: &StoreRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let name = page.clean(&record.store);
     page.prose(0, Tone::Strong, &name);
     let span = match (&record.oldest, &record.newest) {

@@ -7,6 +7,7 @@ use fathom_model::quantity::{counted, format_count};
 use fathom_model::{ImportedRecord, distinguish, listed, pairs};
 use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
+use crate::Screen;
 use crate::grid::{Column, fitted, rows_of};
 use crate::history::{named_in, shared};
 use crate::line::{Line, Page, Tone};
@@ -26,14 +27,8 @@ type Identity = (String, Vec<(String, String)>);
 /// How much is said, and to what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Columns of the terminal.
-    pub width: usize,
-    /// Whether colour is allowed.
-    pub color: bool,
-    /// Whether more than ASCII can be shown.
-    pub unicode: bool,
-    /// Every series and every reason.
-    pub verbose: bool,
+    /// What it is shown on. `verbose`: every series and every reason.
+    pub screen: Screen,
     /// Whether the records are stored; else the last line says how.
     pub saved: bool,
     /// Files in folders that are of no format.
@@ -42,19 +37,19 @@ pub struct ImportOptions {
 
 /// What was read of each file.
 pub fn import_terminal(records: &[ImportedRecord], options: &ImportOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
-    let shown = match options.verbose {
+    let mut page = Page::new(&options.screen);
+    let shown = match options.screen.verbose {
         true => records.len(),
         false => ROWS,
     };
-    let tables = options.verbose || records.len() == 1;
+    let tables = options.screen.verbose || records.len() == 1;
     for record in records.iter().take(shown) {
         if tables {
             page.gap();
         }
         head(&mut page, record);
         if tables {
-            table(&mut page, record, options.verbose);
+            table(&mut page, record, options.screen.verbose);
         }
     }
     if records.len() > shown {
@@ -248,7 +243,7 @@ fn write_left_out(page: &mut Page, mut left_out: Vec<&LeftOut>, options: &Import
     page.heading("Left out");
     // The sort keeps the file's order among equals.
     left_out.sort_by_key(|entry| std::cmp::Reverse(entry.count));
-    let shown = match options.verbose {
+    let shown = match options.screen.verbose {
         true => left_out.len(),
         false => REASONS,
     };

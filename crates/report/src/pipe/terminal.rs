@@ -5,44 +5,20 @@ use fathom_model::{PipeExplaining, PipeNote, PipeRecord};
 use super::answer::{answer, how_modelled};
 use super::view::{drawn, name};
 use super::{chart, tables};
+use crate::Screen;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, format_level};
 use crate::text::{JOIN, wrap};
 use crate::why::time;
 
-/// How the report is to look on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PipeOptions {
-    /// Columns of the terminal; at least 32 are used.
-    pub width: usize,
-    /// Whether colour may be used: false when piped and under `NO_COLOR`.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
-    /// All tables, charts and notes, and how it was measured.
-    pub verbose: bool,
-}
-
-impl Default for PipeOptions {
-    /// A pipe: 80 columns, no colour.
-    fn default() -> Self {
-        PipeOptions {
-            width: 80,
-            color: false,
-            unicode: true,
-            verbose: false,
-        }
-    }
-}
-
 /// The record as text: first which stage holds the pipeline up; then the chart, the times, and what
-/// changes what to do. No line is wider than `options.width` and no text from outside can act on
+/// changes what to do. No line is wider than `screen.width` and no text from outside can act on
 /// the terminal. Ends with a line end.
-pub fn pipe_terminal(record: &PipeRecord, options: &PipeOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+pub fn pipe_terminal(record: &PipeRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let answer = page.clean(&answer(record));
     page.prose(0, Tone::Strong, &answer);
-    match options.verbose {
+    match screen.verbose {
         true => all(&mut page, record),
         false => short(&mut page, record),
     }

@@ -4,53 +4,29 @@ use fathom_model::{HighestRate, ServeBudget, ServeConditions, ServeRecord};
 
 use super::answer::{answer, budget_value};
 use super::{calls, cold, compared, loads, websocket, words};
+use crate::Screen;
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count};
 use crate::why::of_server;
 
-/// How the record is to look on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServeOptions {
-    /// Columns of the terminal; at least 32 are used.
-    pub width: usize,
-    /// Whether colour may be used: false when piped and under `NO_COLOR`.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
-    /// All tables.
-    pub verbose: bool,
-}
-
-impl Default for ServeOptions {
-    /// A pipe: 80 columns, no colour.
-    fn default() -> Self {
-        ServeOptions {
-            width: 80,
-            color: false,
-            unicode: true,
-            verbose: false,
-        }
-    }
-}
-
 /// The record as text: first how soon the servers answer and how much they can do; then the
-/// distributions, and what must be known to trust them. No line is wider than `options.width` and
+/// distributions, and what must be known to trust them. No line is wider than `screen.width` and
 /// no text from outside can act on the terminal. Ends with a line end.
-pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+pub fn serve_terminal(record: &ServeRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let (tone, text) = answer(record);
     let text = page.clean(&text);
     page.prose(0, tone, &text);
     if record.servers.len() > 1 {
         page.gap();
         for (index, server) in record.servers.iter().enumerate() {
-            let name = page.fit(&server.name, options.width.max(32) - 6);
+            let name = page.fit(&server.name, screen.width.max(32) - 6);
             page.prose(2, Tone::Plain, &format!("{}: {name}", index + 1));
         }
     }
-    cold::write(&mut page, record, options.verbose);
-    loads::write(&mut page, record, options.verbose);
-    if options.verbose {
+    cold::write(&mut page, record, screen.verbose);
+    loads::write(&mut page, record, screen.verbose);
+    if screen.verbose {
         calls::write(&mut page, record);
     }
     websocket::write(&mut page, record);
@@ -71,13 +47,13 @@ pub fn serve_terminal(record: &ServeRecord, options: &ServeOptions) -> String {
             of_server(&mut page, &who, &under, why);
         }
     }
-    if options.verbose {
+    if screen.verbose {
         compared::write(&mut page, record);
     }
     budget(&mut page, record);
     notes(&mut page, record);
     page.gap();
-    page.prose(0, Tone::Quiet, &made(record, options.verbose));
+    page.prose(0, Tone::Quiet, &made(record, screen.verbose));
     page.finish()
 }
 

@@ -4,43 +4,19 @@ use fathom_model::{StartupRecord, StartupTrace};
 
 use super::answer::answer;
 use super::{cold, machine_notes, phases, programs, tables, verdicts, waits, words};
+use crate::Screen;
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
-/// How the record is to look on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StartupOptions {
-    /// Columns of the terminal; at least 32 are used.
-    pub width: usize,
-    /// Whether colour may be used: false when piped and under `NO_COLOR`.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
-    /// All tables, what each program opened, and what stayed cached.
-    pub verbose: bool,
-}
-
-impl Default for StartupOptions {
-    /// A pipe: 80 columns, no colour.
-    fn default() -> Self {
-        StartupOptions {
-            width: 80,
-            color: false,
-            unicode: true,
-            verbose: false,
-        }
-    }
-}
-
 /// The record as text: first how soon the programs have their first byte of output; then the
 /// distributions, where a start goes, and what must be known to trust the numbers. No line is wider
-/// than `options.width` and no text from outside can act on the terminal. Ends with a line end.
-pub fn startup_terminal(record: &StartupRecord, options: &StartupOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+/// than `screen.width` and no text from outside can act on the terminal. Ends with a line end.
+pub fn startup_terminal(record: &StartupRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let (tone, text) = answer(record);
     let text = page.clean(&text);
     page.prose(0, tone, &text);
-    match options.verbose {
+    match screen.verbose {
         true => all(&mut page, record),
         false => short(&mut page, record),
     }

@@ -6,47 +6,23 @@ use fathom_model::{ChosenBy, VersionState, VersionsRecord};
 
 use super::answer::{answer, rounds};
 use super::{steps, table};
+use crate::Screen;
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
-/// How a record of revisions is to look on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RevisionOptions {
-    /// Columns of the terminal; at least 32 are used.
-    pub width: usize,
-    /// Whether colour may be used: false when piped and under `NO_COLOR`.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
-    /// All rows, and the whole end of what failing builds wrote.
-    pub verbose: bool,
-}
-
-impl Default for RevisionOptions {
-    /// A pipe: 80 columns, no colour.
-    fn default() -> Self {
-        RevisionOptions {
-            width: 80,
-            color: false,
-            unicode: true,
-            verbose: false,
-        }
-    }
-}
-
 /// The record as text: by how much the last version differs from the first, the versions as a table
-/// with bars, and the steps. No line is wider than `options.width` and no text from outside can act
+/// with bars, and the steps. No line is wider than `screen.width` and no text from outside can act
 /// on the terminal. Ends with a line end.
-pub fn versions_terminal(record: &VersionsRecord, options: &RevisionOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+pub fn versions_terminal(record: &VersionsRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let (tone, text) = answer(record);
     let text = page.clean(&text);
     page.prose(0, tone, &text);
-    table::write(&mut page, record, options.verbose);
-    steps::write(&mut page, record, options.verbose);
+    table::write(&mut page, record, screen.verbose);
+    steps::write(&mut page, record, screen.verbose);
     page.gap();
     let before = page.lines();
-    notes(&mut page, record, options.verbose);
+    notes(&mut page, record, screen.verbose);
     let failed = |state| state == VersionState::DoesNotBuild;
     if record.versions.iter().any(|version| failed(version.state)) {
         let text =

@@ -1,7 +1,5 @@
 //! What one command takes more than another: the difference first, then its parts.
 
-use std::io::{self, Write};
-
 use fathom_model::{
     Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord, DifferenceRow,
     OF_WALL, OnlyFinding, TimeCategory,
@@ -11,35 +9,11 @@ use super::columns::{self, Column};
 use super::quote::{share_text, time};
 use super::summary::{estimate, explained_by};
 use super::words;
+use crate::Screen;
 use crate::TimeUnit;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, decimals_for, fixed, format_count, format_level, signed};
 use crate::text::{JOIN, columns as width_of, wrap};
-
-/// How the difference is to look on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DifferenceOptions {
-    /// Columns of the terminal; at least 32 are used.
-    pub width: usize,
-    /// Whether colour may be used: false when piped and under `NO_COLOR`.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
-    /// All rows with their intervals, both accounts side by side, and all that must be known.
-    pub verbose: bool,
-}
-
-impl Default for DifferenceOptions {
-    /// A pipe: 80 columns, no colour.
-    fn default() -> Self {
-        DifferenceOptions {
-            width: 80,
-            color: false,
-            unicode: true,
-            verbose: false,
-        }
-    }
-}
 
 /// Lines for rows, those that rows are divided into included.
 const ROWS: usize = 8;
@@ -57,8 +31,8 @@ const TIME: usize = 11;
 /// The record as text: by how much B takes more, the parts of that, what is not explained, what only
 /// one of them has, and how it was observed. At 80 columns at most 20 lines. No text from outside
 /// can act on the terminal. Ends with a line end.
-pub fn difference_terminal(record: &DifferenceRecord, options: &DifferenceOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+pub fn difference_terminal(record: &DifferenceRecord, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
     let difference = &record.difference;
     let scale = Scale::of(difference);
     let (tone, answer) = answer(record, scale);
@@ -67,13 +41,13 @@ pub fn difference_terminal(record: &DifferenceRecord, options: &DifferenceOption
         write_command(&mut page, name, command);
     }
     page.gap();
-    rows(&mut page, record, scale, options.verbose);
-    if options.verbose {
+    rows(&mut page, record, scale, screen.verbose);
+    if screen.verbose {
         accounts(&mut page, record);
     }
     page.gap();
-    findings(&mut page, record, options.verbose);
-    observed(&mut page, record, options.verbose);
+    findings(&mut page, record, screen.verbose);
+    observed(&mut page, record, screen.verbose);
     page.finish()
 }
 
@@ -439,14 +413,4 @@ fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
     }
     let intervals = page.clean(&record.difference.intervals);
     page.prose(0, Tone::Quiet, &format!("intervals: {intervals}"));
-}
-
-/// Writes `record` as indented JSON with a line end, in the form of
-/// `docs/json-schema/difference.schema.json`. Nothing in it is escaped for terminals or for HTML.
-///
-/// # Errors
-/// When `out` can't be written. Wrap files in a `BufWriter`: many small pieces are written.
-pub fn difference_json(record: &DifferenceRecord, mut out: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut out, record)?;
-    out.write_all(b"\n")
 }

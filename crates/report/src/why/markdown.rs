@@ -8,7 +8,7 @@ use super::summary::{
 };
 use super::verdict::verdict;
 use super::{account, processes};
-use crate::export::code;
+use crate::bench::code;
 use crate::text::JOIN;
 use crate::{escape, shorten};
 

@@ -5,6 +5,7 @@ use fathom_model::{Explanation, TimeCategory};
 use super::account::{self, Entry};
 use super::quote::{Quote, share_text};
 use super::{bar, findings, own_code, processes, startup, summary, tables};
+use crate::Screen;
 use crate::line::{Line, Page, Tone};
 
 /// How the explanation is to look on a terminal, and what is added to it.
@@ -52,7 +53,12 @@ impl Default for WhyOptions {
 /// At 80 columns without tables it is at most 20 lines with one finding or none, and 4 more for
 /// each further one.
 pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> String {
-    let mut page = Page::new(options.width, options.color, options.unicode);
+    let mut page = Page::new(&Screen {
+        width: options.width,
+        color: options.color,
+        unicode: options.unicode,
+        verbose: options.verbose,
+    });
     let (quote, run) = (Quote::of(explanation), Quote::of_run(explanation));
     summary::time(&mut page, explanation);
     findings::write(&mut page, explanation, options.verbose);

@@ -34,12 +34,12 @@ impl Shows {
         };
         Shows {
             options: TerminalOptions {
-                width: screen::stdout_width(),
-                color,
-                unicode: screen::speaks_unicode(),
+                screen: report::Screen {
+                    color,
+                    ..screen::of_stdout(arguments.verbose)
+                },
                 time_unit: arguments.time_unit.map(unit),
                 brief: arguments.brief,
-                verbose: arguments.verbose,
                 sort: match arguments.sort {
                     Sort::Median => SortOrder::Median,
                     Sort::Auto | Sort::Command => SortOrder::Command,
@@ -98,12 +98,7 @@ pub(super) fn write(
     }
     // A file was written run by run.
     if arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let mut bytes = Vec::new();
-        report::json(record, &mut bytes).map_err(|error| Failure::Write {
-            path: "standard output".into(),
-            error,
-        })?;
-        write::export(Path::new("-"), &bytes)?;
+        write::export(Path::new("-"), report::json(record))?;
     }
     let export = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
         Some(path) => write::export(path, text()),

@@ -77,21 +77,11 @@ fn plan(arguments: &Arguments) -> Result<BisectPlan, Failure> {
 
 fn show(arguments: &Arguments, record: &BisectRecord) -> Result<(), Failure> {
     if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let options = report::RevisionOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::bisect_terminal(record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::bisect_terminal(record, &screen))?;
     }
     if let Some(path) = &arguments.json {
-        let mut bytes = Vec::new();
-        report::bisect_json(record, &mut bytes).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, bytes)?;
+        write::export(path, report::json(record))?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 pub(super) use arguments::Arguments;
 use fathom_conduct::changes::{ChangesPlan, ChangesSource, Stored, changes};
 use fathom_model::ChangesRecord;
-use fathom_report::{ChangesOptions, changes_json, changes_terminal};
+use fathom_report::{ChangesOptions, changes_terminal};
 
 use crate::cli::failure::Failure;
 use crate::cli::write;
@@ -34,12 +34,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     };
     let record = changes(&ChangesPlan { source, previous })?;
     if let Some(path) = &arguments.json {
-        let mut text = Vec::new();
-        changes_json(&record, &mut text).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, text)?;
+        write::export(path, fathom_report::json(&record))?;
         if write::is_stdout(path) {
             return Ok(0);
         }

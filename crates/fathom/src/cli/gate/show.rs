@@ -44,21 +44,11 @@ pub(super) fn show(arguments: &Arguments, record: &GateRecord) -> Result<(), Fai
         .filter_map(|(path, _)| path.as_deref())
         .chain(arguments.json.as_deref());
     if !files.into_iter().any(write::is_stdout) {
-        let options = report::GateOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::gate_terminal(record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::gate_terminal(record, &screen))?;
     }
     if let Some(path) = &arguments.json {
-        let mut bytes = Vec::new();
-        report::gate_json(record, &mut bytes).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, bytes)?;
+        write::export(path, report::json(record))?;
     }
     written(&forms, record)
 }

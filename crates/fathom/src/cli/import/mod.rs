@@ -103,10 +103,7 @@ fn save(keeper: &Keeper, imports: &Imports) -> Result<(), Failure> {
 fn show(arguments: &Arguments, imports: &Imports) -> Result<(), Failure> {
     if !arguments.json.as_deref().is_some_and(write::is_stdout) {
         let options = report::ImportOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
+            screen: screen::of_stdout(arguments.verbose),
             saved: is_saved(arguments),
             of_no_format: imports.of_no_format,
         };
@@ -115,10 +112,5 @@ fn show(arguments: &Arguments, imports: &Imports) -> Result<(), Failure> {
     let Some(path) = &arguments.json else {
         return Ok(());
     };
-    let mut bytes = Vec::new();
-    report::import_json(&imports.records, &mut bytes).map_err(|error| Failure::Write {
-        path: path.clone(),
-        error,
-    })?;
-    write::export(path, bytes)
+    write::export(path, report::json(&imports.records))
 }

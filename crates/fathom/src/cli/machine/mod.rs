@@ -197,12 +197,7 @@ fn finish(
 
 fn show(arguments: &Arguments, value: &impl serde::Serialize, text: &str) -> Result<(), Failure> {
     if let Some(path) = &arguments.json {
-        let mut json = serde_json::to_vec_pretty(value).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error: error.into(),
-        })?;
-        json.push(b'\n');
-        write::export(path, json)?;
+        write::export(path, fathom_report::json(value))?;
         if write::is_stdout(path) {
             return Ok(());
         }

@@ -87,21 +87,11 @@ fn plan(arguments: &Arguments, stages: Stages) -> Result<PipePlan, Failure> {
 fn show(arguments: &Arguments, record: &PipeRecord) -> Result<(), Failure> {
     let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
     if !json_to_stdout {
-        let options = report::PipeOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::pipe_terminal(record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::pipe_terminal(record, &screen))?;
     }
     if let Some(path) = write::not_grown(arguments.json.as_deref()) {
-        let mut bytes = Vec::new();
-        report::pipe_json(record, &mut bytes).map_err(|error| Failure::Write {
-            path: path.to_path_buf(),
-            error,
-        })?;
-        write::export(path, bytes)?;
+        write::export(path, report::json(record))?;
     }
     if let Some(path) = &arguments.html {
         write::export(path, report::pipe_html(record))?;

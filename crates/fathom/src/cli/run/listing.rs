@@ -53,13 +53,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
         });
     }
     if !json_to_stdout(arguments) {
-        let text = report::catalogue_terminal(
-            &rows,
-            screen::stdout_width(),
-            screen::stdout_has_colour(),
-            screen::speaks_unicode(),
-            arguments.verbose,
-        );
+        let text = report::catalogue_terminal(&rows, &screen::of_stdout(arguments.verbose));
         write::print(&text)?;
     }
     let record = CatalogueRecord {
@@ -67,7 +61,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
         kind: "catalogue".to_string(),
         experiments: rows,
     };
-    write_json(arguments, |bytes| report::catalogue_json(&record, bytes))?;
+    write_json(arguments, || report::json(&record))?;
     Ok(0)
 }
 

@@ -212,7 +212,7 @@ fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, 
             write::print(&report::plan_terminal(plan))?;
         }
     }
-    write_json(arguments, |bytes| report::plan_json(&plans, bytes))?;
+    write_json(arguments, || report::json_of_all(&plans))?;
     Ok(0)
 }
 
@@ -240,19 +240,11 @@ fn json_to_stdout(arguments: &Arguments) -> bool {
 }
 
 /// Writes what `--json` asks for, if it does.
-fn write_json(
-    arguments: &Arguments,
-    record: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    let Some(path) = &arguments.json else {
-        return Ok(());
-    };
-    let mut bytes = Vec::new();
-    record(&mut bytes).map_err(|error| Failure::Write {
-        path: path.clone(),
-        error,
-    })?;
-    write::export(path, bytes)
+fn write_json(arguments: &Arguments, json: impl FnOnce() -> String) -> Result<(), Failure> {
+    match &arguments.json {
+        Some(path) => write::export(path, json()),
+        None => Ok(()),
+    }
 }
 
 /// How long an experiment may take.
@@ -339,27 +331,17 @@ fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure>
     if json_to_stdout(arguments) {
         return Ok(());
     }
-    let text = report::experiment_terminal(
-        record,
-        screen::stdout_width(),
-        screen::stdout_has_colour(),
-        screen::speaks_unicode(),
-    );
+    let text = report::experiment_terminal(record, &screen::of_stdout(false));
     write::print(&format!("{text}\n"))
 }
 
 fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Result<(), Failure> {
     if records.len() > 1 && !json_to_stdout(arguments) {
-        let text = report::summary_terminal(
-            &records,
-            screen::stdout_width(),
-            screen::stdout_has_colour(),
-            screen::speaks_unicode(),
-        );
+        let text = report::summary_terminal(&records, &screen::of_stdout(false));
         write::print(&text)?;
     }
     let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
-    write_json(arguments, |bytes| report::experiment_json(&all, bytes))?;
+    write_json(arguments, || report::json_of_all(&all))?;
     if let Some(path) = &arguments.export_markdown {
         write::export(path, report::experiment_markdown(&all))?;
     }

@@ -133,13 +133,8 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
 fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(write::is_stdout);
     if !to_stdout(&arguments.json) && !to_stdout(&arguments.html) {
-        let options = report::ServeOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::serve_terminal(record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::serve_terminal(record, &screen))?;
     }
     if let Some(path) = &arguments.html {
         write::export(path, report::serve_html(record))?;
@@ -153,12 +148,7 @@ fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
     let Some(path) = write::not_grown(arguments.json.as_deref()) else {
         return Ok(());
     };
-    let mut bytes = Vec::new();
-    report::serve_json(record, &mut bytes).map_err(|error| Failure::Write {
-        path: path.to_path_buf(),
-        error,
-    })?;
-    write::export(path, bytes)
+    write::export(path, report::json(record))
 }
 
 fn exit_code(record: &ServeRecord) -> i32 {

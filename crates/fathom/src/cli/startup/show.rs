@@ -15,13 +15,8 @@ use crate::cli::{screen, write};
 pub(super) fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
     let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
     if !json_to_stdout {
-        let options = report::StartupOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::startup_terminal(record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::startup_terminal(record, &screen))?;
     }
     write_json(arguments, record)?;
     if let Some(path) = &arguments.html {
@@ -44,10 +39,5 @@ pub(super) fn write_json(arguments: &Arguments, record: &StartupRecord) -> Resul
     let Some(path) = write::not_grown(arguments.json.as_deref()) else {
         return Ok(());
     };
-    let mut bytes = Vec::new();
-    report::startup_json(record, &mut bytes).map_err(|error| Failure::Write {
-        path: path.to_path_buf(),
-        error,
-    })?;
-    write::export(path, bytes)
+    write::export(path, report::json(record))
 }

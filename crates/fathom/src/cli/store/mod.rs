@@ -115,10 +115,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
 fn info(store: &mut fathom_store::Store, json: Option<&Path>) -> Result<i32, Failure> {
     let record = stores::info(store).map_err(ConductError::from)?;
     if let Some(path) = json {
-        write::export(path, report::store_json(&record))?;
+        write::export(path, report::json(&record))?;
     }
     if !json.is_some_and(write::is_stdout) {
-        let text = report::store_terminal(&record, screen::stdout_width());
+        let text = report::store_terminal(&record, &screen::of_stdout(false));
         write::print(&text)?;
     }
     Ok(0)

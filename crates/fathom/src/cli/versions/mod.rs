@@ -190,21 +190,11 @@ fn varies(template: &Template) -> Result<(), Failure> {
 
 fn show(arguments: &Arguments, record: &VersionsRecord) -> Result<(), Failure> {
     if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let options = report::RevisionOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::versions_terminal(record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::versions_terminal(record, &screen))?;
     }
     if let Some(path) = &arguments.json {
-        let mut bytes = Vec::new();
-        report::versions_json(record, &mut bytes).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, bytes)?;
+        write::export(path, report::json(record))?;
     }
     Ok(())
 }

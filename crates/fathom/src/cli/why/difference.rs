@@ -66,21 +66,11 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
 
 fn show(arguments: &Arguments, record: &DifferenceRecord) -> Result<(), Failure> {
     if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let options = report::DifferenceOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-        };
-        write::print(&report::difference_terminal(record, &options))?;
+        let screen = screen::of_stdout(arguments.verbose);
+        write::print(&report::difference_terminal(record, &screen))?;
     }
     let Some(path) = &arguments.json else {
         return Ok(());
     };
-    let mut bytes = Vec::new();
-    report::difference_json(record, &mut bytes).map_err(|error| Failure::Write {
-        path: path.clone(),
-        error,
-    })?;
-    write::export(path, bytes)
+    write::export(path, report::json(record))
 }

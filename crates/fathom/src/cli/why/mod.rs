@@ -167,12 +167,7 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
         write::print(&report::explain_terminal(explanation, &options))?;
     }
     if let Some(path) = &arguments.json {
-        let mut bytes = Vec::new();
-        report::explain_json(explanation, &mut bytes).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, bytes)?;
+        write::export(path, report::json(explanation))?;
     }
     if let Some(path) = &arguments.html {
         write::export(path, report::explain_html(explanation))?;

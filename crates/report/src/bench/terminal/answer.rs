@@ -33,7 +33,7 @@ pub(super) fn write(
     overview::write(page, record, subjects, clock, options);
     verdict::write(page, record, subjects, longer);
     let notes = notes::of(page, record, subjects, clock);
-    let room = match options.verbose {
+    let room = match options.screen.verbose {
         true => usize::MAX,
         false => {
             let limit = match subjects.len() {
@@ -52,11 +52,11 @@ pub(super) fn write(
         .map(|note| wrap(&note.text, page.width() - NOTE_INDENT).len())
         .sum();
     // A warning changes what is believed; a picture shows what the figures say.
-    if !options.verbose && wanted + strips::LINES[subjects.len().min(3)] <= room {
+    if !options.screen.verbose && wanted + strips::LINES[subjects.len().min(3)] <= room {
         strips::write(page, subjects, clock, options.time_unit);
     }
     write_notes(page, &notes, room);
-    if !options.verbose {
+    if !options.screen.verbose {
         next_steps::write(page, record, subjects);
     }
 }

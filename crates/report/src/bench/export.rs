@@ -3,7 +3,6 @@
 mod asciidoc;
 mod csv;
 mod hyperfine;
-mod json;
 mod markdown;
 mod markup;
 mod orgmode;
@@ -11,7 +10,6 @@ mod orgmode;
 pub use asciidoc::asciidoc;
 pub use csv::csv;
 pub use hyperfine::hyperfine_json;
-pub use json::json;
 pub(crate) use markdown::code;
 pub use markdown::markdown;
 pub use orgmode::orgmode;

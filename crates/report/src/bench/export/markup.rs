@@ -3,10 +3,10 @@
 use fathom_model::{BenchRecord, Comparison};
 
 use crate::TimeUnit;
+use crate::bench::terminal::answer::clock;
+use crate::bench::terminal::verdict::clock_name;
 use crate::quantity::{fixed, format_level, signed_with_interval, supported_decimals};
 use crate::session::Subject;
-use crate::terminal::answer::clock;
-use crate::terminal::verdict::clock_name;
 use crate::text::JOIN;
 
 /// A table without markup. Names are raw; everything else holds digits and letters only.

@@ -6,10 +6,10 @@ mod html;
 mod links;
 mod live;
 mod overview;
+mod pages;
 mod records;
-mod site;
 mod versions;
 
 pub use html::report_html;
 pub use live::{ReportRows, report_live, report_part, report_place, report_versions};
-pub use site::report_site;
+pub use pages::report_site;

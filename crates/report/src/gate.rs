@@ -7,8 +7,6 @@ mod junit;
 mod markdown;
 mod terminal;
 
-use std::io::{self, Write};
-
 use crate::quantity::{Scale, apart, signed, signed_with_interval};
 pub use annotations::{gate_github, gate_gitlab};
 use fathom_model::{
@@ -16,17 +14,7 @@ use fathom_model::{
 };
 pub use junit::gate_junit;
 pub use markdown::gate_markdown;
-pub use terminal::{GateOptions, gate_terminal};
-
-/// Writes the record as indented JSON with a line end, in the form of
-/// `docs/json-schema/gate.schema.json`.
-///
-/// # Errors
-/// When `out` can't be written.
-pub fn gate_json(record: &GateRecord, mut out: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut out, record)?;
-    out.write_all(b"\n")
-}
+pub use terminal::gate_terminal;
 
 /// The answer in a sentence, without what is from outside.
 pub(crate) fn gate_answer(record: &GateRecord) -> String {

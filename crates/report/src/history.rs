@@ -2,7 +2,6 @@
 
 mod compare;
 mod csv;
-mod json;
 mod list;
 mod plot;
 mod series;
@@ -11,7 +10,6 @@ mod store;
 pub use compare::{compare_terminal, failed_requests};
 pub use csv::history_csv;
 use fathom_model::{HistoryEnvironment, HistorySeries};
-pub use json::{compare_json, history_json, store_json};
 pub(crate) use list::NOTHING_SAVED;
 pub use list::{SHOWN as HISTORY_SHOWN, history_list};
 pub use series::history_series;
@@ -20,37 +18,6 @@ pub use store::store_terminal;
 use fathom_model::{listed, pairs, with_parameters};
 
 use crate::line::{Page, Tone};
-
-/// How history is to look on a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HistoryOptions {
-    /// Columns of the terminal.
-    pub width: usize,
-    /// Whether colour may be used.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
-    /// All points, all series, all facts.
-    pub verbose: bool,
-}
-
-impl Default for HistoryOptions {
-    /// A pipe: 80 columns, no colour.
-    fn default() -> Self {
-        HistoryOptions {
-            width: 80,
-            color: false,
-            unicode: true,
-            verbose: false,
-        }
-    }
-}
-
-impl HistoryOptions {
-    fn page(&self) -> Page {
-        Page::new(self.width, self.color, self.unicode)
-    }
-}
 
 /// A parameter and its value.
 type Parameter = (String, String);
@@ -156,7 +123,7 @@ mod tests {
     #[test]
     fn what_rows_share_keeps_its_brackets() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let mut page = HistoryOptions::default().page();
+        let mut page = Page::new(&crate::Screen::default());
         say_shared(&mut page, &[pair("a [b", "1"), pair("set", "[1, 2]")]);
         assert_eq!(page.finish(), "all: a [b=1, set=[1, 2]\n");
     }

@@ -1,16 +1,12 @@
 //! What the reader chose.
 
-use crate::TimeUnit;
+use crate::{Screen, TimeUnit};
 
 /// How the report is to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalOptions {
-    /// Columns of the terminal.
-    pub width: usize,
-    /// Whether colour may be used: false when piped and under `NO_COLOR`.
-    pub color: bool,
-    /// Whether the terminal shows more than ASCII.
-    pub unicode: bool,
+    /// What it is shown on. `verbose`: the answer, and after it all that is known, under headings.
+    pub screen: Screen,
     /// Unit of all times; `None` takes for each line the one that fits.
     pub time_unit: Option<TimeUnit>,
     /// Order of the comparisons.
@@ -19,22 +15,17 @@ pub struct TerminalOptions {
     pub style: Style,
     /// One line for each command, and no more than must be known to trust it.
     pub brief: bool,
-    /// The answer, and after it all that is known, under headings.
-    pub verbose: bool,
 }
 
 impl Default for TerminalOptions {
     /// A pipe: 80 columns, no colour.
     fn default() -> Self {
         TerminalOptions {
-            width: 80,
-            color: false,
-            unicode: true,
+            screen: Screen::default(),
             time_unit: None,
             sort: SortOrder::Command,
             style: Style::Full,
             brief: false,
-            verbose: false,
         }
     }
 }

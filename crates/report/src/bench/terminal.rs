@@ -21,6 +21,7 @@ pub(crate) mod verdict;
 
 use fathom_model::BenchRecord;
 
+use crate::Screen;
 use crate::line::Page;
 use crate::session::Subject;
 
@@ -28,7 +29,7 @@ pub use deciding::Longer;
 pub use options::{SortOrder, Style, TerminalOptions};
 
 /// The report of a session: the figures and the verdict first, what must be known to trust them, and
-/// where to go on; with `options.verbose` all that is known. No line is wider than `options.width`
+/// where to go on; with `options.screen.verbose` all that is known. No line is wider than `options.screen.width`
 /// (at least 32) and no text from outside can act on the terminal. Ends with a line end; empty for
 /// [`Style::None`].
 pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
@@ -45,8 +46,10 @@ pub fn terminal_with(
     if options.style == Style::None {
         return String::new();
     }
-    let color = options.color && options.style.has_color();
-    let mut page = Page::new(options.width, color, options.unicode);
+    let mut page = Page::new(&Screen {
+        color: options.screen.color && options.style.has_color(),
+        ..options.screen
+    });
     footer::partial(&mut page, record);
     let subjects = Subject::all(record);
     if options.brief {
@@ -54,7 +57,7 @@ pub fn terminal_with(
         return page.finish();
     }
     answer::write(&mut page, record, &subjects, options, longer);
-    if options.verbose {
+    if options.screen.verbose {
         details(&mut page, record, &subjects, options);
     }
     page.finish()
