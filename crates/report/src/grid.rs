@@ -1,7 +1,6 @@
 //! A table of names and figures: a name gives way where there is no room, a figure never does.
 
-use std::collections::{HashMap, HashSet};
-
+use crate::document::{begin, fitted};
 use crate::line::{Line, Page, Tone};
 use crate::text::columns;
 
@@ -72,43 +71,18 @@ pub(crate) fn rows_of(
         (Tone::Quiet, behind[index].head.clone())
     }));
     for (row, name) in fitted(page, names, name_width).into_iter().enumerate() {
-        let start = begin(page, name, name_width, tone(row, usize::MAX));
+        let start = begin(page, 0, name, name_width, tone(row, usize::MAX));
         page.push(line(start, &|index| {
             (tone(row, index), behind[index].cells[row].clone())
         }));
     }
 }
 
-/// The line of a row after its name. A name wider than its column has a line of its own.
-pub(crate) fn begin(page: &mut Page, name: String, width: usize, tone: Tone) -> Line {
-    match columns(&name) {
-        wide if wide <= width => return Line::new().add(tone, name),
-        wide if wide <= page.width() => page.push(Line::new().add(tone, name)),
-        _ => page.verbatim(&name),
-    }
-    Line::new()
-}
-
-/// The names in at most `width` columns. Where two that differ would be cut to the same text, both stay
-/// whole: they stand above their figures.
-pub(crate) fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String> {
-    let mut meant: HashMap<String, HashSet<&str>> = HashMap::new();
-    for name in names {
-        meant.entry(page.fit(name, width)).or_default().insert(name);
-    }
-    let fit = |name: &String| {
-        let cut = page.fit(name, width);
-        match meant[&cut].len() {
-            1 => cut,
-            _ => page.clean(name),
-        }
-    };
-    names.iter().map(fit).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+
     use crate::Screen;
 
     #[test]

@@ -10,6 +10,7 @@ mod bench;
 mod bisect;
 mod changes;
 mod distribution;
+mod document;
 mod experiment;
 mod gate;
 mod grid;

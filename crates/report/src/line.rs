@@ -1,9 +1,10 @@
 //! Lines of text with tones, and a page of them.
 
 use anstyle::{AnsiColor, Style};
+use fathom_model::Verdict;
 
 use crate::Screen;
-use crate::text::{columns, escape, escape_to_ascii, prefix, shorten_with, wrap};
+use crate::text::{JOIN, columns, escape, escape_to_ascii, prefix, shorten_with, wrap};
 
 /// What a piece of text means; how it looks follows from that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,16 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
+    /// How a verdict is meant.
+    pub(crate) fn of(verdict: Verdict) -> Tone {
+        match verdict {
+            Verdict::Faster => Tone::Good,
+            Verdict::Slower => Tone::Bad,
+            Verdict::Same => Tone::Strong,
+            Verdict::Undecided => Tone::Notice,
+        }
+    }
+
     fn style(self) -> Style {
         match self {
             Tone::Plain => Style::new(),
@@ -151,6 +162,15 @@ impl Page {
         }
     }
 
+    /// A sentence of Fathom's own in which names from outside may be, safe to show.
+    pub(crate) fn own(&self, text: &str) -> String {
+        let parts = text.split(JOIN).map(|part| match self.unicode {
+            true => escape(part),
+            false => escape_to_ascii(&part.replace('µ', "u")),
+        });
+        parts.collect::<Vec<_>>().join("\u{a0}")
+    }
+
     /// Text from outside, safe to show, in at most `width` columns.
     pub(crate) fn fit(&self, text: &str, width: usize) -> String {
         shorten_with(
@@ -244,16 +264,17 @@ impl Page {
         }
     }
 
-    /// Prose, broken into lines that all begin at column `indent`.
+    /// Prose in which names from outside may be, broken into lines that all begin at column `indent`.
     pub(crate) fn prose(&mut self, indent: usize, tone: Tone, text: &str) {
-        for line in wrap(text, self.width.saturating_sub(indent)) {
+        for line in wrap(&self.own(text), self.width.saturating_sub(indent)) {
             self.push(Line::new().pad_to(indent).add(tone, line));
         }
     }
 
-    /// A label and prose beside it.
+    /// A label and prose beside it, in which names from outside may be.
     pub(crate) fn field(&mut self, label: &str, tone: Tone, text: &str) {
-        for (index, line) in wrap(text, self.width - LABEL_WIDTH).into_iter().enumerate() {
+        let lines = wrap(&self.own(text), self.width - LABEL_WIDTH);
+        for (index, line) in lines.into_iter().enumerate() {
             let label = if index == 0 { label } else { "" };
             let start = Line::new()
                 .add(Tone::Plain, "  ")
@@ -266,6 +287,7 @@ impl Page {
     /// A heading over a part, after an empty line.
     pub(crate) fn heading(&mut self, text: &str) {
         self.gap();
+        let text = self.own(text);
         self.push(Line::new().add(Tone::Strong, text));
     }
 

@@ -13,9 +13,10 @@ mod ladder;
 mod lines;
 mod policy;
 mod svg;
-mod table;
 
 use policy::hash;
+
+pub(crate) use crate::document::{Cell, Kind, Table};
 
 pub(crate) use bars::{Bar, bars};
 pub(crate) use data::{inert, saved};
@@ -25,7 +26,6 @@ pub use header::Origin;
 pub(crate) use ladder::{Rungs, ladder, ladder_axis};
 pub(crate) use lines::{BOTTOM, Lines, Mark, Point, Series, TOP, lines};
 pub(crate) use svg::{LEFT, RIGHT, Svg, colour, figure, legend};
-pub(crate) use table::{Cell, Kind, Table};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/page.js");

@@ -10,3 +10,11 @@ pub use fit::{columns, shorten};
 pub(crate) use fit::{prefix, shorten_with};
 pub(crate) use html::{bounded, html, name, words};
 pub(crate) use wrap::{JOIN, wrap};
+
+/// `write!` to a `String`, which can't fail.
+macro_rules! put {
+    ($out:expr, $($argument:tt)*) => {{
+        let _ = std::fmt::Write::write_fmt(&mut $out, format_args!($($argument)*));
+    }};
+}
+pub(crate) use put;

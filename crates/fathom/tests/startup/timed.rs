@@ -27,7 +27,7 @@ fn programs_stand_side_by_side_with_their_distributions_and_verdicts() {
         "8 rounds in random order (seed 5)",
         "From exec to the first byte of output",
         "From exec to the exit",
-        "floor",
+        "min",
         "p99",
         "1: echo one",
         "slower",

@@ -1,15 +1,14 @@
 //! One picture of a run in a file of its own, for the page beside an experiment: a GitHub page shows
 //! it in light and dark, without a script or a style sheet from elsewhere.
 
-use std::fmt::Write;
-
 use fathom_model::{ClaimResult, ClaimVerdict, Estimate, ExperimentRecord, Layer};
 
 use super::pictures;
 use super::words;
 use crate::axis::{Axis, Ticks};
+use crate::page::{Svg, colour};
 use crate::quantity::TimeUnit;
-use crate::text::{bounded, html};
+use crate::text::bounded;
 
 const WIDTH: f64 = 760.0;
 /// Ends of the axis: names stand before it, texts behind it.
@@ -21,8 +20,6 @@ const NAME: usize = 46;
 const TEXT: usize = 22;
 /// Rows that a picture shows; the table below it has all.
 const MOST_ROWS: usize = 24;
-/// Classes c0 to c5 of the style.
-const COLOURS: usize = 6;
 
 /// Its own style, as the sheet of the pages has it.
 const STYLE: &str = "<style>
@@ -74,7 +71,7 @@ pub fn experiment_picture(record: &ExperimentRecord) -> Option<String> {
 fn over_subjects(record: &ExperimentRecord, picture: &fathom_model::Picture) -> Option<Drawing> {
     let all = pictures::series(record, picture);
     let unit = all.first()?.unit.clone();
-    let class = |index: usize| format!("c{}", index % COLOURS);
+    let class = |index: usize| colour(index).to_owned();
     let rows = picture.subjects.iter().enumerate();
     let rows = rows.map(|(place, subject)| {
         let dots = all.iter().enumerate().filter_map(|(index, series)| {
@@ -176,97 +173,42 @@ fn row_of(claim: &ClaimResult) -> Option<Row> {
     })
 }
 
-/// Writing to a String can't fail.
-macro_rules! put {
-    ($out:expr, $($argument:tt)*) => { let _ = writeln!($out, $($argument)*); };
-}
-
 fn draw(what: Drawing) -> String {
     let ends = what.rows.iter().flat_map(|row| &row.dots);
     let ends = ends.flat_map(|dot| [dot.at.low, dot.at.high]);
     let axis = Axis::decades(ends.chain(what.published), LEFT, RIGHT);
     let (top, bottom) = (34.0, 40.0 + ROW * what.rows.len() as f64);
     let height = bottom + 26.0 + 20.0 * what.legend.len().div_ceil(2) as f64;
-    let title = html(&bounded(&what.title, 90));
-    let mut out = String::new();
-    put!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" aria-label=\"{title}\">"
-    );
-    out.push_str(STYLE);
-    put!(
-        out,
-        "<text class=\"strong\" x=\"0\" y=\"16\">{title}</text>"
-    );
+    let title = bounded(&what.title, 90);
+    let mut svg = Svg::alone();
+    svg.text(0.0, 16.0, "strong", &title);
     for (tick, text) in (what.ticks)(&axis, &what.unit) {
         let x = axis.place(tick);
-        put!(
-            out,
-            "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top}\" y2=\"{bottom}\"/>"
-        );
-        let y = bottom + 16.0;
-        put!(
-            out,
-            "<text class=\"soft middle\" x=\"{x:.1}\" y=\"{y}\">{}</text>",
-            html(&text)
-        );
+        svg.line((x, top), (x, bottom), "grid", "");
+        svg.text(x, bottom + 16.0, "soft middle", &text);
     }
     if let Some(published) = what.published {
         let x = axis.place(published);
-        put!(
-            out,
-            "<line class=\"published\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top}\" y2=\"{bottom}\"/>"
-        );
-        put!(
-            out,
-            "<text class=\"soft middle\" x=\"{x:.1}\" y=\"28\">as published</text>"
-        );
+        svg.line((x, top), (x, bottom), "published", "");
+        svg.text(x, 28.0, "soft middle", "as published");
     }
     for (index, row) in what.rows.iter().enumerate() {
         let y = top + ROW * (index as f64 + 0.5) + 3.0;
-        let base = y + 4.0;
-        let name = html(&bounded(&row.name, NAME));
-        put!(
-            out,
-            "<text x=\"0\" y=\"{base}\">{name}<title>{}</title></text>",
-            html(&row.name)
-        );
+        svg.titled_text(0.0, y + 4.0, "", &bounded(&row.name, NAME), &row.name);
         for dot in &row.dots {
             let (low, high) = (axis.place(dot.at.low), axis.place(dot.at.high));
-            let (x, class) = (axis.place(dot.at.value), &dot.class);
-            put!(
-                out,
-                "<line class=\"{class}\" x1=\"{low:.1}\" x2=\"{high:.1}\" y1=\"{y}\" y2=\"{y}\"/>"
-            );
-            put!(
-                out,
-                "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y}\" r=\"4\"><title>{}</title></circle>",
-                html(&dot.title)
-            );
+            svg.line((low, y), (high, y), &dot.class, "");
+            svg.dot((axis.place(dot.at.value), y), 4.0, &dot.class, &dot.title);
         }
         if !row.text.is_empty() {
-            let text = html(&bounded(&row.text, TEXT));
-            put!(
-                out,
-                "<text class=\"soft end\" x=\"{WIDTH}\" y=\"{base}\">{text}</text>"
-            );
+            svg.text(WIDTH, y + 4.0, "soft end", &bounded(&row.text, TEXT));
         }
     }
     for (index, (class, name)) in what.legend.iter().enumerate() {
         let x = if index % 2 == 0 { 6.0 } else { WIDTH / 2.0 };
         let y = bottom + 40.0 + 20.0 * (index / 2) as f64;
-        put!(
-            out,
-            "<circle class=\"{class}\" cx=\"{x}\" cy=\"{}\" r=\"4\"/>",
-            y - 4.0
-        );
-        put!(
-            out,
-            "<text x=\"{}\" y=\"{y}\">{}</text>",
-            x + 10.0,
-            html(&bounded(name, 2 * TEXT))
-        );
+        svg.dot((x, y - 4.0), 4.0, class, "");
+        svg.text(x + 10.0, y, "", &bounded(name, 2 * TEXT));
     }
-    out.push_str("</svg>\n");
-    out
+    svg.finish_alone((WIDTH, height), STYLE, &title)
 }

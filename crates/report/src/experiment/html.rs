@@ -1,14 +1,12 @@
 //! The record as one page that needs no network.
 
-use std::fmt::Write;
-
 use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer, listed, pairs};
 
 use super::pictures;
 use super::words;
 use crate::line::Tone;
 use crate::page::{Cell, Head, Kind, Origin, Table, page, section};
-use crate::text::{bounded, html as text, name};
+use crate::text::{bounded, html as text, name, put};
 use crate::waits;
 
 /// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal
@@ -49,11 +47,6 @@ pub fn experiment_html(records: &[ExperimentRecord]) -> String {
     page(&head, &out)
 }
 
-/// Writing to a String can't fail.
-macro_rules! put {
-    ($out:expr, $($argument:tt)*) => { let _ = write!($out, $($argument)*); };
-}
-
 fn overview(records: &[ExperimentRecord]) -> String {
     let mut table = Table::new("Experiments")
         .column("experiment", Kind::Name)
@@ -73,28 +66,28 @@ fn overview(records: &[ExperimentRecord]) -> String {
 
 fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
     put!(
-        out,
+        *out,
         "<section id=\"e{index}\" class=\"experiment\">\n<h2>{}</h2>\n",
         text(&record.title)
     );
     if let Some(question) = &record.question {
-        put!(out, "<p>{}</p>\n", text(question));
+        put!(*out, "<p>{}</p>\n", text(question));
     }
     if let Some(source) = words::source(record) {
-        put!(out, "<p class=\"soft\">published: {}</p>\n", text(&source));
+        put!(*out, "<p class=\"soft\">published: {}</p>\n", text(&source));
     }
     if !record.complete {
         out.push_str("<p class=\"strip bad\">Partial: not everything was measured; the notes at the end say what.</p>\n");
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
         put!(
-            out,
+            *out,
             "<p class=\"strip warn\">{}</p>\n",
             crate::text::words(&waits)
         );
     }
     put!(
-        out,
+        *out,
         "<p class=\"tally\">{}</p>\n",
         text(&words::tally(&record.claims))
     );
@@ -102,7 +95,7 @@ fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
         let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();
         if !claims.is_empty() {
             put!(
-                out,
+                *out,
                 "<h3>{}</h3>\n{}",
                 words::layer(layer),
                 table(layer, &claims)
@@ -179,17 +172,17 @@ fn answers(out: &mut String, record: &ExperimentRecord) {
     out.push_str("<h3>Open questions</h3>\n<dl>\n");
     for answer in &record.answers {
         put!(
-            out,
+            *out,
             "<dt>{}</dt>\n<dd><strong>{}</strong>",
             text(&answer.question),
             text(&answer.status)
         );
         for part in [&answer.answer, &answer.tried].into_iter().flatten() {
-            put!(out, " {}", text(part));
+            put!(*out, " {}", text(part));
         }
         for (id, verdict) in &answer.evidence {
             put!(
-                out,
+                *out,
                 "<small>{}: <span class=\"{}\">{}</span></small>",
                 text(id),
                 class(*verdict),
@@ -238,14 +231,14 @@ fn results(out: &mut String, record: &ExperimentRecord) {
         );
     }
     put!(
-        out,
+        *out,
         "<details><summary>All {} measured metrics</summary>\n{}",
         rows.len(),
         table.html()
     );
     if rows.len() > MOST_ROWS {
         put!(
-            out,
+            *out,
             "<p class=\"soft\">and {} more in the JSON record</p>\n",
             rows.len() - MOST_ROWS
         );
@@ -259,7 +252,7 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
         match (&tool.version, &tool.missing) {
             (Some(version), _) => {
                 put!(
-                    out,
+                    *out,
                     "<p class=\"soft\">{}: {}</p>\n",
                     text(&tool.name),
                     text(version)
@@ -267,7 +260,7 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
             }
             (None, missing) => {
                 put!(
-                    out,
+                    *out,
                     "<p class=\"warn\">{}</p>\n",
                     text(missing.as_deref().unwrap_or(""))
                 );
@@ -275,12 +268,12 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
         }
     }
     for warning in &record.warnings {
-        put!(out, "<p class=\"warn\">{}</p>\n", text(warning));
+        put!(*out, "<p class=\"warn\">{}</p>\n", text(warning));
     }
     for measure in &record.measures {
         for note in &measure.notes {
             put!(
-                out,
+                *out,
                 "<p class=\"soft\">{}: {}</p>\n",
                 text(&measure.id),
                 text(note)
@@ -288,7 +281,7 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
         }
     }
     put!(
-        out,
+        *out,
         "<p class=\"soft\">{} set, {}</p>\n</footer>\n",
         if record.quick { "quick" } else { "full" },
         words::seconds(record.seconds)

@@ -3,7 +3,7 @@
 use fathom_model::{Estimate, StoredComparison};
 
 use crate::Screen;
-use crate::grid::fitted;
+use crate::document::fitted;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, signed_with_interval};
 use crate::text::columns;

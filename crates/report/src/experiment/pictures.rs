@@ -1,7 +1,5 @@
 //! One metric over several subjects, drawn: time over releases.
 
-use std::fmt::Write;
-
 use fathom_model::{Combination, Estimate, ExperimentRecord, Picture, pairs};
 
 use super::words;
@@ -10,7 +8,7 @@ use crate::line::{Line, Page, Tone};
 use crate::page::{
     BOTTOM, LEFT, Lines, Point, RIGHT, Series as Drawn, TOP, colour, figure, legend, lines, section,
 };
-use crate::text::bounded;
+use crate::text::{bounded, put};
 
 /// One line of a picture: what was measured under one combination of parameters.
 #[derive(Debug, PartialEq)]
@@ -101,11 +99,6 @@ fn axis(all: &[Series]) -> Option<Axis> {
     let ends = points.flat_map(|p| [p.low, p.value, p.high]);
     let ends: Vec<f64> = ends.filter(|value| *value > 0.0).collect();
     (!ends.is_empty()).then(|| Axis::decades(ends.into_iter(), BOTTOM, TOP))
-}
-
-/// Writing to a String can't fail.
-macro_rules! put {
-    ($out:expr, $($argument:tt)*) => { let _ = write!($out, $($argument)*); };
 }
 
 /// All pictures of the record: a line for each combination of parameters.
@@ -200,7 +193,7 @@ pub(super) fn markdown(out: &mut String, record: &ExperimentRecord, plain: fn(&s
             })
             .collect();
         put!(
-            out,
+            *out,
             "\n### {}\n\n| | {} |\n|:---|{}\n",
             plain(&picture.title),
             heads.join(" | "),
@@ -214,7 +207,7 @@ pub(super) fn markdown(out: &mut String, record: &ExperimentRecord, plain: fn(&s
                 })
             });
             let cells: Vec<String> = cells.collect();
-            put!(out, "| {} | {} |\n", plain(subject), cells.join(" | "));
+            put!(*out, "| {} | {} |\n", plain(subject), cells.join(" | "));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{
     notable, ratio,
 };
 use crate::Screen;
-use crate::grid::{begin, fitted};
+use crate::document::{begin, fitted};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed;
 use crate::text::columns;
@@ -86,7 +86,7 @@ fn one(page: &mut Page, name: String, row: &GateBenchmark) {
     };
     let (what, levels) = (page.clean(&what), page.clean(&levels(row)));
     let fits = columns(&what) < WHAT && NAME + 13 + WHAT + columns(&levels) <= page.width();
-    let line = begin(page, name, NAME, Tone::Strong)
+    let line = begin(page, 0, name, NAME, Tone::Strong)
         .pad_to(NAME + 1)
         .add(tone, word)
         .pad_to(NAME + 13)

@@ -5,7 +5,8 @@ use fathom_model::{HistoryRecord, HistorySeries};
 
 use super::{last_change, named_in, plot, say_shared, shared, tone};
 use crate::Screen;
-use crate::grid::{Column, fitted, rows_of};
+use crate::document::fitted;
+use crate::grid::{Column, rows_of};
 use crate::line::{Page, Tone};
 use crate::quantity::{Scale, apart, signed_apart};
 

@@ -8,7 +8,8 @@ use fathom_model::{ImportedRecord, distinguish, listed, pairs};
 use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
 use crate::Screen;
-use crate::grid::{Column, fitted, rows_of};
+use crate::document::fitted;
+use crate::grid::{Column, rows_of};
 use crate::history::{named_in, shared};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, decimals_apart};

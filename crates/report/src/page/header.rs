@@ -2,6 +2,7 @@
 
 use fathom_model::Environment;
 
+use crate::document::class;
 use crate::format_bytes;
 use crate::line::Tone;
 use crate::quantity::counted;
@@ -48,12 +49,7 @@ impl Head<'_> {
     }
 
     pub(super) fn html(&self) -> String {
-        let class = match self.tone {
-            Tone::Good => "good",
-            Tone::Bad => "bad",
-            Tone::Notice => "warn",
-            _ => "",
-        };
+        let class = class(self.tone);
         let mut out = format!(
             "<header>\n<p class=\"above\">fathom {}</p>\n<h1 class=\"{class}\">{}</h1>\n",
             self.verb,

@@ -1,10 +1,8 @@
 //! A drawing as wide as its place: across, everything stands in per cent of the width, downwards in
 //! pixels. So texts have their size on a telephone and on a wide screen, and nothing is cut.
 
-use std::fmt::Write;
-
 use crate::axis::{Axis, Ticks};
-use crate::text::{bounded, html};
+use crate::text::{bounded, html, put};
 
 /// Left and right end of an axis that goes across, in per cent: marks at its ends are whole.
 pub(crate) const LEFT: f64 = 1.0;
@@ -19,44 +17,61 @@ const LETTER: f64 = 2.6;
 /// A drawing that grows. Classes and numbers are Fathom's own; texts are escaped here.
 pub(crate) struct Svg {
     out: String,
-}
-
-/// Writing to a String can't fail.
-macro_rules! put {
-    ($out:expr, $($argument:tt)*) => { let _ = write!($out, $($argument)*); };
+    /// What stands behind a place across.
+    unit: &'static str,
 }
 
 impl Svg {
     pub(crate) fn new() -> Svg {
-        Svg { out: String::new() }
+        Svg {
+            out: String::new(),
+            unit: "%",
+        }
+    }
+
+    /// A drawing for a file of its own: across everything stands in pixels, too.
+    pub(crate) fn alone() -> Svg {
+        Svg {
+            unit: "",
+            ..Svg::new()
+        }
     }
 
     /// A text; `class` says where it begins: at `x`, in the middle (`middle`), at the end (`end`).
     pub(crate) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
+        self.titled_text(x, y, class, text, "");
+    }
+
+    /// A text that says more to who asks.
+    pub(crate) fn titled_text(&mut self, x: f64, y: f64, class: &str, text: &str, title: &str) {
         put!(
             self.out,
-            "<text class=\"{class}\" x=\"{x:.2}%\" y=\"{y:.1}\">{}</text>\n",
-            html(text)
+            "<text class=\"{class}\" x=\"{x:.2}{}\" y=\"{y:.1}\">{}{}</text>\n",
+            self.unit,
+            html(text),
+            titled(title)
         );
     }
 
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str, title: &str) {
         put!(
             self.out,
-            "<line class=\"{class}\" x1=\"{:.2}%\" y1=\"{:.1}\" x2=\"{:.2}%\" y2=\"{:.1}\">{}</line>\n",
+            "<line class=\"{class}\" x1=\"{:.2}{unit}\" y1=\"{:.1}\" x2=\"{:.2}{unit}\" y2=\"{:.1}\">{}</line>\n",
             from.0,
             from.1,
             to.0,
             to.1,
-            titled(title)
+            titled(title),
+            unit = self.unit
         );
     }
 
     pub(crate) fn dot(&mut self, at: (f64, f64), radius: f64, class: &str, title: &str) {
         put!(
             self.out,
-            "<circle class=\"{class}\" cx=\"{:.2}%\" cy=\"{:.1}\" r=\"{radius}\">{}</circle>\n",
+            "<circle class=\"{class}\" cx=\"{:.2}{}\" cy=\"{:.1}\" r=\"{radius}\">{}</circle>\n",
             at.0,
+            self.unit,
             at.1,
             titled(title)
         );
@@ -157,6 +172,20 @@ impl Svg {
     pub(crate) fn finish(self, height: f64, label: &str) -> String {
         format!(
             "<svg class=\"plot\" width=\"100%\" height=\"{height}\" role=\"group\" aria-label=\"{}\">\n{}</svg>\n",
+            html(label),
+            self.out
+        )
+    }
+
+    /// The drawing as a file that needs no other: `style` is its own.
+    pub(crate) fn finish_alone(
+        self,
+        (width, height): (f64, f64),
+        style: &str,
+        label: &str,
+    ) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\">\n{style}{}</svg>\n",
             html(label),
             self.out
         )

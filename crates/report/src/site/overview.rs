@@ -5,6 +5,7 @@ use std::fmt::Write;
 use fathom_model::{Report, ReportComparison, ReportSeries, Verdict};
 
 use super::data::key;
+use crate::line::Tone;
 use crate::page::{Cell, Kind, Table};
 use crate::quantity::{Scale, counted, format_share, signed_interval};
 use crate::text::{JOIN, bounded, html, name};
@@ -52,11 +53,7 @@ pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> Str
         };
         let value = scale.with_unit(last.value, last.low, last.high, 0);
         let verdict = match &benchmark.before {
-            Some(before) => Cell::markup(format!(
-                "<span class=\"{}\">{}</span>",
-                class(before),
-                before.word()
-            )),
+            Some(before) => Cell::words(before.word()).toned(tone(before)),
             None => Cell::words(""),
         };
         table.row(
@@ -97,13 +94,11 @@ pub(super) fn pager(pages: usize, current: usize, link: impl Fn(usize) -> String
     )
 }
 
-fn class(one: &ReportComparison) -> &'static str {
+fn tone(one: &ReportComparison) -> Tone {
     match one.verdict {
-        Verdict::Faster | Verdict::Slower if one.higher_is_better.is_none() => "",
-        Verdict::Faster => "good",
-        Verdict::Slower => "bad",
-        Verdict::Same => "",
-        Verdict::Undecided => "soft",
+        Verdict::Faster | Verdict::Slower if one.higher_is_better.is_none() => Tone::Plain,
+        Verdict::Undecided => Tone::Quiet,
+        verdict => Tone::of(verdict),
     }
 }
 
@@ -113,9 +108,7 @@ fn change(comparison: Option<&ReportComparison>) -> Cell {
     };
     let (value, interval) = signed_interval(&one.ratio);
     let interval = interval.unwrap_or_else(|| "counted exactly".to_owned());
-    let markup = format!("<span class=\"{}\">{value}</span>", class(one));
-    let mut cell = Cell::number(&value, one.ratio.value);
-    cell = cell.marked(markup);
+    let cell = Cell::number(&value, one.ratio.value).toned(tone(one));
     let clock = match one.wait_free {
         true => " by the time without waits for a CPU",
         false => "",

@@ -51,10 +51,7 @@ fn of_budget(record: &StartupRecord, budget: &Budget) -> String {
     let Some(result) = budget.results.iter().find(|result| !result.held) else {
         return format!("Within the budget of {limit} ({}).", budget.quantile);
     };
-    let state = match record.conditions.cold_by {
-        None => String::new(),
-        Some(_) => format!(" {}", words::cache(result.cache)),
-    };
+    let state = words::state(record, result.cache, " ", "");
     let whose = format!(
         "{} of{state} {}",
         budget.quantile,
@@ -127,9 +124,5 @@ fn of_other(record: &StartupRecord, comparison: &StartupComparison) -> String {
 }
 
 fn name(record: &StartupRecord, program: usize) -> String {
-    let name = record
-        .programs
-        .get(program)
-        .map_or("?", |program| program.name.as_str());
-    crate::shorten(&crate::escape(name), NAME)
+    crate::shorten(&crate::escape(words::name(record, program)), NAME)
 }

@@ -2,8 +2,9 @@
 
 use fathom_model::{Cache, ColdBy, ColdEvidence, EvictedFile, StartupRecord, StartupRun};
 
-use super::waits;
-use crate::line::{Page, Tone};
+use super::{waits, words};
+use crate::document::Document;
+use crate::line::Tone;
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
 
@@ -14,12 +15,10 @@ const MOST_HOLDERS: usize = 3;
 const PAGE_BYTES: f64 = 4096.0;
 
 /// The evidence for every cold program.
-pub(super) fn write(page: &mut Page, record: &StartupRecord) {
+pub(super) fn add(out: &mut Document, record: &StartupRecord) {
     let Some(by) = record.conditions.cold_by else {
         return;
     };
-    page.gap();
-    page.prose(0, Tone::Strong, "What stayed cached, and why");
     let how = match by {
         ColdBy::Evict => {
             "before each cold run the program, its libraries and every file that it is known to \
@@ -32,23 +31,25 @@ pub(super) fn write(page: &mut Page, record: &StartupRecord) {
              while; pages that running programs map stay"
         }
     };
-    page.prose(2, Tone::Plain, how);
-    for evidence in &record.cold {
-        program(page, record, evidence);
-    }
+    out.section("What stayed cached, and why", |part| {
+        part.prose(2, Tone::Plain, how);
+        for evidence in &record.cold {
+            program(part, record, evidence);
+        }
+    });
 }
 
 /// A line for every cold program.
-pub(super) fn write_short(page: &mut Page, record: &StartupRecord) {
+pub(super) fn add_short(out: &mut Document, record: &StartupRecord) {
     if record.conditions.cold_by.is_none() || record.cold.is_empty() {
         return;
     }
-    page.gap();
+    out.gap();
     for evidence in &record.cold {
         let (read, void, runs) = read(record, evidence);
         let number = waits::number(record, evidence.program);
         let text = format!("{number}{read}; {}", stayed_in_short(evidence));
-        page.field("cold", tone(void, runs), &text);
+        out.fact("cold", tone(void, runs), text);
     }
 }
 
@@ -94,15 +95,10 @@ fn read(record: &StartupRecord, evidence: &ColdEvidence) -> (String, usize, usiz
     (read, void, cold.len())
 }
 
-fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
-    let name = record
-        .programs
-        .get(evidence.program)
-        .map_or("?", |program| program.name.as_str());
-    let name = page.fit(name, page.width() - 4);
-    page.prose(2, Tone::Strong, &name);
+fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) {
+    out.prose(2, Tone::Strong, words::name(record, evidence.program));
     let (read, void, runs) = read(record, evidence);
-    page.field("read", tone(void, runs), &read);
+    out.fact("read", tone(void, runs), read);
     let known: Vec<&EvictedFile> = evidence
         .files
         .iter()
@@ -133,12 +129,12 @@ fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
             counted(unknown as u64, "file", "files")
         ));
     }
-    page.field("evicted", Tone::Plain, &text);
-    stayed(page, evidence);
+    out.fact("evicted", Tone::Plain, text);
+    stayed(out, evidence);
 }
 
 /// The files that kept most, and who keeps them.
-fn stayed(page: &mut Page, evidence: &ColdEvidence) {
+fn stayed(out: &mut Document, evidence: &ColdEvidence) {
     let mut kept: Vec<&EvictedFile> = evidence
         .files
         .iter()
@@ -146,13 +142,8 @@ fn stayed(page: &mut Page, evidence: &ColdEvidence) {
         .collect();
     kept.sort_by_key(|file| std::cmp::Reverse(file.pages_left.unwrap_or(0)));
     for file in kept.iter().take(MOST_FILES) {
-        let path = page.clean(&file.path);
-        let holders: Vec<String> = file
-            .mapped_by
-            .iter()
-            .take(MOST_HOLDERS)
-            .map(|name| page.clean(name))
-            .collect();
+        let path = &file.path;
+        let holders = &file.mapped_by[..file.mapped_by.len().min(MOST_HOLDERS)];
         let more = file.mapped_by.len().saturating_sub(MOST_HOLDERS);
         let by = match (holders.is_empty(), more) {
             (true, _) => String::new(),
@@ -160,14 +151,14 @@ fn stayed(page: &mut Page, evidence: &ColdEvidence) {
             (false, more) => format!(", mapped by {} and {more} more", holders.join(", ")),
         };
         let text = match (&file.refused, file.pages_left) {
-            (Some(why), _) => format!("{path}: {}", page.clean(why)),
+            (Some(why), _) => format!("{path}: {why}"),
             (None, left) => format!(
                 "{path}: {} of {} pages{by}",
                 format_count(left.unwrap_or(0) as f64),
                 format_count(file.pages as f64)
             ),
         };
-        page.field("stayed", Tone::Quiet, &text);
+        out.fact("stayed", Tone::Quiet, text);
     }
     if kept.len() > MOST_FILES {
         let text = format!(
@@ -178,7 +169,7 @@ fn stayed(page: &mut Page, evidence: &ColdEvidence) {
                 "further files"
             )
         );
-        page.field("", Tone::Quiet, &text);
+        out.fact("", Tone::Quiet, text);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use fathom_model::{StartupPhase, StartupRecord, StartupTrace};
 
-use super::html::{numbered, program_name};
-use super::{phases, words};
+use super::phases;
+use super::words::{self, name as program_name, numbered};
 use crate::page::{Bar, bars, figure, legend};
 use crate::text::{html, words as own};
 

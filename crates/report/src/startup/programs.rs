@@ -3,7 +3,8 @@
 use fathom_model::{StartupProgram, StartupRecord, StartupTrace};
 
 use super::{phases, words};
-use crate::line::{Line, Page, Tone};
+use crate::document::{Document, Form};
+use crate::line::Tone;
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
 
@@ -12,53 +13,48 @@ const MOST_NAMES: usize = 12;
 /// Paths that were not found that are written out.
 const MOST_MISSING: usize = 3;
 
-/// One block for each program.
-pub(super) fn write(page: &mut Page, record: &StartupRecord) {
+/// A section for each program.
+pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a StartupRecord, form: Form) {
     for (index, program) in record.programs.iter().enumerate() {
         let trace = record.traces.iter().find(|trace| trace.program == index);
-        if program.ran.is_empty() && trace.is_none() {
-            continue;
-        }
-        page.gap();
-        let number = match record.programs.len() {
-            1 => String::new(),
-            _ => format!("{}: ", index + 1),
-        };
-        let name = page.fit(&program.name, page.width() - number.len());
-        page.push(Line::new().add(Tone::Quiet, number).add(Tone::Strong, name));
-        ran(page, program);
-        if let Some(trace) = trace {
-            phases::write(page, trace);
-            opened(page, trace);
-            observed(page, trace);
-        }
+        out.section(words::numbered(record, index), |part| {
+            ran(part, program);
+            let Some(trace) = trace else { return };
+            if form == Form::Full {
+                part.drawn(|page| phases::write(page, trace));
+            }
+            opened(part, trace);
+            observed(part, trace);
+            if form == Form::Page {
+                part.list("Libraries", trace.libraries.clone());
+                part.list("Other files", trace.files.clone());
+                let missing = trace.missing.iter().map(|missing| missing.path.clone());
+                part.list("Not found", missing.collect());
+            }
+        });
     }
 }
 
-pub(super) fn ran(page: &mut Page, program: &StartupProgram) {
-    let names: Vec<String> = program.ran.iter().map(|path| page.clean(path)).collect();
-    if !names.is_empty() {
-        page.field("ran", Tone::Plain, &names.join(" > "));
+pub(super) fn ran(out: &mut Document, program: &StartupProgram) {
+    if !program.ran.is_empty() {
+        out.fact("ran", Tone::Plain, program.ran.join(" > "));
     }
 }
 
 /// How much it opened, in a line.
-pub(super) fn opened_in_short(page: &mut Page, trace: &StartupTrace) {
+pub(super) fn opened_in_short(out: &mut Document, trace: &StartupTrace) {
     let text = format!(
         "{}, {}, {}",
         counted(trace.libraries.len() as u64, "library", "libraries"),
         counted(trace.files.len() as u64, "other file", "other files"),
         counted(trace.failed_lookups, "failed lookup", "failed lookups"),
     );
-    page.field("opened", Tone::Plain, &text);
+    out.fact("opened", Tone::Plain, text);
 }
 
-fn opened(page: &mut Page, trace: &StartupTrace) {
-    let libraries: Vec<String> = trace
-        .libraries
-        .iter()
-        .map(|path| page.clean(path.rsplit('/').next().unwrap_or(path)))
-        .collect();
+fn opened(out: &mut Document, trace: &StartupTrace) {
+    let name = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let libraries: Vec<String> = trace.libraries.iter().map(name).collect();
     let mut text = counted(libraries.len() as u64, "library", "libraries");
     if !libraries.is_empty() {
         let shown = &libraries[..libraries.len().min(MOST_NAMES)];
@@ -67,39 +63,32 @@ fn opened(page: &mut Page, trace: &StartupTrace) {
             text.push_str(&format!(" and {} more", libraries.len() - shown.len()));
         }
     }
-    page.field("libraries", Tone::Plain, &text);
-    let mut parts = vec![
-        format!(
-            "{} opened",
-            counted(trace.files.len() as u64, "other file", "other files")
-        ),
-        format!("{} read", format_bytes(trace.bytes_read as f64)),
+    out.fact("libraries", Tone::Plain, text);
+    let mut text = format!(
+        "{} opened, {} read, {}",
+        counted(trace.files.len() as u64, "other file", "other files"),
+        format_bytes(trace.bytes_read as f64),
         counted(trace.failed_lookups, "failed lookup", "failed lookups"),
-    ];
-    let first: Vec<String> = trace
-        .missing
-        .iter()
-        .take(MOST_MISSING)
-        .map(|missing| page.clean(&missing.path))
-        .collect();
+    );
+    let first = trace.missing.iter().take(MOST_MISSING);
+    let first: Vec<&str> = first.map(|missing| missing.path.as_str()).collect();
     if !first.is_empty() {
-        let last = parts.pop().unwrap_or_default();
-        parts.push(format!("{last} ({})", first.join(", ")));
+        text.push_str(&format!(" ({})", first.join(", ")));
     }
-    page.field("files", Tone::Plain, &parts.join(", "));
+    out.fact("files", Tone::Plain, text);
     let faults = format!(
         "{} from memory, {} from the device",
         format_count(trace.minor_faults as f64),
         format_count(trace.major_faults as f64)
     );
-    page.field("page faults", Tone::Plain, &faults);
+    out.fact("page faults", Tone::Plain, faults);
 }
 
-fn observed(page: &mut Page, trace: &StartupTrace) {
+fn observed(out: &mut Document, trace: &StartupTrace) {
     let mut text = format!(
         "{} in tier {}",
         counted(trace.runs as u64, "further run", "further runs"),
-        page.clean(&trace.tier)
+        trace.tier
     );
     if let Some(slowdown) = trace.slowdown {
         text.push_str(&format!(", {slowdown:.2}x the time of the timed ones"));
@@ -118,5 +107,5 @@ fn observed(page: &mut Page, trace: &StartupTrace) {
             words::time_ns(agreement.largest_difference_ns)
         ));
     }
-    page.field("observed", Tone::Quiet, &text);
+    out.fact("observed", Tone::Quiet, text);
 }

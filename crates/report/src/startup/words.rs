@@ -1,6 +1,6 @@
 //! Names of states, stretches and phases.
 
-use fathom_model::{Cache, StartupMetric, StartupPhase};
+use fathom_model::{Cache, StartupMetric, StartupPhase, StartupRecord};
 
 use crate::line::Tone;
 pub(super) use crate::quantity::short_time as time;
@@ -45,4 +45,31 @@ pub(super) fn phase_tone(phase: StartupPhase) -> Tone {
 
 pub(super) fn time_ns(ns: u64) -> String {
     time(ns as f64 / 1e9)
+}
+
+/// The name of a program.
+pub(super) fn name(record: &StartupRecord, program: usize) -> &str {
+    let program = record.programs.get(program);
+    program.map_or("?", |program| program.name.as_str())
+}
+
+/// `2: ` where there are several programs.
+pub(super) fn number(record: &StartupRecord, program: usize) -> String {
+    match record.programs.len() {
+        1 => String::new(),
+        _ => format!("{}: ", program.saturating_add(1)),
+    }
+}
+
+/// The name of a program, with its number where there are several.
+pub(super) fn numbered(record: &StartupRecord, program: usize) -> String {
+    number(record, program) + name(record, program)
+}
+
+/// `warm` or `cold` between `before` and `after`, where both were measured.
+pub(super) fn state(record: &StartupRecord, cache: Cache, before: &str, after: &str) -> String {
+    match record.conditions.cold_by {
+        None => String::new(),
+        Some(_) => format!("{before}{}{after}", self::cache(cache)),
+    }
 }

@@ -1,0 +1,205 @@
+//! A document on a page.
+
+use super::{Block, Cell, Document, Kind, Table};
+use crate::line::Tone;
+use crate::page::section;
+use crate::text::{bounded, html as escaped, name, put, words};
+
+/// Longest name in a cell and longest text, in columns.
+const LONGEST_NAME: usize = 120;
+const LONGEST: usize = 2000;
+/// Names that are listed; the JSON has all.
+const MOST_NAMES: usize = 60;
+
+/// The class that gives a text the colour of its tone.
+pub(crate) fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Notice => "warn",
+        Tone::Quiet => "soft",
+        _ => "",
+    }
+}
+
+/// All blocks as markup; notes come first.
+pub(crate) fn html(document: &Document) -> String {
+    let (notes, others): (Vec<_>, Vec<_>) = document
+        .blocks
+        .iter()
+        .partition(|block| matches!(block, Block::Note(..)));
+    let mut out = String::new();
+    let mut in_facts = false;
+    for block in notes.into_iter().chain(others) {
+        let is_fact = matches!(block, Block::Fact(..));
+        match (in_facts, is_fact) {
+            (false, true) => out.push_str("<dl class=\"facts\">\n"),
+            (true, false) => out.push_str("</dl>\n"),
+            _ => {}
+        }
+        in_facts = is_fact;
+        one(&mut out, block);
+    }
+    if in_facts {
+        out.push_str("</dl>\n");
+    }
+    out
+}
+
+fn one(out: &mut String, block: &Block) {
+    let text = |text: &str| words(&bounded_words(text));
+    match block {
+        Block::Gap | Block::Drawn(_) => {}
+        Block::Prose(_, Tone::Strong, said) => {
+            put!(*out, "<p><strong>{}</strong></p>\n", text(said));
+        }
+        Block::Prose(_, tone, said) => match class(*tone) {
+            "" => put!(*out, "<p>{}</p>\n", text(said)),
+            "soft" => put!(*out, "<p class=\"small soft\">{}</p>\n", text(said)),
+            class => put!(*out, "<p class=\"{class}\">{}</p>\n", text(said)),
+        },
+        Block::Fact(label, tone, said) => {
+            let class = match class(*tone) {
+                "" | "soft" => String::new(),
+                class => format!(" class=\"{class}\""),
+            };
+            put!(
+                *out,
+                "<dt>{}</dt><dd{class}>{}</dd>\n",
+                text(label),
+                text(said)
+            );
+        }
+        Block::Note(label, tone, said) => {
+            let label = match *label {
+                "note" => String::new(),
+                label => format!("<strong>{label}</strong> "),
+            };
+            let class = format!("strip {}", class(*tone));
+            put!(
+                *out,
+                "<p class=\"{}\">{label}{}</p>\n",
+                class.trim_end(),
+                text(said)
+            );
+        }
+        Block::Table(table) => out.push_str(&table.html()),
+        Block::List(title, names) => list(out, title, names),
+        Block::Picture(markup) => out.push_str(markup),
+        Block::Section(heading, part) => out.push_str(&section(heading, &html(part))),
+    }
+}
+
+/// Own words are as long as they are; what is from outside in them may be without end.
+fn bounded_words(text: &str) -> String {
+    match text.len() > LONGEST {
+        true => bounded(text, LONGEST),
+        false => text.to_owned(),
+    }
+}
+
+fn list(out: &mut String, title: &str, names: &[String]) {
+    put!(
+        *out,
+        "<details><summary>{title} ({})</summary><ul>\n",
+        names.len()
+    );
+    for one in names.iter().take(MOST_NAMES) {
+        put!(*out, "<li><code>{}</code></li>\n", name(one));
+    }
+    if names.len() > MOST_NAMES {
+        put!(*out, "<li>and {} more</li>\n", names.len() - MOST_NAMES);
+    }
+    out.push_str("</ul></details>\n");
+}
+
+impl Table {
+    /// The table as markup: it can be sorted by each of its columns; without a script it is a table.
+    pub(crate) fn html(&self) -> String {
+        let mut out = format!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table class=\"sortable\"><caption class=\"hidden\">{0}</caption>\n<thead><tr>",
+            escaped(self.caption)
+        );
+        let shown = || self.columns.iter().filter(|column| column.on_page);
+        for column in shown() {
+            let head = words(&column.head);
+            put_cell(&mut out, "th scope=\"col\"", column.kind, &head, "");
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for (class, cells) in &self.rows {
+            match *class {
+                "" => out.push_str("<tr>"),
+                class => put!(out, "<tr class=\"{class}\">"),
+            }
+            for (cell, column) in cells.iter().zip(&self.columns) {
+                if column.on_page {
+                    put_cell(&mut out, "td", column.kind, &cell.html(), &cell.more());
+                }
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        out
+    }
+}
+
+impl Cell {
+    fn html(&self) -> String {
+        let text = match (&self.markup, self.is_name) {
+            (Some(markup), _) => markup.clone(),
+            (None, true) => name(&bounded(&self.text, LONGEST_NAME)),
+            (None, false) => words(&self.text),
+        };
+        match self.tone.map_or("", class) {
+            "" => text,
+            class => format!("<span class=\"{class}\">{text}</span>"),
+        }
+    }
+
+    /// Attributes of the cell.
+    fn more(&self) -> String {
+        let mut more = String::new();
+        if let Some(value) = self.sort {
+            put!(more, " data-sort=\"{value}\"");
+        }
+        if !self.title.is_empty() {
+            put!(more, " title=\"{}\"", escaped(&bounded(&self.title, 400)));
+        }
+        more
+    }
+}
+
+fn put_cell(out: &mut String, tag: &str, kind: Kind, markup: &str, more: &str) {
+    let class = match kind {
+        Kind::Name => " class=\"name\"",
+        Kind::Words => " class=\"words\"",
+        Kind::Number => "",
+    };
+    let end = tag.split(' ').next().unwrap_or(tag);
+    put!(*out, "<{tag}{class}{more}>{markup}</{end}>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_from_outside_is_text_and_numbers_sort_by_their_value() {
+        let mut table = Table::new("t")
+            .column("n", Kind::Name)
+            .column("v", Kind::Number);
+        let cells = vec![
+            Cell::name("<a/b>").with_title("\"x\""),
+            Cell::number("1.2\u{a0}ms", 0.0012),
+        ];
+        table.row("neck", cells);
+        let html = table.html();
+        assert!(html.contains(
+            "<tr class=\"neck\"><td class=\"name\" title=\"&quot;x&quot;\">&lt;a/<wbr>b&gt;</td>"
+        ), "{html}");
+        assert!(
+            html.contains("<td data-sort=\"0.0012\">1.2&nbsp;ms</td>"),
+            "{html}"
+        );
+    }
+}

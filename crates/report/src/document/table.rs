@@ -1,0 +1,161 @@
+//! A table: names, words and figures in columns.
+
+use crate::line::Tone;
+
+/// What a column holds: it decides how its cells stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Names of things, broken only where they have parts.
+    Name,
+    /// Sentences.
+    Words,
+    /// Numbers, at the right.
+    Number,
+}
+
+/// Where a column is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Everywhere,
+    /// Not on a terminal.
+    Page,
+    /// Only on a terminal: of the columns with a place there the highest goes first where the terminal
+    /// is narrow or nothing stands in it; 0 stays.
+    Terminal(u8),
+}
+
+pub(crate) struct Column {
+    pub(super) head: String,
+    pub(super) kind: Kind,
+    pub(super) on_page: bool,
+    pub(super) on_terminal: bool,
+    /// The highest goes first where a terminal is narrow; 0 stays.
+    pub(super) expendable: u8,
+}
+
+/// One cell. A name may be from outside, and words may hold such names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cell {
+    pub(super) text: String,
+    pub(super) is_name: bool,
+    /// Markup of Fathom's own in place of the text, in which everything else was escaped.
+    pub(super) markup: Option<String>,
+    pub(super) sort: Option<f64>,
+    pub(super) title: String,
+    pub(super) tone: Option<Tone>,
+}
+
+impl Cell {
+    /// A name from outside.
+    pub(crate) fn name(from_outside: &str) -> Cell {
+        Cell {
+            is_name: true,
+            ..Cell::words(from_outside)
+        }
+    }
+
+    pub(crate) fn words(text: &str) -> Cell {
+        Cell {
+            text: text.to_owned(),
+            ..Cell::default()
+        }
+    }
+
+    /// A number as it is written, and as it is sorted.
+    pub(crate) fn number(written: &str, value: f64) -> Cell {
+        Cell {
+            sort: Some(value),
+            ..Cell::words(written)
+        }
+    }
+
+    /// What was not measured, with the reason.
+    pub(crate) fn none(why: &str) -> Cell {
+        Cell::words("–").with_title(why)
+    }
+
+    /// Markup of Fathom's own, in which everything else was escaped: only on a page.
+    pub(crate) fn markup(markup: String) -> Cell {
+        Cell {
+            markup: Some(markup),
+            ..Cell::default()
+        }
+    }
+
+    /// Says more to who asks; from outside.
+    pub(crate) fn with_title(mut self, title: &str) -> Cell {
+        title.clone_into(&mut self.title);
+        self
+    }
+
+    /// In this tone.
+    pub(crate) fn toned(mut self, tone: Tone) -> Cell {
+        self.tone = Some(tone);
+        self
+    }
+}
+
+/// A table.
+pub(crate) struct Table {
+    /// What it holds, for who can't see where it stands.
+    pub(super) caption: &'static str,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<(&'static str, Vec<Cell>)>,
+    /// On a terminal each row is a sentence.
+    pub(super) stacked: bool,
+}
+
+impl Table {
+    /// What it holds, for who can't see where it stands.
+    pub(crate) fn new(caption: &'static str) -> Table {
+        Table {
+            caption,
+            columns: Vec::new(),
+            rows: Vec::new(),
+            stacked: false,
+        }
+    }
+
+    /// Adds a column.
+    pub(crate) fn column(self, head: &str, kind: Kind) -> Table {
+        self.placed(head, kind, Place::Everywhere)
+    }
+
+    /// Adds a column that is shown in some places. The first on a terminal holds names.
+    pub(crate) fn placed(mut self, head: &str, kind: Kind, place: Place) -> Table {
+        self.columns.push(Column {
+            head: head.to_owned(),
+            kind,
+            on_page: !matches!(place, Place::Terminal(_)),
+            on_terminal: place != Place::Page,
+            expendable: match place {
+                Place::Terminal(expendable) => expendable,
+                _ => 0,
+            },
+        });
+        self
+    }
+
+    /// The last column goes from a narrow terminal, the highest of such columns first.
+    pub(crate) fn expendable(mut self, order: u8) -> Table {
+        if let Some(last) = self.columns.last_mut() {
+            last.expendable = order;
+        }
+        self
+    }
+
+    /// On a terminal each row is a sentence: its cells, between colons.
+    pub(crate) fn stacked(mut self) -> Table {
+        self.stacked = true;
+        self
+    }
+
+    /// Adds a row with as many cells as there are columns; `class` may be empty.
+    pub(crate) fn row(&mut self, class: &'static str, cells: Vec<Cell>) {
+        self.rows.push((class, cells));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
