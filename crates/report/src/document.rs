@@ -20,9 +20,16 @@ pub(crate) enum Form {
     /// All that is known, as text.
     Full,
     Page,
+    /// A part of a page of many records.
+    Excerpt,
 }
 
 impl Form {
+    /// Whether pictures are drawn: not on a terminal.
+    pub(crate) fn has_pictures(self) -> bool {
+        matches!(self, Form::Page | Form::Excerpt)
+    }
+
     /// On a terminal.
     pub(crate) fn on(screen: &crate::Screen) -> Form {
         match screen.verbose {
@@ -51,6 +58,8 @@ pub(crate) enum Block<'a> {
     Table(Table),
     /// Names, of which a page shows the first when they are asked for.
     List(&'static str, Vec<String>),
+    /// A table of a page that is long: it is shown when it is asked for.
+    Folded(&'static str, Table),
     /// A picture of a page: markup of Fathom's own, in which everything else was escaped.
     Picture(String),
     /// A picture of a terminal.
@@ -83,6 +92,12 @@ impl<'a> Document<'a> {
         }
     }
 
+    pub(crate) fn folded(&mut self, title: &'static str, table: Table) {
+        if !table.is_empty() {
+            self.blocks.push(Block::Folded(title, table));
+        }
+    }
+
     pub(crate) fn picture(&mut self, markup: String) {
         if !markup.is_empty() {
             self.blocks.push(Block::Picture(markup));
@@ -97,6 +112,20 @@ impl<'a> Document<'a> {
         if !names.is_empty() {
             self.blocks.push(Block::List(title, names));
         }
+    }
+
+    /// What needs no heading on a terminal: an empty line parts it from what is above.
+    pub(crate) fn headed(
+        &mut self,
+        form: Form,
+        heading: &str,
+        fill: impl FnOnce(&mut Document<'a>),
+    ) {
+        if form.has_pictures() {
+            return self.section(heading, fill);
+        }
+        self.gap();
+        fill(self);
     }
 
     /// A section, unless `fill` puts nothing into it.

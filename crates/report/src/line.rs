@@ -257,9 +257,9 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// An empty line, unless the page is still empty.
+    /// An empty line, unless the page is still empty or there is one.
     pub(crate) fn gap(&mut self) {
-        if !self.text.is_empty() {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }

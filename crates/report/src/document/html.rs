@@ -1,6 +1,7 @@
 //! A document on a page.
 
 use super::{Block, Cell, Document, Kind, Table};
+use crate::format_count;
 use crate::line::Tone;
 use crate::page::section;
 use crate::text::{bounded, html as escaped, name, put, words};
@@ -8,6 +9,8 @@ use crate::text::{bounded, html as escaped, name, put, words};
 /// Longest name in a cell and longest text, in columns.
 const LONGEST_NAME: usize = 120;
 const LONGEST: usize = 2000;
+/// Rows of a table; the JSON has all.
+const MOST_ROWS: usize = 1000;
 /// Names that are listed; the JSON has all.
 const MOST_NAMES: usize = 60;
 
@@ -85,6 +88,13 @@ fn one(out: &mut String, block: &Block) {
         }
         Block::Table(table) => out.push_str(&table.html()),
         Block::List(title, names) => list(out, title, names),
+        Block::Folded(title, table) => {
+            let table = table.html();
+            put!(
+                *out,
+                "<details><summary>{title}</summary>\n{table}</details>\n"
+            );
+        }
         Block::Picture(markup) => out.push_str(markup),
         Block::Section(heading, part) => out.push_str(&section(heading, &html(part))),
     }
@@ -126,7 +136,7 @@ impl Table {
             put_cell(&mut out, "th scope=\"col\"", column.kind, &head, "");
         }
         out.push_str("</tr></thead>\n<tbody>\n");
-        for (class, cells) in &self.rows {
+        for (class, cells) in self.rows.iter().take(MOST_ROWS) {
             match *class {
                 "" => out.push_str("<tr>"),
                 class => put!(out, "<tr class=\"{class}\">"),
@@ -139,6 +149,13 @@ impl Table {
             out.push_str("</tr>\n");
         }
         out.push_str("</tbody></table></div>\n");
+        if let Some(more @ 1..) = self.rows.len().checked_sub(MOST_ROWS) {
+            let more = format_count(more as f64);
+            put!(
+                out,
+                "<p class=\"small soft\">{more} more rows: see the record.</p>\n"
+            );
+        }
         out
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn write(page: &mut Page, document: &Document) {
             Block::Table(one) if one.stacked => stacked(page, one),
             Block::Table(one) => table(page, one, INDENT),
             Block::Drawn(draw) => draw(page),
-            Block::List(..) | Block::Picture(_) => {}
+            Block::List(..) | Block::Folded(..) | Block::Picture(_) => {}
             Block::Section(heading, part) => {
                 page.gap();
                 page.prose(0, Tone::Strong, heading);
@@ -123,7 +123,7 @@ fn shown<'a>(page: &Page, table: &'a Table) -> Vec<Column<'a>> {
     let columns = columns.filter(|(_, column)| column.on_terminal);
     let text = |cell: &Cell| match (cell.is_name, cell.text.as_str()) {
         (true, name) => page.clean(name),
-        (false, "–") => "-".to_owned(),
+        (false, "–") => "n/a".to_owned(),
         (false, words) => page.own(words).replace(crate::text::JOIN, " "),
     };
     let columns = columns.map(|(at, column)| Column {

@@ -3,16 +3,7 @@
 use fathom_model::{ServeRecord, ServerCalls};
 
 use super::words;
-use crate::line::{Page, Tone};
 use crate::quantity::{counted, fixed, format_count};
-
-/// A line for each server.
-pub(super) fn write(page: &mut Page, record: &ServeRecord) {
-    for text in lines(record) {
-        let text = page.clean(&text);
-        page.prose(2, Tone::Quiet, &text);
-    }
-}
 
 /// What is said of each server; in it may be what is from outside.
 pub(super) fn lines(record: &ServeRecord) -> Vec<String> {

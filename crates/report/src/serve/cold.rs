@@ -2,51 +2,8 @@
 
 use fathom_model::{ColdStart, ListeningBy, ServeRecord, Spread};
 
-use super::words::{self, ms};
-use crate::line::{Page, Tone};
+use super::words::ms;
 use crate::quantity::counted;
-use crate::why::columns::{Column, write as write_columns};
-
-/// A table for each server, or of several only the last rung unless all is asked for.
-pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
-    let starts = starts(record);
-    let Some(title) = title(record, &starts) else {
-        return;
-    };
-    page.gap();
-    page.prose(0, Tone::Strong, &title);
-    let mut rows: Vec<(String, Spread)> = Vec::new();
-    for (server, cold, state) in &starts {
-        let number = words::number(record, *server);
-        let rungs = rungs(cold);
-        let shown = match verbose || record.servers.len() == 1 {
-            true => &rungs[..],
-            false => &rungs[rungs.len() - 2..],
-        };
-        for (name, spread) in shown {
-            rows.push((format!("{number}{name}{state}"), *spread));
-        }
-    }
-    let names: Vec<String> = rows.iter().map(|(name, _)| name.clone()).collect();
-    let column = |title, expendable, of: &dyn Fn(&Spread) -> Option<f64>| {
-        let cells = rows.iter().map(|(_, spread)| words::ms_or(of(spread)));
-        Column::new(title, expendable, cells.collect())
-    };
-    let columns = vec![
-        column("min", 1, &|spread| Some(spread.min)),
-        column("p50", 0, &|spread| Some(spread.p50)),
-        column("p90", 0, &|spread| Some(spread.p90)),
-        column("p99", 0, &|spread| spread.p99),
-        column("max", 0, &|spread| Some(spread.max)),
-    ];
-    write_columns(page, "", &names, columns);
-    for (server, cold, state) in starts {
-        if let Some(text) = slow(cold) {
-            let number = words::number(record, server);
-            page.prose(2, Tone::Notice, &format!("{number}{text}{state}"));
-        }
-    }
-}
 
 /// Index of a server, how it started, and with which files out of memory.
 pub(super) type Start<'r> = (usize, &'r ColdStart, &'static str);

@@ -2,36 +2,34 @@
 
 use fathom_model::{ServeComparison, ServeMetric, ServeRecord, Verdict};
 
+use super::pictures::server_name;
 use super::words;
-use crate::line::{Page, Tone};
+use crate::document::{Cell, Kind, Place, Table};
+use crate::line::Tone;
 use crate::quantity::{Words, bound, change, change_with_interval, counted};
 
-/// Writes the verdicts, a line or two each.
-pub(super) fn write(page: &mut Page, record: &ServeRecord) {
-    if record.comparisons.is_empty() {
-        return;
+/// A row for each verdict.
+pub(super) fn table(record: &ServeRecord) -> Table {
+    let mut table = Table::new("Comparisons")
+        .placed("", Kind::Name, Place::Terminal(0))
+        .placed("server", Kind::Name, Place::Page)
+        .column("by", Kind::Words)
+        .column("verdict", Kind::Words)
+        .stacked();
+    for one in &record.comparisons {
+        let cells = vec![
+            Cell::words(&(one.subject + 1).to_string()),
+            Cell::name(&server_name(record, one.subject)),
+            Cell::words(&what(record, one)),
+            Cell::words(&verdict(one)).toned(Tone::of(one.verdict)),
+        ];
+        table.row("", cells);
     }
-    page.gap();
-    page.prose(0, Tone::Strong, "Against server 1, round by round");
-    for comparison in &record.comparisons {
-        let tone = match comparison.verdict {
-            Verdict::Faster => Tone::Good,
-            Verdict::Slower => Tone::Bad,
-            Verdict::Same => Tone::Strong,
-            Verdict::Undecided => Tone::Notice,
-        };
-        let text = format!(
-            "{}: {}: {}",
-            comparison.subject + 1,
-            what(record, comparison),
-            verdict(comparison)
-        );
-        page.prose(2, tone, &text);
-    }
+    table
 }
 
 /// By what it is compared.
-pub(super) fn what(record: &ServeRecord, comparison: &ServeComparison) -> String {
+fn what(record: &ServeRecord, comparison: &ServeComparison) -> String {
     let load = || {
         let server = record.servers.get(comparison.subject)?;
         Some(words::load(server.load.get(comparison.load?)?))
@@ -47,7 +45,7 @@ pub(super) fn what(record: &ServeRecord, comparison: &ServeComparison) -> String
 }
 
 /// What follows, with its interval.
-pub(super) fn verdict(comparison: &ServeComparison) -> String {
+fn verdict(comparison: &ServeComparison) -> String {
     let words = match comparison.metric {
         ServeMetric::ServerCpu => Words {
             less: "less",

@@ -2,63 +2,9 @@
 
 use fathom_model::{LoadResult, ServeRecord};
 
-use super::words::{self, ms_or};
-use crate::line::{Page, Tone};
-use crate::quantity::{counted, fixed, format_bytes, format_count, format_share};
-use crate::why::columns::{Column, write as write_columns};
-
-/// Writes the tables.
-pub(super) fn write(page: &mut Page, record: &ServeRecord, verbose: bool) {
-    let loads = all(record);
-    if loads.is_empty() {
-        return;
-    }
-    page.gap();
-    page.prose(0, Tone::Strong, &title(record));
-    let names: Vec<String> = loads
-        .iter()
-        .map(|(server, load)| format!("{}{}", words::number(record, *server), words::load(load)))
-        .collect();
-    let column = |title, expendable, of: &dyn Fn(&LoadResult) -> String| {
-        Column::new(
-            title,
-            expendable,
-            loads.iter().map(|(_, load)| of(load)).collect(),
-        )
-    };
-    let us = |value: Option<f64>| value.map_or_else(|| "-".to_string(), words::us);
-    write_columns(
-        page,
-        "",
-        &names,
-        vec![
-            column("requests/s", 0, &|load| {
-                format_count(load.requests_per_second.round())
-            }),
-            column("p50", 0, &|load| ms_or(load.response_ms.p50)),
-            column("p99", 0, &|load| ms_or(load.response_ms.p99)),
-            column("p99.9", 2, &|load| ms_or(load.response_ms.p999)),
-            column("max", 1, &|load| ms_or(load.response_ms.max)),
-            column("CPU each", 3, &|load| us(load.server_cpu_us_per_request)),
-        ],
-    );
-    if loads.iter().any(|(_, load)| load.rate_per_second.is_none()) {
-        page.prose(2, Tone::Quiet, CLOSED);
-    }
-    if let Some(text) = neighbours(&loads) {
-        page.prose(2, Tone::Bad, &text);
-    }
-    for (server, load) in &loads {
-        let said = doubts(load, |text| page.clean(text));
-        if !said.is_empty() {
-            let who = format!("{}{}", words::number(record, *server), words::load(load));
-            page.prose(2, Tone::Notice, &format!("{who}: {}", said.join("; ")));
-        }
-    }
-    if verbose {
-        details(page, &names, &loads);
-    }
-}
+use super::words;
+use crate::quantity::{counted, fixed, format_count, format_share};
+use crate::text::bounded;
 
 /// All loads with the index of their server.
 pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &LoadResult)> {
@@ -82,8 +28,8 @@ pub(super) fn title(record: &ServeRecord) -> String {
 pub(super) const CLOSED: &str =
     "Closed loops hardly notice a standstill; the open loop counts it in full.";
 
-/// What stands in the way of trust in one load; what is from outside goes through `clean`.
-pub(super) fn doubts(load: &LoadResult, clean: impl Fn(&str) -> String) -> Vec<String> {
+/// What stands in the way of trust in one load.
+pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
     let mut said = Vec::new();
     for verdict in &load.verdicts {
         said.push(match verdict.as_str() {
@@ -111,13 +57,13 @@ pub(super) fn doubts(load: &LoadResult, clean: impl Fn(&str) -> String) -> Vec<S
             "not steady" => {
                 "not steady: CPU time for each request moves over the rounds".to_string()
             }
-            other => clean(other),
+            other => bounded(other, 80),
         });
     }
     if load.errors + load.dropped > 0 {
         let kinds = load.errors_by_kind.iter();
         let kinds: Vec<String> = kinds
-            .map(|(kind, count)| format!("{} {}", format_count(*count as f64), clean(kind)))
+            .map(|(kind, count)| format!("{} {}", format_count(*count as f64), bounded(kind, 80)))
             .collect();
         let dropped = match load.dropped {
             0 => String::new(),
@@ -153,63 +99,4 @@ pub(super) fn neighbours(loads: &[(usize, &LoadResult)]) -> Option<String> {
     Some(format!(
         "Other programs took {shares} of the CPUs: don't trust these numbers"
     ))
-}
-
-fn details(page: &mut Page, names: &[String], loads: &[(usize, &LoadResult)]) {
-    let column = |title, expendable, of: &dyn Fn(&LoadResult) -> String| {
-        Column::new(
-            title,
-            expendable,
-            loads.iter().map(|(_, load)| of(load)).collect(),
-        )
-    };
-    let lag = |us: Option<f64>| us.map_or_else(|| "n/a".to_string(), words::us);
-    page.gap();
-    page.prose(0, Tone::Strong, "How the requests were sent");
-    let mut columns = vec![
-        column("scheduled", 0, &|load| format_count(load.scheduled as f64)),
-        column("dropped", 0, &|load| format_count(load.dropped as f64)),
-        column("service p99", 0, &|load| ms_or(load.service_ms.p99)),
-        column("lag p50", 0, &|load| lag(load.generator_lag_us.p50)),
-        column("lag p99", 0, &|load| lag(load.generator_lag_us.p99)),
-        column("Little", 0, &|load| {
-            load.little
-                .map_or("-".to_string(), |little| fixed(little, 3))
-        }),
-    ];
-    if loads.iter().any(|(_, load)| load.handshake_ms.is_some()) {
-        columns.push(column("TLS p50", 1, &|load| {
-            let handshake = load.handshake_ms;
-            handshake.map_or("-".to_string(), |handshake| ms_or(handshake.p50))
-        }));
-    }
-    write_columns(page, "", names, columns);
-    page.gap();
-    page.prose(0, Tone::Strong, "What both sides spent");
-    let count = |value: Option<f64>| value.map_or("-".to_string(), |value| fixed(value, 2));
-    write_columns(
-        page,
-        "",
-        names,
-        vec![
-            column("CPUs", 0, &|load| count(load.server_cpus_used)),
-            column("memory", 0, &|load| {
-                load.server_peak_memory_bytes
-                    .map_or("-".to_string(), |bytes| format_bytes(bytes as f64))
-            }),
-            column("threads", 0, &|load| {
-                load.server_threads
-                    .map_or("-".to_string(), |n| n.to_string())
-            }),
-            column("waits each", 0, &|load| {
-                count(load.server_voluntary_switches_per_request)
-            }),
-            column("generator", 0, &|load| {
-                format_share(load.generator_cpu_share)
-            }),
-            column("each", 1, &|load| {
-                words::us(load.generator_cpu_us_per_request)
-            }),
-        ],
-    );
 }

@@ -2,51 +2,8 @@
 
 use fathom_model::{ServeRecord, WebSocketClient, WebSocketLink, WebSocketResult};
 
-use super::words::{self, ms_or};
-use crate::line::{Page, Tone};
-use crate::quantity::{counted, fixed, format_bytes, format_count, format_share};
-use crate::why::columns::{Column, write as write_columns};
-
-/// Writes the table.
-pub(super) fn write(page: &mut Page, record: &ServeRecord) {
-    let all = all(record);
-    let Some(title) = title(record, &all) else {
-        return;
-    };
-    page.gap();
-    page.prose(0, Tone::Strong, &title);
-    let names: Vec<String> = all
-        .iter()
-        .map(|(server, one)| format!("{}{}", words::number(record, *server), client(one)))
-        .collect();
-    let column = |title, expendable, of: &dyn Fn(&WebSocketResult) -> String| {
-        let cells = all.iter().map(|(_, one)| of(one)).collect();
-        Column::new(title, expendable, cells)
-    };
-    let us = |value: Option<f64>| value.map_or_else(|| "-".to_string(), words::us);
-    let columns = vec![
-        column("round trips/s", 0, &|one| {
-            format_count(one.round_trips_per_second.round())
-        }),
-        column("p50", 0, &|one| ms_or(one.round_trip_ms.p50)),
-        column("p99", 0, &|one| ms_or(one.round_trip_ms.p99)),
-        column("max", 1, &|one| ms_or(one.round_trip_ms.max)),
-        column("CPU each", 2, &|one| us(one.server_cpu_us_per_round_trip)),
-    ];
-    write_columns(page, "", &names, columns);
-    for (server, one) in &all {
-        // Both kinds of clients have the same server.
-        if one.client == WebSocketClient::Spinning {
-            continue;
-        }
-        let number = words::number(record, *server);
-        let link = link(one, |text| page.clean(text));
-        page.prose(2, Tone::Quiet, &format!("{number}{link}"));
-    }
-    if let Some(text) = neighbours(&all) {
-        page.prose(2, Tone::Bad, &text);
-    }
-}
+use crate::quantity::{counted, fixed, format_bytes, format_share};
+use crate::text::bounded;
 
 /// All with the index of their server.
 pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &WebSocketResult)> {
@@ -76,13 +33,13 @@ pub(super) fn client(one: &WebSocketResult) -> &'static str {
     }
 }
 
-/// What the server does with a message, and what was agreed on, which goes through `clean`.
-pub(super) fn link(one: &WebSocketResult, clean: impl Fn(&str) -> String) -> String {
+/// What the server does with a message, and what was agreed on.
+pub(super) fn link(one: &WebSocketResult) -> String {
     let link = match one.link {
         WebSocketLink::Relay => "it relays from one client to the other, and back",
         WebSocketLink::Echo => "it sends each message back to who sent it",
     };
-    let extensions = clean(one.extensions.as_deref().unwrap_or("none"));
+    let extensions = bounded(one.extensions.as_deref().unwrap_or("none"), 200);
     format!("{link}; extensions: {extensions}")
 }
 

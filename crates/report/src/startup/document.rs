@@ -62,7 +62,9 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
     match form {
         Form::Brief => where_it_goes(&mut out, record),
         Form::Full => {}
-        Form::Page => out.section("Phases", |part| part.picture(pictures::phases(record))),
+        Form::Page | Form::Excerpt => {
+            out.section("Phases", |part| part.picture(pictures::phases(record)));
+        }
     }
     if form == Form::Brief {
         cold::add_short(&mut out, record);
@@ -71,8 +73,7 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
         programs::add(&mut out, record, form);
         cold::add(&mut out, record);
         if let Some(budget) = &record.budget {
-            out.gap();
-            held(&mut out, record, budget);
+            out.headed(form, "Budget", |part| held(part, record, budget));
         }
         if let Some(floor) = &record.floor {
             out.gap();
