@@ -3,10 +3,12 @@
 //! All texts may hold names from outside: what writes a document makes them safe for its form.
 
 mod html;
+mod markdown;
 mod table;
 mod terminal;
 
-pub(crate) use html::{class, html};
+pub(crate) use html::{class, html, html_below};
+pub(crate) use markdown::markdown;
 pub(crate) use table::{Cell, Kind, Place, Table};
 pub(crate) use terminal::{begin, fitted, write};
 
@@ -22,6 +24,7 @@ pub(crate) enum Form {
     Page,
     /// A part of a page of many records.
     Excerpt,
+    Markdown,
 }
 
 impl Form {
@@ -55,6 +58,8 @@ pub(crate) enum Block<'a> {
     Fact(String, Tone, String),
     /// What must be known to trust the numbers.
     Note(&'static str, Tone, String),
+    /// A question, its answer in a word, and what is said of that.
+    Item(String, String, String),
     Table(Table),
     /// Names, of which a page shows the first when they are asked for.
     List(&'static str, Vec<String>),
@@ -84,6 +89,11 @@ impl<'a> Document<'a> {
 
     pub(crate) fn note(&mut self, label: &'static str, tone: Tone, text: impl Into<String>) {
         self.blocks.push(Block::Note(label, tone, text.into()));
+    }
+
+    pub(crate) fn item(&mut self, head: &str, answer: &str, text: String) {
+        self.blocks
+            .push(Block::Item(head.to_owned(), answer.to_owned(), text));
     }
 
     pub(crate) fn table(&mut self, table: Table) {

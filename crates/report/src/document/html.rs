@@ -3,7 +3,6 @@
 use super::{Block, Cell, Document, Kind, Table};
 use crate::format_count;
 use crate::line::Tone;
-use crate::page::section;
 use crate::text::{bounded, html as escaped, name, put, words};
 
 /// Longest name in a cell and longest text, in columns.
@@ -27,29 +26,42 @@ pub(crate) fn class(tone: Tone) -> &'static str {
 
 /// All blocks as markup; notes come first.
 pub(crate) fn html(document: &Document) -> String {
+    html_below(document, 2)
+}
+
+/// The same, with headings from this level on.
+pub(crate) fn html_below(document: &Document, level: usize) -> String {
     let (notes, others): (Vec<_>, Vec<_>) = document
         .blocks
         .iter()
         .partition(|block| matches!(block, Block::Note(..)));
     let mut out = String::new();
-    let mut in_facts = false;
+    let mut within = "";
     for block in notes.into_iter().chain(others) {
-        let is_fact = matches!(block, Block::Fact(..));
-        match (in_facts, is_fact) {
-            (false, true) => out.push_str("<dl class=\"facts\">\n"),
-            (true, false) => out.push_str("</dl>\n"),
-            _ => {}
+        let list = match block {
+            Block::Fact(..) => "<dl class=\"facts\">\n",
+            Block::Item(..) => "<dl>\n",
+            _ => "",
+        };
+        if list != within {
+            close(&mut out, within);
+            out.push_str(list);
+            within = list;
         }
-        in_facts = is_fact;
-        one(&mut out, block);
+        one(&mut out, block, level);
     }
-    if in_facts {
-        out.push_str("</dl>\n");
-    }
+    close(&mut out, within);
     out
 }
 
-fn one(out: &mut String, block: &Block) {
+/// Ends a list, if one is open.
+fn close(out: &mut String, list: &str) {
+    if !list.is_empty() {
+        out.push_str("</dl>\n");
+    }
+}
+
+fn one(out: &mut String, block: &Block, level: usize) {
     let text = |text: &str| words(&bounded_words(text));
     match block {
         Block::Gap | Block::Drawn(_) => {}
@@ -86,6 +98,13 @@ fn one(out: &mut String, block: &Block) {
                 text(said)
             );
         }
+        Block::Item(head, answer, said) => {
+            let (head, answer, said) = (text(head), text(answer), text(said));
+            put!(
+                *out,
+                "<dt>{head}</dt><dd><strong>{answer}</strong>{said}</dd>\n"
+            );
+        }
         Block::Table(table) => out.push_str(&table.html()),
         Block::List(title, names) => list(out, title, names),
         Block::Folded(title, table) => {
@@ -96,7 +115,13 @@ fn one(out: &mut String, block: &Block) {
             );
         }
         Block::Picture(markup) => out.push_str(markup),
-        Block::Section(heading, part) => out.push_str(&section(heading, &html(part))),
+        Block::Section(heading, part) => {
+            let (heading, below) = (words(heading), html_below(part, level + 1));
+            put!(
+                *out,
+                "<section>\n<h{level}>{heading}</h{level}>\n{below}</section>\n"
+            );
+        }
     }
 }
 
@@ -167,10 +192,21 @@ impl Cell {
             (None, true) => name(&bounded(&self.text, LONGEST_NAME)),
             (None, false) => words(&self.text),
         };
-        match self.tone.map_or("", class) {
-            "" => text,
-            class => format!("<span class=\"{class}\">{text}</span>"),
+        let mut out = match (self.is_strong, self.tone.map_or("", class)) {
+            (true, class) => format!("<strong class=\"{class}\">{text}</strong>"),
+            (false, "") => text,
+            (false, class) => format!("<span class=\"{class}\">{text}</span>"),
+        };
+        if !self.code.is_empty() {
+            put!(out, "<code>{}</code>", name(&self.code));
         }
+        for line in &self.lines {
+            put!(out, "<br>{}", words(line));
+        }
+        for remark in self.small.iter().chain(&self.hidden) {
+            put!(out, "<small>{}</small>", words(remark));
+        }
+        out
     }
 
     /// Attributes of the cell.

@@ -42,6 +42,15 @@ pub(crate) struct Cell {
     pub(super) markup: Option<String>,
     pub(super) sort: Option<f64>,
     pub(super) title: String,
+    pub(super) is_strong: bool,
+    /// Further lines.
+    pub(super) lines: Vec<String>,
+    /// Below a text, in small letters: what it is as code on a page.
+    pub(super) code: String,
+    /// Below all: remarks.
+    pub(super) small: Vec<String>,
+    /// Further remarks, for which only a page has room.
+    pub(super) hidden: Vec<String>,
     pub(super) tone: Option<Tone>,
 }
 
@@ -82,6 +91,44 @@ impl Cell {
         }
     }
 
+    /// Words in several lines.
+    pub(crate) fn lines(mut lines: Vec<String>) -> Cell {
+        let first = match lines.is_empty() {
+            true => String::new(),
+            false => lines.remove(0),
+        };
+        Cell {
+            lines,
+            ..Cell::words(&first)
+        }
+    }
+
+    /// One more line.
+    pub(crate) fn then(mut self, line: &str) -> Cell {
+        self.lines.push(line.to_owned());
+        self
+    }
+
+    pub(crate) fn strong(mut self) -> Cell {
+        self.is_strong = true;
+        self
+    }
+
+    pub(crate) fn with_code(mut self, code: &str) -> Cell {
+        code.clone_into(&mut self.code);
+        self
+    }
+
+    pub(crate) fn with_small(mut self, remarks: Vec<String>) -> Cell {
+        self.small = remarks;
+        self
+    }
+
+    pub(crate) fn with_hidden(mut self, remarks: Vec<String>) -> Cell {
+        self.hidden = remarks;
+        self
+    }
+
     /// Says more to who asks; from outside.
     pub(crate) fn with_title(mut self, title: &str) -> Cell {
         title.clone_into(&mut self.title);
@@ -95,14 +142,24 @@ impl Cell {
     }
 }
 
+/// How a table looks on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// A line for each row.
+    Aligned,
+    /// A sentence for each row.
+    Stacked,
+    /// Lines for each row.
+    Wrapped,
+}
+
 /// A table.
 pub(crate) struct Table {
     /// What it holds, for who can't see where it stands.
     pub(super) caption: &'static str,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<(&'static str, Vec<Cell>)>,
-    /// On a terminal each row is a sentence.
-    pub(super) stacked: bool,
+    pub(super) look: Look,
 }
 
 impl Table {
@@ -112,7 +169,7 @@ impl Table {
             caption,
             columns: Vec::new(),
             rows: Vec::new(),
-            stacked: false,
+            look: Look::Aligned,
         }
     }
 
@@ -146,7 +203,13 @@ impl Table {
 
     /// On a terminal each row is a sentence: its cells, between colons.
     pub(crate) fn stacked(mut self) -> Table {
-        self.stacked = true;
+        self.look = Look::Stacked;
+        self
+    }
+
+    /// On a terminal long cells take several lines, and remarks stand below their row.
+    pub(crate) fn wrapped(mut self) -> Table {
+        self.look = Look::Wrapped;
         self
     }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::table::Look;
 use super::{Block, Cell, Document, Kind, Table};
 use crate::line::{Line, Page, Tone};
-use crate::text::columns;
+use crate::text::{columns, wrap};
 
 /// Columns that a name keeps at least: before that, columns that can go do so.
 const NAME_KEPT: usize = 16;
@@ -23,8 +24,15 @@ pub(crate) fn write(page: &mut Page, document: &Document) {
             Block::Prose(indent, tone, text) => page.prose(*indent, *tone, text),
             Block::Fact(label, tone, text) => page.field(label, *tone, text),
             Block::Note(label, tone, text) => page.field(label, *tone, text),
-            Block::Table(one) if one.stacked => stacked(page, one),
-            Block::Table(one) => table(page, one, INDENT),
+            Block::Item(head, answer, text) => {
+                page.prose(2, Tone::Plain, head);
+                page.prose(6, Tone::Quiet, &format!("{answer}{text}"));
+            }
+            Block::Table(one) => match one.look {
+                Look::Aligned => table(page, one, INDENT),
+                Look::Stacked => stacked(page, one),
+                Look::Wrapped => wrapped(page, one),
+            },
             Block::Drawn(draw) => draw(page),
             Block::List(..) | Block::Folded(..) | Block::Picture(_) => {}
             Block::Section(heading, part) => {
@@ -46,6 +54,81 @@ fn stacked(page: &mut Page, table: &Table) {
         let tone = cells.last().and_then(|cell| cell.tone);
         page.prose(INDENT, tone.unwrap_or(Tone::Plain), &texts.join(": "));
     }
+}
+
+/// Columns of the last cell of a row that is wrapped.
+const LAST: usize = 17;
+/// Eighths of the room that the cells between the first and the last take.
+const BETWEEN: [usize; 2] = [2, 3];
+/// No cell is narrower.
+const NARROWEST_CELL: usize = 9;
+
+/// Lines for each row, of four cells: the first takes what the others leave. Remarks stand below.
+fn wrapped(page: &mut Page, table: &Table) {
+    let room = page.width().saturating_sub(INDENT + LAST + 3 * GAP);
+    let [second, third] = BETWEEN.map(|eighths| (room * eighths / 8).max(NARROWEST_CELL));
+    let first = room.saturating_sub(second + third).max(NARROWEST_CELL);
+    let widths = [first, second, third, LAST];
+    let places = [
+        INDENT,
+        INDENT + first + GAP,
+        INDENT + first + second + 2 * GAP,
+        page.width() - LAST,
+    ];
+    let heads: Vec<&str> = table.columns.iter().map(|one| one.head.as_str()).collect();
+    let mut head = Line::new().add(Tone::Strong, heads[0]);
+    let mut end = columns(heads[0]);
+    for (place, text) in places.into_iter().zip(&heads).skip(1) {
+        // A long first head takes the place of the second.
+        if end < place {
+            head = head.pad_to(place).add(Tone::Quiet, *text);
+            end = place + columns(text);
+        }
+    }
+    page.push(head);
+    for (_, cells) in &table.rows {
+        let lines = cells.iter().zip(widths).map(|(cell, width)| {
+            let lines = std::iter::once(&cell.text).chain(&cell.lines);
+            let lines = lines.flat_map(|line| wrap(&breakable(&page.own(line), width), width));
+            lines.collect::<Vec<String>>()
+        });
+        let lines: Vec<Vec<String>> = lines.collect();
+        let height = lines.iter().map(Vec::len).max().unwrap_or(0);
+        for at in 0..height {
+            let mut line = Line::new();
+            for ((cell, lines), place) in cells.iter().zip(&lines).zip(places) {
+                let text = lines.get(at).map_or("", String::as_str);
+                line = line
+                    .pad_to(place)
+                    .add(cell.tone.unwrap_or(Tone::Plain), text);
+            }
+            page.push(line);
+        }
+        for remark in cells.iter().flat_map(|cell| &cell.small) {
+            page.prose(6, Tone::Quiet, remark);
+        }
+    }
+}
+
+/// Words that are wider than a cell, broken behind a sign within them where there is one:
+/// `share_wait_input.` and `counter:` instead of `share_wait_input.cou` and `nter:`.
+fn breakable(text: &str, width: usize) -> String {
+    const SIGNS: [char; 7] = ['.', ',', '(', '[', '=', '/', '_'];
+    let mut out: Vec<&str> = Vec::new();
+    for word in text.split(' ') {
+        let mut word = word;
+        while columns(word) > width {
+            let fits = |end: &usize| columns(&word[..*end]) <= width;
+            let ends = word.char_indices().filter(|(_, c)| SIGNS.contains(c));
+            let Some(end) = ends.map(|(at, c)| at + c.len_utf8()).rfind(fits) else {
+                break;
+            };
+            out.push(&word[..end]);
+            word = &word[end..];
+        }
+        out.push(word);
+    }
+    out.join(" ")
 }
 
 /// A column as it stands here.
@@ -171,4 +254,32 @@ pub(crate) fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String>
         }
     };
     names.iter().map(fit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_broken_at_its_signs() {
+        let lines = |text: &str| wrap(&breakable(text, 20), 20);
+        assert_eq!(
+            lines("share_wait_input.counter: 0.98"),
+            ["share_wait_input.", "counter: 0.98"]
+        );
+        assert_eq!(
+            lines("ratio(wall.a_long_name, wall.another_name[size=large]): 2"),
+            [
+                "ratio(wall.a_long_",
+                "name,",
+                "wall.another_name[",
+                "size=large]): 2"
+            ]
+        );
+        assert_eq!(
+            lines("nosignatallinthislongword"),
+            ["nosignatallinthislon", "gword"]
+        );
+        assert_eq!(lines("short  words"), ["short words"]);
+    }
 }

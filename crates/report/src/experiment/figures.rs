@@ -1,13 +1,14 @@
 //! The measured part of an experiment's README: what stands between two markers is written by a
 //! run, the prose around it by people.
 
-use fathom_model::ExperimentRecord;
+use fathom_model::{ClaimResult, ExperimentRecord};
 
+use super::claims::{self, Shown};
+use super::document::answers;
 use super::drawing::experiment_picture;
-use super::markdown::answers;
 use super::tables::Tables;
-use super::terminal::machine;
 use super::words;
+use crate::document::{Document, markdown};
 use crate::quantity::counted;
 use crate::waits;
 use crate::why::markdown_with_code as plain;
@@ -101,8 +102,11 @@ pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> Str
             "\n![The sizes that were measured, beside the published ones]({FIGURES_PICTURE})\n"
         ));
     }
-    claims(&mut out, record);
-    answers(&mut out, record, plain);
+    let claims: Vec<&ClaimResult> = record.claims.iter().collect();
+    let mut document = Document::default();
+    document.table(claims::table(&claims, Shown::Figures));
+    answers(&mut document, record);
+    out.push_str(&markdown(&document, plain, 3));
     if let Some(tables) = Tables::of(record) {
         out.push_str(&format!("\n[{}]({FIGURES_TABLES})\n", tables.caption()));
     }
@@ -126,37 +130,10 @@ pub(super) fn taken(record: &ExperimentRecord) -> String {
         true => "the quick set, ",
         false => "",
     };
-    let machine = machine(record);
+    let machine = words::machine(record);
     let machine = machine.strip_prefix("machine: ").unwrap_or(&machine);
     format!(
         "Measured by Fathom {} ({set}{machine}).",
         record.fathom_version
     )
-}
-
-fn claims(out: &mut String, record: &ExperimentRecord) {
-    if record.claims.is_empty() {
-        return;
-    }
-    out.push_str(
-        "\n| Claim | Layer | Published | Measured here | Verdict |\n|:---|:---|:---|:---|:---|\n",
-    );
-    for claim in &record.claims {
-        let measured: Vec<String> = words::measured(claim).iter().map(|m| plain(m)).collect();
-        let mut verdict = format!("**{}**", words::verdict(claim));
-        if !claim.judged.reason.is_empty() {
-            verdict.push_str(&format!("<br>{}", plain(&claim.judged.reason)));
-        }
-        if !claim.flips.is_empty() {
-            let flips = claim.flips.join("; ");
-            verdict.push_str(&format!("<br>{}", plain(&format!("but {flips}"))));
-        }
-        out.push_str(&format!(
-            "| {} | {} | {} | {} | {verdict} |\n",
-            plain(&claim.text),
-            claim.layer.name(),
-            plain(&words::published(claim.published.as_ref())),
-            measured.join("<br>"),
-        ));
-    }
 }

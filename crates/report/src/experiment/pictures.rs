@@ -4,11 +4,12 @@ use fathom_model::{Combination, Estimate, ExperimentRecord, Picture, pairs};
 
 use super::words;
 use crate::axis::{Axis, Ticks};
+use crate::document::{Cell, Document, Form, Kind, Table};
 use crate::line::{Line, Page, Tone};
 use crate::page::{
-    BOTTOM, LEFT, Lines, Point, RIGHT, Series as Drawn, TOP, colour, figure, legend, lines, section,
+    BOTTOM, LEFT, Lines, Point, RIGHT, Series as Drawn, TOP, colour, figure, legend, lines,
 };
-use crate::text::{bounded, put};
+use crate::text::bounded;
 
 /// One line of a picture: what was measured under one combination of parameters.
 #[derive(Debug, PartialEq)]
@@ -101,25 +102,36 @@ fn axis(all: &[Series]) -> Option<Axis> {
     (!ends.is_empty()).then(|| Axis::decades(ends.into_iter(), BOTTOM, TOP))
 }
 
-/// All pictures of the record: a line for each combination of parameters.
-pub(super) fn html(out: &mut String, record: &ExperimentRecord) {
+/// All pictures of the record: lines on a page, else tables, and bars on a terminal.
+pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a ExperimentRecord, form: Form) {
     for picture in &record.pictures {
         let all = series(record, picture);
-        let Some(axis) = axis(&all) else {
+        if all.is_empty() {
             continue;
-        };
-        let names: Vec<String> = all.iter().map(|series| bounded(&series.name, 80)).collect();
-        let entries = names.iter().enumerate();
-        let entries = entries.filter(|(_, name)| !name.is_empty());
-        let entries = entries.map(|(index, name)| (colour(index), name.as_str()));
-        let drawing = draw(picture, &all, &axis) + &legend(entries);
-        let caption = format!(
-            "{}: medians with their intervals, on a logarithmic scale",
-            crate::escape(&picture.metric)
-        );
-        let title = crate::escape(&picture.title);
-        out.push_str(&section(&title, &figure(&drawing, &caption)));
+        }
+        match form {
+            Form::Page => out.section(&picture.title, |part| part.picture(lines_of(picture, &all))),
+            Form::Markdown => out.section(&picture.title, |part| part.table(table(picture, &all))),
+            _ => out.drawn(move |page| bars(page, picture, &all)),
+        }
     }
+}
+
+/// A line for each combination of parameters.
+fn lines_of(picture: &Picture, all: &[Series]) -> String {
+    let Some(axis) = axis(all) else {
+        return String::new();
+    };
+    let names: Vec<String> = all.iter().map(|series| bounded(&series.name, 80)).collect();
+    let entries = names.iter().enumerate();
+    let entries = entries.filter(|(_, name)| !name.is_empty());
+    let entries = entries.map(|(index, name)| (colour(index), name.as_str()));
+    let drawing = draw(picture, all, &axis) + &legend(entries);
+    let caption = format!(
+        "{}: medians with their intervals, on a logarithmic scale",
+        crate::escape(&picture.metric)
+    );
+    figure(&drawing, &caption)
 }
 
 fn draw(picture: &Picture, all: &[Series], up: &Axis) -> String {
@@ -178,95 +190,78 @@ fn names(subjects: &[String], across: &Axis) -> Ticks {
         .collect()
 }
 
-/// All pictures as tables: a row for each subject.
-pub(super) fn markdown(out: &mut String, record: &ExperimentRecord, plain: fn(&str) -> String) {
-    for picture in &record.pictures {
-        let all = series(record, picture);
-        if all.is_empty() {
-            continue;
-        }
-        let heads: Vec<String> = all
-            .iter()
-            .map(|series| match series.name.is_empty() {
-                true => plain(&picture.metric),
-                false => plain(&series.name),
-            })
-            .collect();
-        put!(
-            *out,
-            "\n### {}\n\n| | {} |\n|:---|{}\n",
-            plain(&picture.title),
-            heads.join(" | "),
-            ":---|".repeat(all.len())
-        );
-        for (index, subject) in picture.subjects.iter().enumerate() {
-            let cells = all.iter().map(|series| {
-                let point = series.points[index];
-                point.map_or(String::new(), |point| {
-                    words::with_interval(&point, &series.unit)
-                })
-            });
-            let cells: Vec<String> = cells.collect();
-            put!(*out, "| {} | {} |\n", plain(subject), cells.join(" | "));
-        }
+/// A row for each subject.
+fn table(picture: &Picture, all: &[Series]) -> Table {
+    let mut table = Table::new("Medians").column("", Kind::Name);
+    for series in all {
+        let head = match series.name.as_str() {
+            "" => &picture.metric,
+            name => name,
+        };
+        table = table.column(head, Kind::Words);
     }
+    for (index, subject) in picture.subjects.iter().enumerate() {
+        let mut cells = vec![Cell::name(subject)];
+        cells.extend(all.iter().map(|series| match &series.points[index] {
+            Some(point) => Cell::words(&words::with_interval(point, &series.unit)),
+            None => Cell::words(""),
+        }));
+        table.row("", cells);
+    }
+    table
 }
 
-/// All pictures as bars, the first line of each: the others are in the page.
-pub(super) fn terminal(page: &mut Page, record: &ExperimentRecord) {
-    for picture in &record.pictures {
-        let all = series(record, picture);
-        let Some(series) = all.first() else { continue };
-        page.gap();
-        let title = match series.name.is_empty() {
-            true => picture.title.clone(),
-            false => format!("{} ({})", picture.title, series.name),
+/// The first line as bars: the others are in the page.
+fn bars(page: &mut Page, picture: &Picture, all: &[Series]) {
+    let Some(series) = all.first() else { return };
+    page.gap();
+    let title = match series.name.is_empty() {
+        true => picture.title.clone(),
+        false => format!("{} ({})", picture.title, series.name),
+    };
+    page.prose(0, Tone::Strong, &title);
+    let most = series
+        .points
+        .iter()
+        .flatten()
+        .map(|p| p.value)
+        .fold(0.0, f64::max);
+    let bar = if page.unicode() { "█" } else { "#" };
+    // Names, values, bars from left to right; a narrow page has no room for the last.
+    let values_at = 3 + (page.width() / 3).min(20);
+    let bars_at = values_at + 30.min(page.width().saturating_sub(values_at));
+    let room = page.width().saturating_sub(bars_at) as f64;
+    for (label, point) in labels(&picture.subjects).iter().zip(&series.points) {
+        let label = page.fit(label, values_at - 3);
+        let line = Line::new()
+            .pad_to(2)
+            .add(Tone::Plain, label)
+            .pad_to(values_at);
+        let Some(point) = point else {
+            let gap = page.fit("not measured", bars_at - values_at);
+            page.push(line.add(Tone::Quiet, gap));
+            continue;
         };
-        let title = page.clean(&title);
-        page.prose(0, Tone::Strong, &title);
-        let most = series
-            .points
-            .iter()
-            .flatten()
-            .map(|p| p.value)
-            .fold(0.0, f64::max);
-        let bar = if page.unicode() { "█" } else { "#" };
-        // Names, values, bars from left to right; a narrow page has no room for the last.
-        let values_at = 3 + (page.width() / 3).min(20);
-        let bars_at = values_at + 30.min(page.width().saturating_sub(values_at));
-        let room = page.width().saturating_sub(bars_at) as f64;
-        for (label, point) in labels(&picture.subjects).iter().zip(&series.points) {
-            let label = page.fit(label, values_at - 3);
-            let line = Line::new()
-                .pad_to(2)
-                .add(Tone::Plain, label)
-                .pad_to(values_at);
-            let Some(point) = point else {
-                let gap = page.fit("not measured", bars_at - values_at);
-                page.push(line.add(Tone::Quiet, gap));
-                continue;
-            };
-            let text = page.fit(
-                &words::with_interval(point, &series.unit),
-                bars_at - values_at - 2,
-            );
-            let length = (room * point.value / most.max(f64::MIN_POSITIVE))
-                .ceil()
-                .min(room);
-            let bar = bar.repeat(length as usize);
-            page.push(
-                line.add(Tone::Plain, text)
-                    .pad_to(bars_at)
-                    .add(Tone::Notice, bar),
-            );
-        }
-        if all.len() > 1 {
-            let more = match all.len() - 1 {
-                1 => "one more line: --html".to_owned(),
-                several => format!("{several} more lines: --html"),
-            };
-            page.prose(2, Tone::Quiet, &more);
-        }
+        let text = page.fit(
+            &words::with_interval(point, &series.unit),
+            bars_at - values_at - 2,
+        );
+        let length = (room * point.value / most.max(f64::MIN_POSITIVE))
+            .ceil()
+            .min(room);
+        let bar = bar.repeat(length as usize);
+        page.push(
+            line.add(Tone::Plain, text)
+                .pad_to(bars_at)
+                .add(Tone::Notice, bar),
+        );
+    }
+    if all.len() > 1 {
+        let more = match all.len() - 1 {
+            1 => "one more line: --html".to_owned(),
+            several => format!("{several} more lines: --html"),
+        };
+        page.prose(2, Tone::Quiet, &more);
     }
 }
 

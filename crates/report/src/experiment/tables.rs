@@ -7,6 +7,7 @@ use fathom_model::{ExperimentRecord, ResultRow, listed, pairs};
 
 use super::figures::taken;
 use super::words;
+use crate::document::{Cell, Kind, Table};
 use crate::why::markdown_with_code as plain;
 
 /// Metrics that are shown of a measure that has dozens.
@@ -95,20 +96,23 @@ fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
     if names.is_empty() || metrics.is_empty() {
         return;
     }
-    let head: Vec<String> = metrics.iter().map(|metric| plain(metric)).collect();
-    out.push_str(&format!(
-        "\n## {}\n\n| | {} |\n|:---|{}\n",
-        plain(measure),
-        head.join(" | "),
-        "---:|".repeat(metrics.len())
-    ));
-    for name in &names {
-        let values: Vec<String> = (metrics.iter())
-            .map(|metric| cells.get(&(name.clone(), *metric)).cloned())
-            .map(Option::unwrap_or_default)
-            .collect();
-        out.push_str(&format!("| {} | {} |\n", plain(name), values.join(" | ")));
+    let mut table = Table::new("Medians").column("", Kind::Name);
+    for metric in &metrics {
+        table = table.column(metric, Kind::Number);
     }
+    for name in &names {
+        let mut row = vec![Cell::name(name)];
+        row.extend(metrics.iter().map(|metric| {
+            let cell = cells.get(&(name.clone(), *metric));
+            Cell::words(cell.map_or("", String::as_str))
+        }));
+        table.row("", row);
+    }
+    out.push_str(&format!(
+        "\n## {}\n\n{}",
+        plain(measure),
+        table.markdown(plain)
+    ));
 }
 
 fn name_of(row: &ResultRow) -> String {
@@ -122,7 +126,7 @@ fn name_of(row: &ResultRow) -> String {
 fn cell(row: &ResultRow) -> String {
     let median = row.median.as_ref();
     let figure = median.map(|median| words::with_interval(median, &row.unit));
-    plain(&figure.unwrap_or_default())
+    figure.unwrap_or_default()
 }
 
 fn versions(out: &mut String, record: &ExperimentRecord) {

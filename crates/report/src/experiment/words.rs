@@ -257,6 +257,22 @@ pub(super) fn tally(claims: &[ClaimResult]) -> String {
     }
 }
 
+/// One line about the machine and the day: the figures mean nothing elsewhere.
+pub(super) fn machine(record: &ExperimentRecord) -> String {
+    let environment = &record.environment;
+    let mut parts = Vec::new();
+    parts.extend(environment.cpu_model.clone());
+    parts.push(match environment.cpus {
+        1 => "1 CPU".to_string(),
+        n => format!("{n} CPUs"),
+    });
+    if environment.virtual_machine == Some(true) {
+        parts.push("virtual machine".to_string());
+    }
+    parts.push(environment.kernel.clone());
+    format!("machine: {}; {}", parts.join(", "), record.started_at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

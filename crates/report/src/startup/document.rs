@@ -62,7 +62,7 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
     match form {
         Form::Brief => where_it_goes(&mut out, record),
         Form::Full => {}
-        Form::Page | Form::Excerpt => {
+        Form::Page | Form::Excerpt | Form::Markdown => {
             out.section("Phases", |part| part.picture(pictures::phases(record)));
         }
     }
