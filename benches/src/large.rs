@@ -78,14 +78,8 @@ pub(crate) fn measure(tools: &Tools) -> Result<Table> {
     for (name, write) in &writes {
         steps.push((name, time(|| drop(black_box(write()))), write().len()));
     }
-    let mut bytes = Vec::new();
-    report::json(whole, &mut bytes).map_err(|e| format!("JSON: {e}"))?;
-    let length = bytes.len();
-    let json = || {
-        bytes.clear();
-        // Writing to memory has worked above.
-        let _ = report::json(whole, &mut bytes);
-    };
+    let length = report::json(whole).len();
+    let json = || drop(black_box(report::json(whole)));
     let json = ("--json - (standard output)", time(json), length);
     let closing = (
         "--json FILE: closing the record",
