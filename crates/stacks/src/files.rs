@@ -92,6 +92,7 @@ impl Files {
 
     /// Takes the files of others, and says which numbers theirs have here.
     pub fn absorb(&mut self, others: &Files) -> Vec<u32> {
+        self.since = self.since.min(others.since);
         let others = others.files.iter();
         others
             .map(|(key, _)| self.number(&key.name, key.inode, key.maker.unwrap_or(0)))

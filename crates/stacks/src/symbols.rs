@@ -89,7 +89,11 @@ fn name_file(
                     function: Some(name.clone()),
                     ..Frame::default()
                 },
-                None => unnamed(*offset),
+                // It lies elsewhere in each run, and nobody can look there.
+                None => Frame {
+                    offset: None,
+                    ..unnamed(*offset)
+                },
             };
             (*offset, vec![frame])
         };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use fathom_diagnose::{Observation, Subject};
 use fathom_measure::{interrupt, now_rfc3339};
 use fathom_trace::{
-    Target as Process, Tier, TimelineOptions, Trace, TraceError, TraceOptions, attach,
+    StackPool, Target as Process, Tier, TimelineOptions, Trace, TraceError, TraceOptions, attach,
 };
 
 use super::{Explained, language, languages, limits};
@@ -75,13 +75,17 @@ pub(crate) fn observe(
 ) -> Result<Trace, ConductError> {
     let mut by = |tier: Tier| {
         observer.on(Event::Observes(tier));
+        let stacks = StackPool::of_one_run();
         let options = TraceOptions {
             timeline: timeline.filter(|_| tier != Tier::Sample),
             profile: Some(SAMPLES),
+            stacks: Some(stacks.clone()),
             stop: Some(interrupt::flag()),
             ..TraceOptions::default()
         };
-        attach(process, time, tier, &options)
+        let mut trace = attach(process, time, tier, &options)?;
+        trace.stacks = stacks.named(&trace);
+        Ok(trace)
     };
     if let Some(tier) = tier {
         return Ok(by(tier)?);

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_diagnose::Language;
 use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
 use fathom_model::Run;
 use fathom_trace::{
-    End, Exec, Io, Profile, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions,
+    End, Exec, Io, Profile, StackPool, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions,
 };
 
 use super::representative::{self, Reference};
@@ -27,6 +27,8 @@ struct Subject<'a> {
     timed: &'a [Run],
     /// The command's own program, if it is written in Go.
     go: Option<PathBuf>,
+    /// Of all observed runs.
+    stacks: StackPool,
     observer: &'a mut dyn Observer,
 }
 
@@ -39,18 +41,25 @@ pub(super) fn observe(
     timed: &[Run],
     observer: &mut dyn Observer,
 ) -> Result<Observed, ConductError> {
+    let longest = timed.iter().map(|run| run.wall_ns).max().unwrap_or(0);
     let mut subject = Subject {
         plan,
         timed,
         // Once, before anything prepares a run: it reads the program, which may be to be cold.
         go: go_program(&plan.target),
+        stacks: match Duration::from_nanos(longest) < FOR_MORE_RUNS {
+            true => StackPool::default(),
+            false => StackPool::of_one_run(),
+        },
         observer,
     };
-    let trace = match plan.tier {
+    let mut trace = match plan.tier {
         Some(tier) => subject.most_representative(tier),
         None => subject.by_what_is_allowed(),
     }?;
     let more_samples = subject.more_samples(&trace);
+    subject.more_stacks(&trace);
+    trace.stacks = subject.stacks.named(&trace);
     Ok(Observed {
         trace,
         more_samples,
@@ -82,6 +91,12 @@ const SHORT_NS: u64 = 250_000_000;
 const TOO_SHORT_NS: u64 = 40_000_000;
 /// A function is named by so many.
 const ENOUGH_SAMPLES: u64 = 64;
+/// Callers of what takes 5 % are known to 1.4 points by so many stacks.
+const ENOUGH_STACKS: u64 = 1_000;
+/// For which a short command is run again, for so long.
+const FOR_MORE_RUNS: Duration = Duration::from_secs(1);
+/// Each of these runs should see at least a few, ns.
+const TOO_SHORT_FOR_STACKS_NS: u64 = 4_000_000;
 
 impl Subject<'_> {
     fn by_the_best(&mut self, tiers: &Tiers) -> Result<Trace, ConductError> {
@@ -123,11 +138,7 @@ impl Subject<'_> {
     /// runs with the program, which costs a short one nothing. `None` where that isn't needed, can't
     /// be had, or was another kind of run.
     fn more_samples(&mut self, trace: &Trace) -> Option<Profile> {
-        let median = {
-            let mut cpu: Vec<u64> = self.timed.iter().map(|run| run.cpu_ns).collect();
-            cpu.sort_unstable();
-            cpu.get(cpu.len() / 2).copied()?
-        };
+        let median = self.median_cpu_ns()?;
         let own = trace.profile.iter().flat_map(|profile| &profile.functions);
         let own: u64 = own.map(|row| row.samples).sum();
         let is_short = (TOO_SHORT_NS..SHORT_NS).contains(&median);
@@ -135,11 +146,58 @@ impl Subject<'_> {
         if !is_kernels || !is_short || own >= ENOUGH_SAMPLES || interrupt::stopped() {
             return None;
         }
-        let limit = self.plan.terms.timeout;
-        let more = self.once(Tier::Perf, MANY_SAMPLES, limit).ok()?;
-        let ended = |end: &End| (end.code, end.signal, end.cut_short);
-        let profile = more.profile?;
-        (ended(&more.end) == ended(&trace.end)).then_some(profile)
+        self.alike(trace, MANY_SAMPLES)?.profile
+    }
+
+    /// Stacks of some more runs, if this one is short and has too few or they were deeper than what
+    /// was copied. By a clock that runs with the program, at a rate that leaves it as it is.
+    fn more_stacks(&mut self, trace: &Trace) {
+        let Some(cpu_ns) = self.median_cpu_ns() else {
+            return;
+        };
+        let is_sampled = matches!(trace.tier, Some(Tier::Kernel | Tier::Perf));
+        if !is_sampled || trace.end.cut_short || cpu_ns < TOO_SHORT_FOR_STACKS_NS {
+            return;
+        }
+        let (began, longest) = (Instant::now(), self.longest());
+        while self.stacks.wants_more(ENOUGH_STACKS) && !interrupt::stopped() {
+            let left = FOR_MORE_RUNS.saturating_sub(began.elapsed());
+            if left < longest {
+                break;
+            }
+            let runs = left.as_nanos() / longest.as_nanos().max(1);
+            let missing = ENOUGH_STACKS.saturating_sub(self.stacks.samples());
+            let samples = Duration::from_nanos(cpu_ns)
+                .saturating_mul(runs.min(u32::MAX.into()) as u32)
+                .checked_div(missing as u32)
+                .unwrap_or(SAMPLES);
+            if self
+                .alike(trace, samples.clamp(MANY_SAMPLES, SAMPLES))
+                .is_none()
+            {
+                break;
+            }
+        }
+    }
+
+    /// One run more in the perf tier; `None` if that can't be had, or was another kind of run than
+    /// this one.
+    fn alike(&mut self, trace: &Trace, samples: Duration) -> Option<Trace> {
+        let more = self.once(Tier::Perf, samples, self.plan.terms.timeout);
+        let more = more.ok()?;
+        match ended(&more.end) == ended(&trace.end) {
+            true => Some(more),
+            false => {
+                self.stacks.forget(&more);
+                None
+            }
+        }
+    }
+
+    fn median_cpu_ns(&self) -> Option<u64> {
+        let mut cpu: Vec<u64> = self.timed.iter().map(|run| run.cpu_ns).collect();
+        cpu.sort_unstable();
+        cpu.get(cpu.len() / 2).copied()
     }
 
     fn longest(&self) -> Duration {
@@ -162,9 +220,15 @@ impl Subject<'_> {
             let trace = self.once(tier, samples, limit)?;
             // One that a signal cut short is like no other.
             let is_whole = !trace.end.cut_short;
-            if is_whole && reference.distance(&trace) < reference.distance(&best) {
-                best = trace;
+            let is_better = is_whole && reference.distance(&trace) < reference.distance(&best);
+            let (better, other) = match is_better {
+                true => (trace, best),
+                false => (best, trace),
+            };
+            if ended(&other.end) != ended(&better.end) {
+                self.stacks.forget(&other);
             }
+            best = better;
         }
         Ok(best)
     }
@@ -200,6 +264,7 @@ impl Subject<'_> {
         let options = TraceOptions {
             timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),
             profile: Some(samples),
+            stacks: Some(self.stacks.clone()),
             mutexes_of: self.go.clone().filter(|_| tier == Tier::Kernel),
             stop: Some(interrupt::flag()),
             ..TraceOptions::default()
@@ -220,6 +285,11 @@ impl Subject<'_> {
     }
 }
 
+/// How it ended: another end is another kind of run.
+fn ended(end: &End) -> (Option<i32>, Option<i32>, bool) {
+    (end.code, end.signal, end.cut_short)
+}
+
 /// Why the calls of a second run, which was stopped at them, say nothing of the first. `limited`:
 /// the user set a time limit, by which both may have been ended.
 fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String> {
@@ -231,7 +301,6 @@ fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String
     if limited && stopped.end.cut_short {
         return None;
     }
-    let ended = |end: &End| (end.code, end.signal, end.cut_short);
     (ended(&first.end) != ended(&stopped.end)).then(|| {
         let how = match stopped.end.cut_short {
             true => "did not come to its end".to_owned(),

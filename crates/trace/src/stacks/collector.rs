@@ -81,8 +81,7 @@ pub(crate) struct StackCollector {
     pub(super) placed: Vec<Placed>,
     /// What both need.
     bytes: usize,
-    /// Of all activities: how many were taken, and how many were dropped for want of memory.
-    pub(super) taken: u64,
+    /// How many were dropped for want of memory.
     pub(super) thinned: u64,
     random: Random,
 }
@@ -95,7 +94,6 @@ impl StackCollector {
             later: VecDeque::new(),
             placed: Vec::new(),
             bytes: 0,
-            taken: 0,
             thinned: 0,
             random: Random::default(),
         }
@@ -132,7 +130,6 @@ impl StackCollector {
         let Some(mapped) = spaces.mapped(stack.pid) else {
             return;
         };
-        self.taken += stack.samples;
         self.bytes += stack.bytes();
         // The second to hold it: whatever is mapped next, this stays as it is.
         if Rc::strong_count(mapped) == 1 {
@@ -258,7 +255,7 @@ mod tests {
             assert!(collector.bytes <= MOST_BYTES);
         }
         let kept = &collector.placed;
-        assert!(kept.len() > 200 && collector.taken == 4_000);
+        assert!(kept.len() > 200);
         assert_eq!(collector.thinned, 4_000 - kept.len() as u64);
         let ns = |tid| -> u64 {
             let of_it = kept.iter().filter(|one| one.stack.tid == tid);
@@ -310,7 +307,6 @@ mod tests {
             .map(|one| one.mapped.len())
             .collect();
         assert_eq!(mapped, [1, 2]);
-        assert_eq!(collector.taken, 2);
         collector.count_bytes();
         assert_eq!(collector.placed[0].stack.at, 10);
     }

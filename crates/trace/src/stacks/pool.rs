@@ -31,6 +31,8 @@ struct Pool {
     bytes: Option<u32>,
 }
 
+/// Samples by which paths are known well enough without others that were cut off.
+const ENOUGH: u64 = 64;
 /// Copied where there is one run only: deeper stacks are rare, and what isn't there isn't copied.
 const BYTES_OF_ONLY_RUN: u32 = 32 << 10;
 
@@ -44,6 +46,8 @@ struct Run {
     whole: u64,
     cut_off: u64,
     thinned: u64,
+    /// Copied of each stack.
+    bytes: u32,
     /// Which of its processes and threads are which.
     alike: Alike,
 }
@@ -59,6 +63,19 @@ struct Key {
     path: Option<Arc<str>>,
     woken_by: Option<u32>,
     node: Option<u32>,
+}
+
+impl Run {
+    /// Whether more should have been copied, and could have been.
+    fn is_cut_off(&self) -> bool {
+        let unwound = self.taken - self.thinned;
+        self.bytes < MOST_BYTES && self.cut_off as f64 > OFTEN_CUT_OFF * unwound as f64
+    }
+
+    fn samples_of(&self, activity: Activity) -> u64 {
+        let of_it = self.rows.iter().filter(|(key, _)| key.is_of(activity));
+        of_it.map(|(_, row)| row.0).sum()
+    }
 }
 
 impl Key {
@@ -92,7 +109,7 @@ impl StackPool {
         } = &mut *pool;
         let numbers = all.absorb(files);
         let mut run = Run {
-            taken: collected.taken,
+            taken: collected.placed.len() as u64 + collected.thinned,
             thinned: collected.thinned,
             ..Run::default()
         };
@@ -124,10 +141,9 @@ impl StackPool {
             row.0 += stack.samples;
             row.1 += stack.ns;
         }
-        let known = run.rows.values().map(|row| row.0).sum::<u64>();
-        let stacks = (run.whole + run.cut_off).max(1);
-        if known > 0 && run.cut_off as f64 > OFTEN_CUT_OFF * stacks as f64 {
-            let bytes = pool.bytes.unwrap_or(FIRST_BYTES);
+        let bytes = pool.bytes.unwrap_or(FIRST_BYTES);
+        run.bytes = bytes;
+        if run.is_cut_off() {
             pool.bytes = Some((bytes * MORE).min(MOST_BYTES));
         }
         pool.runs.push(run);
@@ -146,12 +162,22 @@ impl StackPool {
         }
     }
 
+    /// Whether there are fewer samples of own code than so many, or the stacks of the last run were
+    /// deeper than what was copied of them.
+    pub fn wants_more(&self, enough: u64) -> bool {
+        let is_cut_off = {
+            let pool = self.lock();
+            let sampled = |run: &&Run| run.samples_of(Activity::OwnCode) > 0;
+            pool.runs.iter().rfind(sampled).is_some_and(Run::is_cut_off)
+        };
+        is_cut_off || self.samples() < enough
+    }
+
     /// Samples of own code so far, of all runs.
     pub fn samples(&self) -> u64 {
         let pool = self.lock();
-        let rows = pool.runs.iter().flat_map(|run| &run.rows);
-        let own = rows.filter(|(key, _)| key.is_of(Activity::OwnCode));
-        own.map(|(_, (samples, _))| samples).sum()
+        let runs = pool.runs.iter();
+        runs.map(|run| run.samples_of(Activity::OwnCode)).sum()
     }
 
     /// What a run showed was another kind of run: it doesn't count.
@@ -179,6 +205,7 @@ impl StackPool {
         }
         let mut stacks = Stacks::default();
         let mut rows: HashMap<Key, (u64, f64)> = HashMap::new();
+        let mut counted: Vec<&Run> = Vec::new();
         let all = [
             Activity::OwnCode,
             Activity::Fault,
@@ -188,7 +215,7 @@ impl StackPool {
         for activity in all {
             let saw = |run: &Run| run.rows.keys().any(|key| key.is_of(activity));
             let exact = activity != Activity::OwnCode && saw(main);
-            let runs: Vec<&Run> = pool
+            let mut runs: Vec<&Run> = pool
                 .runs
                 .iter()
                 .filter(|run| match exact {
@@ -196,7 +223,22 @@ impl StackPool {
                     false => saw(run),
                 })
                 .collect();
+            // Stacks that were cut off, where there are enough that weren't.
+            let most = runs.iter().map(|run| run.bytes).max();
+            let deep = |run: &&Run| !run.is_cut_off() || Some(run.bytes) == most;
+            let of_deep = runs.iter().copied().filter(deep);
+            let of_deep: u64 = of_deep.map(|run| run.samples_of(activity)).sum();
+            if !exact && of_deep >= ENOUGH {
+                runs.retain(deep);
+            }
             for run in &runs {
+                if !counted.iter().any(|other| std::ptr::eq(*other, *run)) {
+                    stacks.taken += run.taken;
+                    stacks.whole += run.whole;
+                    stacks.cut_off += run.cut_off;
+                    stacks.thinned += run.thinned;
+                    counted.push(run);
+                }
                 let of_it = run.rows.iter().filter(|(key, _)| key.is_of(activity));
                 for (key, (samples, ns)) in of_it {
                     let numbers = (key.pid, key.tid);
@@ -215,12 +257,6 @@ impl StackPool {
                     row.1 += *ns as f64 / times as f64;
                 }
             }
-        }
-        for run in &pool.runs {
-            stacks.taken += run.taken;
-            stacks.whole += run.whole;
-            stacks.cut_off += run.cut_off;
-            stacks.thinned += run.thinned;
         }
         let (tree, nodes) = named_tree(&pool.files, &pool.tree);
         stacks.tree = tree;
