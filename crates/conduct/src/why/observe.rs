@@ -41,15 +41,16 @@ pub(super) fn observe(
     timed: &[Run],
     observer: &mut dyn Observer,
 ) -> Result<Observed, ConductError> {
-    let longest = timed.iter().map(|run| run.wall_ns).max().unwrap_or(0);
     let mut subject = Subject {
         plan,
         timed,
         // Once, before anything prepares a run: it reads the program, which may be to be cold.
         go: go_program(&plan.target),
-        stacks: match Duration::from_nanos(longest) < FOR_MORE_RUNS {
-            true => StackPool::default(),
-            false => StackPool::of_one_run(),
+        stacks: match median(timed, |run| run.wall_ns) {
+            Some(wall_ns) if Duration::from_nanos(wall_ns) > FOR_MORE_RUNS => {
+                StackPool::of_one_run()
+            }
+            _ => StackPool::default(),
         },
         observer,
     };
@@ -94,7 +95,7 @@ const ENOUGH_SAMPLES: u64 = 64;
 /// Callers of what takes 5 % are known to 1.4 points by so many stacks.
 const ENOUGH_STACKS: u64 = 1_000;
 /// For which a short command is run again, for so long.
-const FOR_MORE_RUNS: Duration = Duration::from_secs(1);
+const FOR_MORE_RUNS: Duration = Duration::from_millis(1_500);
 /// Each of these runs should see at least a few, ns.
 const TOO_SHORT_FOR_STACKS_NS: u64 = 4_000_000;
 
@@ -152,20 +153,21 @@ impl Subject<'_> {
     /// Stacks of some more runs, if this one is short and has too few or they were deeper than what
     /// was copied. By a clock that runs with the program, at a rate that leaves it as it is.
     fn more_stacks(&mut self, trace: &Trace) {
-        let Some(cpu_ns) = self.median_cpu_ns() else {
+        let wall_ns = median(self.timed, |run| run.wall_ns);
+        let (Some(cpu_ns), Some(wall_ns)) = (self.median_cpu_ns(), wall_ns) else {
             return;
         };
         let is_sampled = matches!(trace.tier, Some(Tier::Kernel | Tier::Perf));
         if !is_sampled || trace.end.cut_short || cpu_ns < TOO_SHORT_FOR_STACKS_NS {
             return;
         }
-        let (began, longest) = (Instant::now(), self.longest());
+        let (began, wall) = (Instant::now(), Duration::from_nanos(wall_ns));
         while self.stacks.wants_more(ENOUGH_STACKS) && !interrupt::stopped() {
             let left = FOR_MORE_RUNS.saturating_sub(began.elapsed());
-            if left < longest {
+            if left < wall {
                 break;
             }
-            let runs = left.as_nanos() / longest.as_nanos().max(1);
+            let runs = left.as_nanos() / wall.as_nanos().max(1);
             let missing = ENOUGH_STACKS.saturating_sub(self.stacks.samples());
             let samples = Duration::from_nanos(cpu_ns)
                 .saturating_mul(runs.min(u32::MAX.into()) as u32)
@@ -195,9 +197,7 @@ impl Subject<'_> {
     }
 
     fn median_cpu_ns(&self) -> Option<u64> {
-        let mut cpu: Vec<u64> = self.timed.iter().map(|run| run.cpu_ns).collect();
-        cpu.sort_unstable();
-        cpu.get(cpu.len() / 2).copied()
+        median(self.timed, |run| run.cpu_ns)
     }
 
     fn longest(&self) -> Duration {
@@ -283,6 +283,13 @@ impl Subject<'_> {
         }
         Ok(trace)
     }
+}
+
+/// The median of the timed runs; `None` without any.
+fn median(runs: &[Run], of: impl Fn(&Run) -> u64) -> Option<u64> {
+    let mut values: Vec<u64> = runs.iter().map(of).collect();
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
 }
 
 /// How it ended: another end is another kind of run.

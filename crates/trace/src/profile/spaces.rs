@@ -30,7 +30,7 @@ struct Space {
 #[derive(Debug, Default)]
 pub(crate) struct Spaces {
     spaces: HashMap<u32, Space>,
-    pub(super) files: Files,
+    pub(crate) files: Files,
     /// Records that found their buffer full.
     pub(super) lost: u64,
 }
@@ -52,7 +52,7 @@ impl Spaces {
     }
 
     /// Of this process, too, which runs already, with what it has mapped.
-    pub(super) fn attach(&mut self, pid: u32) {
+    pub(crate) fn attach(&mut self, pid: u32) {
         let tasks = fs::read_dir(format!("/proc/{pid}/task"));
         let threads = tasks.map_or(1, Iterator::count);
         let mapped = Rc::default();

@@ -9,6 +9,7 @@ mod execed;
 mod observe;
 mod requests;
 mod run;
+mod stacks;
 mod table;
 
 pub(crate) use observe::{attempt, observe};

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use fathom_stacks::Registers;
+
 /// A system call as a stop shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SyscallStop {
@@ -129,6 +131,22 @@ pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
         unsafe { libc::process_vm_readv(tid as i32, &raw const local, 1, remote.as_ptr(), 2, 0) };
     bytes.truncate(got.max(0) as usize);
     bytes
+}
+
+/// Registers of a stopped thread.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn registers(tid: u32) -> io::Result<Registers> {
+    // SAFETY: registers that are all zero are valid.
+    let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
+    let at = std::ptr::from_mut(&mut registers) as usize;
+    request(libc::PTRACE_GETREGS, tid, 0, at)?;
+    Ok(Registers::of_ptrace(&registers))
+}
+
+/// Those of other architectures are asked for otherwise, which nobody tried.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn registers(_: u32) -> io::Result<Registers> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Writes a word into a stopped thread's memory, code included.

@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::entry::EntryStop;
 use super::execed;
 use super::requests::{self, SyscallStop};
+use super::stacks::CallStacks;
 use super::table::{Entered, Table, is_reported, memory_of};
 use crate::calls;
 use crate::collect::Collector;
@@ -52,6 +53,7 @@ pub(super) struct Run {
     begun: bool,
     /// Set-uid programs that were run and did not get their rights, since they were traced.
     without_rights: Vec<String>,
+    stacks: Option<CallStacks>,
 }
 
 #[derive(Clone, Copy)]
@@ -97,6 +99,7 @@ impl Run {
             letting_go: false,
             begun: false,
             without_rights: Vec::new(),
+            stacks: options.stacks.as_ref().map(CallStacks::new),
         }
     }
 
@@ -287,6 +290,11 @@ impl Run {
             false => pid,
         };
         let who = Who { tid, pid };
+        if pid == tid {
+            self.stacks
+                .iter_mut()
+                .for_each(|stacks| stacks.changed(pid));
+        }
         let parent = Who {
             tid: parent,
             pid: parent,
@@ -301,6 +309,9 @@ impl Run {
 
     fn exec(&mut self, tid: u32, time: u64) {
         self.begun = true;
+        self.stacks
+            .iter_mut()
+            .for_each(|stacks| stacks.changed(tid));
         let old_tid = requests::event_message(tid).unwrap_or(tid);
         let call = self.tracees.get(&old_tid).and_then(|tracee| tracee.call);
         if let Some(mut tracee) = self.tracees.remove(&old_tid) {
@@ -340,7 +351,11 @@ impl Run {
                 self.begun = true;
                 self.examined += 1;
                 let memory = |at, len| requests::memory(tid, at, len);
-                tracee.call = Some(Entered::new(nr, args, time, memory));
+                let call = Entered::new(nr, args, time, memory);
+                tracee.call = Some(call);
+                if let Some(stacks) = &mut self.stacks {
+                    stacks.entered(tracee.who, &call, time);
+                }
             }
             Ok(Some(SyscallStop::Exit { result })) => {
                 if let Some(call) = tracee.call.take() {
@@ -354,6 +369,9 @@ impl Run {
     }
 
     fn returned(&mut self, who: Who, call: &Entered, result: i64, time: u64) {
+        if let Some(stacks) = &mut self.stacks {
+            stacks.returned(who, call);
+        }
         let memory = |at, len| requests::memory(who.tid, at, len);
         self.table.returned(who, call, result, time, memory);
         if self.examined * 2 >= self.most || Instant::now() >= self.half_time {
@@ -401,6 +419,9 @@ impl Run {
     }
 
     pub(super) fn trace(mut self, end: u64) -> Trace {
+        if let Some(stacks) = self.stacks.take() {
+            stacks.finish();
+        }
         let rows = std::mem::take(&mut self.table.rows);
         self.collector.end(rows, Vec::new(), &[], end);
         let mut trace = self.collector.trace();

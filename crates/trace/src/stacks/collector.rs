@@ -196,7 +196,7 @@ impl StackCollector {
 
 /// A sequence that is the same each time.
 #[derive(Debug)]
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Default for Random {
     fn default() -> Self {
@@ -205,7 +205,8 @@ impl Default for Random {
 }
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    /// A number below the limit.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

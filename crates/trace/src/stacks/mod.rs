@@ -9,5 +9,5 @@ mod alike;
 mod collector;
 mod pool;
 
-pub(crate) use collector::{RawStack, StackCollector};
+pub(crate) use collector::{Random, RawStack, StackCollector};
 pub use pool::StackPool;

@@ -1,0 +1,111 @@
+//! Which code made the calls that the command was stopped at?
+
+use std::collections::{HashMap, HashSet};
+use std::time::SystemTime;
+
+use super::requests;
+use super::table::{Entered, memory_of};
+use crate::calls;
+use crate::perf::record::StackCopy;
+use crate::profile::spaces::Spaces;
+use crate::records::Who;
+use crate::result::Activity;
+use crate::stacks::{Random, RawStack, StackCollector, StackPool};
+
+/// Of each call of a process so many have their stacks taken, then one of so many, not in turn: what
+/// is done by turns would be taken for always the same. It takes a fifth of a stop.
+const FIRST: u64 = 16;
+const ONE_OF: u64 = 8;
+
+/// Takes stacks at stops.
+#[derive(Debug)]
+pub(super) struct CallStacks {
+    collector: StackCollector,
+    spaces: Spaces,
+    /// Processes that may have mapped something since they were read, or were not read yet.
+    read: HashSet<u32>,
+    seen: HashMap<(u32, u32), u64>,
+    random: Random,
+    bytes: usize,
+    since: SystemTime,
+}
+
+impl CallStacks {
+    /// For this pool.
+    pub(super) fn new(pool: &StackPool) -> Self {
+        Self {
+            collector: StackCollector::new(pool.clone()),
+            spaces: Spaces::of(&[]),
+            read: HashSet::new(),
+            seen: HashMap::new(),
+            random: Random::default(),
+            bytes: pool.bytes_to_copy() as usize,
+            since: SystemTime::now(),
+        }
+    }
+
+    /// A stopped thread is about to make this call.
+    pub(super) fn entered(&mut self, who: Who, call: &Entered, at: u64) {
+        let seen = self.seen.entry((who.pid, call.nr)).or_default();
+        *seen += 1;
+        let stands_for = if *seen <= FIRST { 1 } else { ONE_OF };
+        let by_32_bit_entry = call.nr & calls::ENTRY_32 != 0;
+        if by_32_bit_entry || self.random.below(stands_for) != 0 {
+            return;
+        }
+        let Ok(registers) = requests::registers(who.tid) else {
+            return;
+        };
+        let Some(top) = registers.stack() else {
+            return;
+        };
+        if self.read.insert(who.pid) {
+            self.spaces.attach(who.pid);
+        }
+        let copy = StackCopy {
+            bytes: requests::memory(who.tid, top, self.bytes).into(),
+            registers,
+        };
+        let is_path = calls::flags(call.nr) & (calls::PATH0 | calls::PATH1) != 0;
+        let path = memory_of(call.nr, &call.args).filter(|_| is_path);
+        let path = path.map(|(at, length)| {
+            let bytes = requests::memory(who.tid, at, length);
+            let end = bytes.iter().position(|byte| *byte == 0);
+            String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into()
+        });
+        let taken = RawStack {
+            pid: who.pid,
+            tid: who.tid,
+            at,
+            activity: Activity::Call,
+            call: Some(call.nr),
+            fd: (call.fd >= 0).then_some(call.fd),
+            path,
+            // A stop is much longer than most calls.
+            ns: 0,
+            samples: stands_for,
+            copy,
+        };
+        self.collector.place(taken, &self.spaces);
+    }
+
+    /// A call returned: it may have changed what its process can execute.
+    pub(super) fn returned(&mut self, who: Who, call: &Entered) {
+        let makes = |name: &str| calls::number(name) == Some(call.nr);
+        let protection = call.args[2] & libc::PROT_EXEC as u64 != 0;
+        if protection && (makes("mmap") || makes("mprotect") || makes("pkey_mprotect")) {
+            self.read.remove(&who.pid);
+        }
+    }
+
+    /// A process executes another program, or a new one has its number.
+    pub(super) fn changed(&mut self, pid: u32) {
+        self.read.remove(&pid);
+    }
+
+    /// Follows them all. Whatever was stopped is over.
+    pub(super) fn finish(self) {
+        self.collector
+            .finish(&self.spaces.files, self.since, |_| true);
+    }
+}
