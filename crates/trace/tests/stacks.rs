@@ -2,12 +2,16 @@
 
 mod common;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use common::{available, quiet};
-use fathom_trace::{Activity, StackPool, StackRow, Stacks, Tier, Trace, TraceOptions, trace};
+use fathom_trace::{
+    Activity, StackPool, StackRow, Stacks, Target, Tier, Trace, TraceOptions, attach, trace,
+};
 
 /// `often` is called three times as often as `seldom`; both by one function, by `main`.
 const TREE: &str = r#"
@@ -177,5 +181,142 @@ fn calls_at_stops_have_who_made_them() {
     for row in looks {
         assert_eq!(row.path.as_deref(), Some("/etc/hostname"));
         assert_eq!(row.ns, 0);
+    }
+}
+
+/// Not a test of its own: what another user sees of a program.
+#[test]
+fn helper_samples() {
+    let Some(program) = std::env::var_os("FATHOM_TEST_PROGRAM") else {
+        return;
+    };
+    let pool = StackPool::default();
+    let command = [program.to_str().expect("UTF-8"), "20", "300"];
+    let seen = sampled(Tier::Perf, &command, &pool);
+    let stacks = pool.named(&seen).expect("stacks");
+    let all: u64 = stacks.rows.iter().map(|row| row.ns).sum();
+    // Twenty frames of half a KiB are deeper than what is copied at first.
+    assert!(stacks.cut_off * 2 > stacks.taken, "{stacks:?}");
+    let more = sampled(Tier::Perf, &command, &pool);
+    let stacks = pool.named(&more).expect("stacks");
+    assert!(below(&stacks, "main") * 10 > all * 5, "{stacks:?}");
+    assert!(stacks.whole * 10 > stacks.taken * 9, "{stacks:?}");
+}
+
+#[test]
+fn any_user_has_callers_and_more_is_copied_where_stacks_were_deeper() {
+    // SAFETY: takes nothing, returns a number.
+    if unsafe { libc::geteuid() } != 0 || !available(Tier::Perf) {
+        fathom_test_log::skipped("only root can become another user, who may use perf events");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("readable");
+    let Some(program) = built(folder.path(), TREE, &["-O1", "-g"]) else {
+        return;
+    };
+    let me = folder.path().join("me");
+    std::fs::copy(std::env::current_exe().expect("this test program"), &me).expect("copied");
+    let output = Command::new("setpriv")
+        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        .arg(&me)
+        .args(["--exact", "helper_samples", "--nocapture"])
+        .env("FATHOM_TEST_PROGRAM", program)
+        .current_dir("/")
+        .output();
+    let Ok(output) = output else {
+        fathom_test_log::skipped("no setpriv");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    if said.contains("NotAllowed") {
+        fathom_test_log::skipped("other users may not use perf events");
+        return;
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}{errors}");
+}
+
+#[test]
+fn a_process_that_runs_already_has_callers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = built(folder.path(), TREE, &["-O1", "-g"]) else {
+        return;
+    };
+    for tier in [Tier::Kernel, Tier::Perf] {
+        if !available(tier) {
+            continue;
+        }
+        let mut child = Command::new(&program)
+            .args(["3", "1000000000"])
+            .spawn()
+            .expect("starts");
+        let pool = StackPool::of_one_run();
+        let options = TraceOptions {
+            profile: Some(Duration::from_millis(1)),
+            stacks: Some(pool.clone()),
+            ..TraceOptions::default()
+        };
+        let target = Target::find(child.id()).expect("ours");
+        // However few CPUs there are: until it was seen.
+        let seen = loop {
+            let seen = attach(&target, Duration::from_millis(100), tier, &options);
+            let seen = seen.expect("observed");
+            if pool.samples() >= 20 {
+                break seen;
+            }
+        };
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let stacks = pool.named(&seen).expect("stacks");
+        let own = |row: &&StackRow| row.activity == Activity::OwnCode;
+        let all: u64 = stacks.rows.iter().filter(own).map(|row| row.ns).sum();
+        assert!(
+            below(&stacks, "main") * 10 > all * 9,
+            "{tier:?}: {stacks:?}"
+        );
+    }
+}
+
+/// Its stack pointer leads to no memory while it computes, then to memory that is no stack.
+#[cfg(target_arch = "x86_64")]
+const ASTRAY: &str = r#"
+static char data[1 << 16] __attribute__((aligned(16)));
+__attribute__((noinline)) void astray(void *stack) {
+    __asm__ volatile(
+        "mov %%rsp, %%r15\n mov %0, %%rsp\n mov $100000000, %%rcx\n"
+        "1: dec %%rcx\n jnz 1b\n mov %%r15, %%rsp\n"
+        : : "r"(stack) : "rcx", "r15", "memory");
+}
+int main(void) {
+    for (int i = 0; i < (1 << 16); i++) data[i] = (char)(i * 7);
+    astray((void *)0x10);
+    astray((void *)-0x1000L);
+    astray(data + 4096);
+    return 0;
+}
+"#;
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_stack_pointer_that_leads_nowhere_costs_only_the_callers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = built(folder.path(), ASTRAY, &["-O1", "-g"]) else {
+        return;
+    };
+    for tier in [Tier::Kernel, Tier::Perf] {
+        if !available(tier) {
+            continue;
+        }
+        let pool = StackPool::default();
+        let seen = sampled(tier, &[program.to_str().expect("UTF-8")], &pool);
+        assert_eq!(seen.end.code, Some(0));
+        let stacks = pool.named(&seen).expect("stacks");
+        let own = |row: &&StackRow| row.activity == Activity::OwnCode;
+        let all: u64 = stacks.rows.iter().filter(own).map(|row| row.ns).sum();
+        assert!(
+            below(&stacks, "astray") * 10 > all * 8,
+            "{tier:?}: {stacks:?}"
+        );
     }
 }

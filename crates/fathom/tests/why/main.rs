@@ -3,5 +3,6 @@
 
 mod attached;
 mod explained;
+mod little_memory;
 mod two;
 mod world;

@@ -15,6 +15,9 @@ use crate::watch::{Limits, now};
 /// What a run without calls can't see; a second run under ptrace shows some of it.
 pub const NO_CALLS: &str = "numbers of calls, their bytes and errors: only shares of time are seen";
 
+/// Said where stacks are wanted and perf isn't allowed.
+const NO_STACKS: &str = "which code the own code was called from: perf_event_open(2) would show it";
+
 /// Rounds between searches for new threads and processes: listing costs 20 us a process.
 const ROUNDS_PER_LISTING: u64 = 4;
 /// Rounds between searches for orphans that have ended.
@@ -126,6 +129,8 @@ pub(super) struct Sampler {
     sampling: Sampling,
     start: u64,
     next: u64,
+    /// Stacks are wanted.
+    stacks: bool,
     _slack: Slack,
 }
 
@@ -146,6 +151,7 @@ impl Sampler {
             },
             start,
             next: start + period,
+            stacks: options.stacks.is_some(),
             _slack: Slack::least(),
         }
     }
@@ -201,6 +207,9 @@ impl Sampler {
             }
             _ => "processes that live for less than a few milliseconds".to_owned(),
         });
+        if self.stacks && tier == Tier::Sample {
+            trace.not_visible.push(NO_STACKS.to_owned());
+        }
         let refused = self.tree.finish(roots, end, &mut trace);
         if let Some(recorder) = self.recorder {
             recorder.finish(end, &refused, &mut trace);
