@@ -234,7 +234,10 @@ fn any_user_has_callers_and_more_is_copied_where_stacks_were_deeper() {
         return;
     }
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{errors}");
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}{errors}"
+    );
 }
 
 #[test]

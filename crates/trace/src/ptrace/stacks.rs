@@ -1,7 +1,6 @@
 //! Which code made the calls that the command was stopped at?
 
 use std::collections::{HashMap, HashSet};
-use std::time::SystemTime;
 
 use super::requests;
 use super::table::{Entered, memory_of};
@@ -27,7 +26,6 @@ pub(super) struct CallStacks {
     seen: HashMap<(u32, u32), u64>,
     random: Random,
     bytes: usize,
-    since: SystemTime,
 }
 
 impl CallStacks {
@@ -40,7 +38,6 @@ impl CallStacks {
             seen: HashMap::new(),
             random: Random::default(),
             bytes: pool.bytes_to_copy() as usize,
-            since: SystemTime::now(),
         }
     }
 
@@ -81,6 +78,7 @@ impl CallStacks {
             call: Some(call.nr),
             fd: (call.fd >= 0).then_some(call.fd),
             path,
+            woken_by: None,
             // A stop is much longer than most calls.
             ns: 0,
             samples: stands_for,
@@ -105,7 +103,6 @@ impl CallStacks {
 
     /// Follows them all. Whatever was stopped is over.
     pub(super) fn finish(self) {
-        self.collector
-            .finish(&self.spaces.files, self.since, |_| true);
+        self.collector.finish(&self.spaces.files, |_| true);
     }
 }

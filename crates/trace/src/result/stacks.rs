@@ -47,7 +47,8 @@ pub struct StackRow {
     /// The path of frames, a node of [`Stacks::tree`]; `None` where no frame is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
-    /// How many stacks.
+    /// How many stacks; of calls whose time isn't known (ptrace tier), how many calls they stand
+    /// for.
     pub samples: u64,
     /// Time that they stand for, ns.
     pub ns: u64,
