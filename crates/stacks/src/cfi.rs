@@ -17,9 +17,9 @@ type Bytes<'d> = EndianSlice<'d, LittleEndian>;
 /// What a table has for a function.
 type Entry<'d> = gimli::FrameDescriptionEntry<Bytes<'d>>;
 
-/// Functions of a table without an index of its own that are found: two million lie in the largest
+/// Functions of a table without an index of its own that are found: a million lie in the largest
 /// browsers.
-const MOST_FUNCTIONS: usize = 4 << 20;
+const MOST_FUNCTIONS: usize = 2 << 20;
 
 /// Steps of an expression: compilers write five.
 const MOST_STEPS: u32 = 64;

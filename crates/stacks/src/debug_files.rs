@@ -14,10 +14,14 @@ use crate::image::Bytes;
 const INSTALLED: &str = "/usr/lib/debug";
 
 /// Bytes of an embedded table of symbols when it is unpacked: Firefox's has a tenth.
-const LARGEST_EMBEDDED: usize = 48 << 20;
+const LARGEST_EMBEDDED: usize = 24 << 20;
 
-/// Bytes of a file's debug information that may be decompressed.
-pub(crate) const MOST_DECOMPRESSED: u64 = 512 << 20;
+/// Memory for unpacking it, KiB: `xz` uses nine megabytes unless it is asked for more.
+const UNPACKING_KIB: u32 = 24 << 10;
+
+/// Bytes of a file's debug information that may be decompressed: the C library's has nine million.
+/// What has more is named without lines.
+pub(crate) const MOST_DECOMPRESSED: u64 = 40 << 20;
 
 /// Files that are opened, as long as what borrows from them.
 pub(crate) type Opened = Arena<Bytes>;
@@ -68,7 +72,7 @@ pub(crate) fn embedded<'d>(
 ) -> Option<object::File<'d>> {
     let packed = parsed.section_by_name(".gnu_debugdata")?.data().ok()?;
     let mut unpacked = Vec::new();
-    let mut reader = lzma_rust2::XzReader::new(packed, true);
+    let mut reader = lzma_rust2::XzReader::new_mem_limit(packed, true, UNPACKING_KIB);
     let most = LARGEST_EMBEDDED as u64 + 1;
     std::io::Read::read_to_end(&mut std::io::Read::take(&mut reader, most), &mut unpacked).ok()?;
     let bytes = opened.alloc(Bytes::Copied(unpacked));

@@ -151,6 +151,17 @@ impl<'d> Sections<'d> {
             true => RunTimeEndian::Little,
             false => RunTimeEndian::Big,
         };
+        // Of variables, macros and types nobody asks.
+        let unused = matches!(
+            id,
+            SectionId::DebugLoc
+                | SectionId::DebugLocLists
+                | SectionId::DebugMacinfo
+                | SectionId::DebugMacro
+                | SectionId::DebugNames
+                | SectionId::DebugTypes
+        );
+        let name = name.filter(|_| !unused);
         let data = name.and_then(|name| self.data(file, name));
         Ok(Bounded::new(
             data.unwrap_or_default(),

@@ -9,10 +9,11 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Architecture, Object, ObjectSection, ObjectSegment};
 
 use crate::go_table::Module;
+use crate::mapped::Mapped;
 
 /// A file's bytes.
 pub(crate) enum Bytes {
-    Mapped(memmap2::Mmap),
+    Mapped(Mapped),
     Copied(Vec<u8>),
 }
 
@@ -29,9 +30,7 @@ impl Deref for Bytes {
 
 impl Bytes {
     pub(crate) fn of(file: &File) -> Option<Self> {
-        // SAFETY: others may write into the file meanwhile: its bytes are only ever read as numbers
-        // that anything may be.
-        unsafe { memmap2::Mmap::map(file) }.ok().map(Self::Mapped)
+        Mapped::of(file).map(Self::Mapped)
     }
 
     /// The page of calls that need no call, as the kernel maps it into each process of this

@@ -15,6 +15,7 @@ mod go_table;
 #[cfg(test)]
 mod hostile;
 mod image;
+mod mapped;
 #[cfg(test)]
 #[path = "../../trace/src/mutations.rs"]
 mod mutations;

@@ -17,6 +17,9 @@ use crate::files;
 /// Bytes of a map that are read: a million functions.
 const MOST_BYTES: u64 = 128 << 20;
 
+/// Bytes of a line; what is longer is no line of such a map.
+const LONGEST_LINE: u64 = 16 << 10;
+
 /// Names at these addresses of a process, by the map that it wrote since; empty where it wrote
 /// none.
 pub(crate) fn functions_at(pid: u32, addresses: &[u64], since: SystemTime) -> HashMap<u64, String> {
@@ -40,7 +43,8 @@ fn named(mut lines: impl BufRead, addresses: &[u64]) -> HashMap<u64, String> {
     let mut names: BTreeMap<u64, Option<String>> =
         addresses.iter().map(|address| (*address, None)).collect();
     let mut line = Vec::new();
-    while lines
+    while (&mut lines)
+        .take(LONGEST_LINE)
         .read_until(b'\n', &mut line)
         .is_ok_and(|read| read > 0)
     {

@@ -7,6 +7,9 @@ use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
 /// Bytes of a stub.
 const STUB: u64 = 16;
 
+/// Functions of libraries that a program calls: Chromium calls some thousand.
+const MOST_STUBS: usize = 1 << 17;
+
 /// The stubs of a program by which it calls what is in libraries.
 pub(crate) struct Stubs<'d> {
     sections: Vec<(u64, &'d [u8])>,
@@ -29,8 +32,10 @@ impl<'d> Stubs<'d> {
             slots: HashMap::new(),
             bound: Vec::new(),
         };
-        let relocations = parsed.dynamic_relocations()?;
-        for (slot, relocation) in relocations {
+        for (slot, relocation) in parsed.dynamic_relocations()? {
+            if stubs.slots.len() == MOST_STUBS {
+                break;
+            }
             let RelocationTarget::Symbol(index) = relocation.target() else {
                 continue;
             };

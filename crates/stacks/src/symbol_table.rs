@@ -28,6 +28,9 @@ struct Nearest {
     symbols: Vec<(SymbolIndex, u64)>,
 }
 
+/// Functions that a C library exports, at most: glibc has three thousand.
+const MOST_EXPORTED: usize = 1 << 16;
+
 /// A table of symbols: a million of them, of which few are asked for.
 type Symbols<'d, 'f> = object::SymbolTable<'d, 'f>;
 
@@ -121,7 +124,7 @@ pub(crate) fn name_allocator(table: &Symbols<'_, '_>, addresses: &[u64], found: 
     let named = |symbol: &object::Symbol<'_, '_>| {
         name(symbol).is_some_and(|name| !name.contains("morecore"))
     };
-    let mut exported: Vec<_> = functions(table).filter(named).collect();
+    let mut exported: Vec<_> = functions(table).filter(named).take(MOST_EXPORTED).collect();
     exported.sort_by_key(ObjectSymbol::address);
     let unnamed = addresses.iter().zip(found);
     for (address, found) in unnamed.filter(|(_, found)| found.function.is_none()) {
