@@ -38,6 +38,7 @@ mod report;
 mod sample_tests;
 mod serve;
 mod share;
+mod stacks;
 mod startup;
 mod store;
 mod subjects;
@@ -135,6 +136,7 @@ fn everything(options: &Options) -> Result<()> {
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
             "import" => vec![import::measure(&tools, options)?],
             "report" => vec![report::measure(&tools, options)?],
+            "stacks" => stacks::measure(options)?,
             "store" => store::measure(&tools, options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],

@@ -152,6 +152,35 @@ impl Unwinder {
         chain
     }
 
+    /// Goes on where a copy ended: `callers` are the addresses that the kernel found by the frame
+    /// pointers, innermost first, in memory that was not copied too. It passes over functions
+    /// without frame pointers; what both have in common ends where the chain does.
+    pub fn splice(&mut self, files: &Files, space: &[Mapping], chain: &mut Chain, callers: &[u64]) {
+        if chain.reach == Reach::Root {
+            return;
+        }
+        let mut rest = callers
+            .iter()
+            .enumerate()
+            .map(|(at, address)| Place::of(files, space, *address, at > 0))
+            .peekable();
+        let mut is_common = false;
+        for place in &chain.places {
+            is_common = rest.next_if_eq(place).is_some();
+        }
+        if !is_common {
+            return;
+        }
+        let room = MOST_FRAMES.saturating_sub(chain.places.len());
+        let is_known = |place: &Place| place.file != crate::NOWHERE;
+        chain.places.extend(rest.take_while(is_known).take(room));
+        let outermost = chain.places.last().copied();
+        let rule = outermost.and_then(|place| self.rule(files, &place));
+        if rule.is_some_and(|(_, rule)| rule.is_outermost) {
+            chain.reach = Reach::Root;
+        }
+    }
+
     fn caller(
         &mut self,
         files: &Files,

@@ -46,6 +46,7 @@ impl Program {
 /// A thread's stack where it stopped.
 pub(crate) struct Stopped {
     pub registers: Registers,
+    pub frame: u64,
     pub space: Vec<Mapping>,
     pub files: Files,
     pub stack: Vec<u8>,
@@ -86,13 +87,13 @@ impl Stopped {
         }
         let mut registers = std::mem::MaybeUninit::uninit();
         // SAFETY: the child is stopped, and the kernel writes the whole structure.
-        let registers = unsafe {
+        let (registers, frame) = unsafe {
             let got = libc::ptrace(libc::PTRACE_GETREGS, pid, 0, registers.as_mut_ptr());
             assert_eq!(got, 0);
             let mut registers: libc::user_regs_struct = registers.assume_init();
             // The breakpoint itself: it has one byte.
             registers.rip -= 1;
-            Registers::of_ptrace(&registers)
+            (Registers::of_ptrace(&registers), registers.rbp)
         };
         let mut files = Files::default();
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("maps");
@@ -109,6 +110,7 @@ impl Stopped {
         child.wait().expect("it ends");
         Self {
             registers,
+            frame,
             space,
             files,
             stack,
@@ -118,6 +120,24 @@ impl Stopped {
     pub(crate) fn chain(&self) -> Chain {
         let from = self.registers.stack().expect("known");
         Unwinder::default().unwind(&self.files, &self.space, &self.registers, from, &self.stack)
+    }
+
+    /// The return addresses that the frame pointers lead to, as the kernel finds them.
+    pub(crate) fn by_frame_pointers(&self) -> Vec<u64> {
+        let mut frame = self.frame;
+        let from = self.registers.stack().expect("known");
+        let word = |address: u64| {
+            let at = usize::try_from(address.checked_sub(from)?).ok()?;
+            Some(u64::from_ne_bytes(
+                self.stack.get(at..at + 8)?.try_into().ok()?,
+            ))
+        };
+        let mut found = vec![self.registers.instruction().expect("known")];
+        while let (Some(next), Some(address)) = (word(frame), word(frame + 8)) {
+            found.push(address);
+            frame = next;
+        }
+        found
     }
 
     /// The names of a chain's functions, innermost first, with those that were inlined.

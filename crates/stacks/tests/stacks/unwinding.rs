@@ -128,6 +128,33 @@ fn a_copy_that_is_too_short_is_said_to_be() {
     assert_eq!(names, deep_chain()[..names.len()]);
 }
 
+#[test]
+fn where_a_copy_ends_the_kernels_frame_pointers_go_on() {
+    let command = ["gcc", "-O2", "-fno-omit-frame-pointer", "-o", "program"];
+    let Some(program) = Program::compiled(DEEP, "deep.c", &command) else {
+        return;
+    };
+    let mut stopped = Stopped::at_breakpoint(&program.path, COPY);
+    let callers = stopped.by_frame_pointers();
+    let whole = stopped.chain();
+    stopped.stack.truncate(2_000);
+    let mut chain = stopped.chain();
+    assert_eq!(chain.reach, Reach::CutOff);
+    let mut unwinder = fathom_stacks::Unwinder::default();
+    unwinder.splice(&stopped.files, &stopped.space, &mut chain, &callers);
+    let expected = deep_chain();
+    assert_eq!(stopped.names(&chain)[..expected.len()], expected);
+    assert_eq!(
+        chain.places[..expected.len()],
+        whole.places[..expected.len()]
+    );
+    // Those of another stack are none of this one's.
+    let before = chain.places.len();
+    chain.reach = Reach::CutOff;
+    unwinder.splice(&stopped.files, &stopped.space, &mut chain, &callers[..3]);
+    assert_eq!(chain.places.len(), before);
+}
+
 const RUST: &str = r#"
 use std::hint::black_box;
 struct Tree { children: Vec<Tree>, leaf: u32 }

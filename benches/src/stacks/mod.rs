@@ -1,0 +1,250 @@
+//! Are stacks followed to their beginning, and is the time by function the program's?
+//!
+//! Generated programs of a known call tree are sampled as `fathom why` does; then 10,000 places of
+//! the largest binary of this machine are named.
+
+mod programs;
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use fathom_stacks::{Files, Frame, Place, functions_at, named};
+use fathom_trace::detect::detect;
+use fathom_trace::{Activity, Io, StackPool, Stacks, Tier, TraceCommand, TraceOptions, trace};
+
+use crate::Result;
+use crate::options::Options;
+use crate::random::Random;
+use crate::table::Table;
+use programs::{BUILDS, Build, CallTree, Program};
+
+/// Calls from `main` to the innermost function.
+const DEPTHS: [usize; 4] = [5, 20, 60, 200];
+
+/// Between two samples, CPU time.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// Places of a binary that are named.
+const PLACES: usize = 10_000;
+
+/// A tenth of the programs with `--quick`.
+pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
+    Ok(vec![trees(options)?, symbols()?])
+}
+
+fn trees(options: &Options) -> Result<Table> {
+    let mut table = Table::new(
+        "Stacks of generated call trees",
+        &[
+            "language",
+            "build",
+            "tier",
+            "depth",
+            "stacks",
+            "to the first function",
+            "worst own time",
+            "worst with callees",
+        ],
+    );
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let verdicts = detect();
+    let available = |tier: &Tier| verdicts.iter().any(|it| it.tier == *tier && it.available);
+    let tiers: Vec<Tier> = [Tier::Kernel, Tier::Perf]
+        .into_iter()
+        .filter(available)
+        .collect();
+    let seconds = if options.quick { 0.5 } else { 4.0 };
+    let (mut all, mut reached, mut within) = (0, 0, 0);
+    let mut seed = 51;
+    for build in BUILDS {
+        if Command::new(build.compiler)
+            .arg("--version")
+            .output()
+            .is_err()
+        {
+            table.note(format!("There is no {}.", build.compiler));
+            continue;
+        }
+        for depth in DEPTHS {
+            seed += 1;
+            let tree = CallTree::of_depth(depth, &mut Random::new(seed));
+            let program = build.program(&tree, seconds, folder.path())?;
+            for tier in &tiers {
+                let seen = sampled(&program.path, *tier)?;
+                let errors = worst(&tree, &build, &program, &seen);
+                let whole = seen.whole as f64 / (seen.taken - seen.thinned).max(1) as f64;
+                all += 1;
+                reached += u32::from(whole >= 0.95);
+                within += u32::from(errors.0 <= 0.03 && errors.1 <= 0.03);
+                table.row([
+                    build.language.to_owned(),
+                    build.words(),
+                    tier.name().to_owned(),
+                    depth.to_string(),
+                    seen.taken.to_string(),
+                    format!("{:.1} %", 100.0 * whole),
+                    format!("{:.1} points", 100.0 * errors.0),
+                    format!("{:.1} points", 100.0 * errors.1),
+                ]);
+            }
+        }
+    }
+    table.note(format!(
+        "Goal: 95 % to the first function (reached by {reached} of {all}), and the time of each function within \
+         3 points of the program's (reached by {within} of {all}). Time of own code, a sample each millisecond of it."
+    ));
+    Ok(table)
+}
+
+impl Build {
+    fn words(&self) -> String {
+        let mut words = self.options.join(" ");
+        if self.stripped {
+            words.push_str(", stripped");
+        }
+        words
+    }
+}
+
+fn sampled(program: &Path, tier: Tier) -> Result<Stacks> {
+    let pool = StackPool::of_one_run();
+    let options = TraceOptions {
+        profile: Some(PERIOD),
+        stacks: Some(pool.clone()),
+        ..TraceOptions::default()
+    };
+    let command = TraceCommand {
+        stdin: Io::Null,
+        stdout: Io::Null,
+        stderr: Io::Null,
+        ..TraceCommand::new([program.as_os_str()])
+    };
+    let seen = trace(&command, tier, &options).map_err(|error| error.to_string())?;
+    pool.named(&seen)
+        .ok_or_else(|| "no stacks were taken".to_owned())
+}
+
+/// How far the shares of a function are from the truth at most: own time, and with what it calls.
+fn worst(tree: &CallTree, build: &Build, program: &Program, seen: &Stacks) -> (f64, f64) {
+    let truth = tree.truth();
+    let numbers = numbers(build, program, seen);
+    let mut own = vec![0.0; truth.len()];
+    let mut inclusive = vec![0.0; truth.len()];
+    let mut all = 0.0;
+    for row in seen
+        .rows
+        .iter()
+        .filter(|row| row.activity == Activity::OwnCode)
+    {
+        let Some(node) = row.node else { continue };
+        let time = row.ns as f64;
+        all += time;
+        let mut path: Vec<usize> = seen.tree.path(node).filter_map(&numbers).collect();
+        // What was inlined is the function's own.
+        let mut compiled = seen.tree.path(node).filter(|it| !it.inlined);
+        if let Some(innermost) = compiled.next().and_then(&numbers) {
+            own[innermost] += time;
+        }
+        path.sort_unstable();
+        path.dedup();
+        for function in path {
+            inclusive[function] += time;
+        }
+    }
+    let mut errors = (0.0f64, 0.0f64);
+    for (at, (own_truth, inclusive_truth)) in truth.into_iter().enumerate() {
+        errors.0 = errors.0.max((own[at] / all - own_truth).abs());
+        errors.1 = errors.1.max((inclusive[at] / all - inclusive_truth).abs());
+    }
+    errors
+}
+
+/// The number of a frame's function. Without names: by where it begins, and the program with names.
+fn numbers(
+    build: &Build,
+    program: &Program,
+    seen: &Stacks,
+) -> impl Fn(&Frame) -> Option<usize> + use<> {
+    let mut names: HashMap<u64, String> = HashMap::new();
+    if build.stripped
+        && let Ok(data) = fs::metadata(&program.named)
+    {
+        let mut files = Files::default();
+        let file = files.number(&program.named.to_string_lossy(), data.ino(), 0);
+        let own = program.path.to_string_lossy();
+        let frames = seen.tree.frames.iter().filter(|it| it.binary == own);
+        names = functions_at(&files, file, frames.filter_map(|it| it.offset));
+    }
+    move |frame| {
+        let name = frame.function.as_ref();
+        let name = name.or_else(|| names.get(&frame.offset?))?;
+        let mut words = name.split(|it: char| !it.is_ascii_alphanumeric());
+        words.find_map(|word| word.strip_prefix('n')?.parse().ok())
+    }
+}
+
+/// Names places all over a binary.
+fn symbols() -> Result<Table> {
+    let mut table = Table::new(
+        "Names of 10,000 places of a large binary",
+        &["binary", "size", "named", "time", "memory"],
+    );
+    for binary in binaries() {
+        let Ok(data) = fs::metadata(&binary) else {
+            continue;
+        };
+        let mut files = Files::default();
+        let file = files.number(&binary.to_string_lossy(), data.ino(), 0);
+        let mut random = Random::new(51);
+        let place = |_| Place {
+            file,
+            returns: true,
+            offset: (data.len() as f64 * random.unit()) as u64,
+        };
+        let places: Vec<Place> = (0..PLACES).map(place).collect();
+        fs::write("/proc/self/clear_refs", "5").map_err(|error| error.to_string())?;
+        let before = memory("VmRSS:");
+        let began = Instant::now();
+        let frames = named(&files, places);
+        let took = began.elapsed();
+        let named = frames.values().flatten().filter(|it| it.function.is_some());
+        table.row([
+            binary.display().to_string(),
+            format!("{} MB", data.len() / 1_000_000),
+            named.count().to_string(),
+            format!("{:.2} s", took.as_secs_f64()),
+            format!("{} MB", memory("VmHWM:").saturating_sub(before) / 1_000),
+        ]);
+    }
+    table.note("Goal: 2 s and 200 MB for a binary of 100 MB. Bytes all over the file: many are of no code. Pages of the file itself count as memory.");
+    Ok(table)
+}
+
+/// The compiler's library, Node and Java's, as far as they are there.
+fn binaries() -> Vec<PathBuf> {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let sysroot = sysroot.map_or_else(
+        |_| String::new(),
+        |it| String::from_utf8_lossy(&it.stdout).trim().to_owned(),
+    );
+    let library = fs::read_dir(Path::new(&sysroot).join("lib"));
+    let files = library.into_iter().flatten().flatten().map(|it| it.path());
+    let mut found: Vec<PathBuf> = files
+        .filter(|it| it.to_string_lossy().contains("/librustc_driver"))
+        .collect();
+    found.extend(std::env::current_exe());
+    found.extend(["/usr/bin/node"].map(PathBuf::from));
+    found
+}
+
+/// A figure of this process, kB.
+fn memory(name: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_ascii_whitespace().next());
+    number.and_then(|it| it.parse().ok()).unwrap_or(0)
+}
