@@ -174,6 +174,23 @@ impl<B: Deref<Target = [u8]>> Image<B> {
         })
     }
 
+    /// Whether the instruction before a byte of the file is a call, on this kind of machine.
+    pub(crate) fn is_after_call(&self, offset: u64) -> bool {
+        if !cfg!(target_arch = "x86_64") {
+            return true;
+        }
+        let before = usize::try_from(offset)
+            .ok()
+            .and_then(|at| self.bytes.get(..at));
+        let before = before.unwrap_or_default();
+        let nth = |back: usize| before.len().checked_sub(back).map(|at| before[at]);
+        // call *operand, which has one to six bytes behind the first.
+        let indirect = |back: usize| {
+            nth(back) == Some(0xff) && nth(back - 1).is_some_and(|it| it & 0x38 == 0x10)
+        };
+        nth(5) == Some(0xe8) || (2..=7).any(indirect)
+    }
+
     pub(crate) fn bytes(&self, section: &Section) -> &[u8] {
         &self.bytes[section.range.clone()]
     }
@@ -198,4 +215,35 @@ fn eh_frame_address(header: &[u8], address: u64) -> Option<u64> {
     };
     let distance = i32::from_le_bytes(distance.try_into().ok()?);
     address.checked_add(4)?.checked_add_signed(distance.into())
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_return_address_has_a_call_before_it() {
+        let image = |code: &[u8]| Image {
+            bytes: code.to_vec(),
+            segments: Segments::default(),
+            eh_frame: None,
+            eh_frame_header: None,
+            debug_frame: None,
+            text: None,
+            go_table: None,
+        };
+        // call distance; call *%rax; call *8(%rbx); call *(%rip); and moves that are none.
+        for (code, is_call) in [
+            (&[0xe8, 1, 2, 3, 4][..], true),
+            (&[0xff, 0xd0], true),
+            (&[0xff, 0x53, 8], true),
+            (&[0xff, 0x15, 1, 2, 3, 4], true),
+            (&[0x48, 0x89, 0xd8, 0x48, 0x89, 0xd8], false),
+            (&[0xff], false),
+            (&[], false),
+        ] {
+            assert_eq!(image(code).is_after_call(code.len() as u64), is_call);
+        }
+        assert!(!image(&[0xe8]).is_after_call(u64::MAX));
+    }
 }

@@ -172,13 +172,20 @@ impl Unwinder {
             return;
         }
         let room = MOST_FRAMES.saturating_sub(chain.places.len());
-        let is_known = |place: &Place| place.file != crate::NOWHERE;
-        chain.places.extend(rest.take_while(is_known).take(room));
-        let outermost = chain.places.last().copied();
-        let rule = outermost.and_then(|place| self.rule(files, &place));
-        if rule.is_some_and(|(_, rule)| rule.is_outermost) {
+        let rest: Vec<Place> = rest.take(room).collect();
+        let known = rest.iter().take_while(|it| self.follows_call(files, it));
+        chain.places.extend(known);
+        if let Some(last) = chain.places.last()
+            && self.is_outermost(files, last)
+        {
             chain.reach = Reach::Root;
         }
+    }
+
+    /// Whether the function at a place is one that nobody called.
+    fn is_outermost(&mut self, files: &Files, place: &Place) -> bool {
+        let rule = self.rule(files, place);
+        rule.is_some_and(|(_, rule)| rule.is_outermost)
     }
 
     fn caller(
@@ -190,7 +197,7 @@ impl Unwinder {
         stack: &Stack<'_>,
     ) -> Step {
         let Some((tables, rule)) = self.rule(files, place) else {
-            return by_frame_pointer(files, space, place, registers, stack);
+            return self.by_frame_pointer(files, space, place, registers, stack);
         };
         if rule.is_outermost {
             return Err(Reach::Root);
@@ -208,6 +215,72 @@ impl Unwinder {
             Ok(_) | Err(Stop::Unknown) => Err(Reach::Broken),
             Err(Stop::NotCopied) => Err(stack.reach_without(registers)),
         }
+    }
+
+    /// Code without tables: what compilers made at run time, and little that was written in assembly.
+    fn by_frame_pointer(
+        &mut self,
+        files: &Files,
+        space: &[Mapping],
+        place: &Place,
+        registers: &Registers,
+        stack: &Stack<'_>,
+    ) -> Step {
+        let (Some(pointer), Some(frame)) = (registers.stack(), registers.get(dwarf::FRAME)) else {
+            return Err(Reach::Broken);
+        };
+        let mut code_at = |address: u64| {
+            let to = stack.word(address)?;
+            let place = Place::of(files, space, to, true);
+            self.follows_call(files, &place).then_some(to)
+        };
+        let to = |frame: Option<u64>, pointer: u64, address: u64| {
+            let mut caller = Registers::default();
+            caller.set(dwarf::FRAME, frame);
+            caller.set(dwarf::STACK, Some(pointer));
+            caller.set(dwarf::INSTRUCTION, Some(address));
+            (caller, true)
+        };
+        // A function that calls none needs no frame: of files' code, written in assembly, most have
+        // none.
+        let leaf = match place.returns {
+            true => None,
+            false => {
+                code_at(pointer).map(|address| to(Some(frame), pointer.wrapping_add(8), address))
+            }
+        };
+        if files.is_examined(place.file)
+            && let Some(leaf) = leaf
+        {
+            return Ok(leaf);
+        }
+        if frame == 0 && place.returns {
+            return Err(Reach::Root);
+        }
+        if frame >= pointer
+            && let Some(behind) = frame.checked_add(16)
+        {
+            match stack.word(behind - 8) {
+                Some(0) => return Err(Reach::Root),
+                None if stack.ends_before(behind) => return Err(Reach::CutOff),
+                _ => {}
+            }
+            if let Some(address) = code_at(behind - 8) {
+                return Ok(to(stack.word(frame), behind, address));
+            }
+        }
+        leaf.ok_or(Reach::Broken)
+    }
+
+    /// Whether an address can be one to which a call returns: a call is right before it, as far as
+    /// that can be read, or it is of what nobody called, to which Go returns.
+    fn follows_call(&mut self, files: &Files, place: &Place) -> bool {
+        if !files.is_examined(place.file) {
+            return place.file != crate::NOWHERE;
+        }
+        let tables = self.tables(files, place.file);
+        tables.is_none_or(|tables| tables.image.is_after_call(place.offset))
+            || self.is_outermost(files, place)
     }
 
     fn rule(&mut self, files: &Files, place: &Place) -> Option<(Rc<Tables<Bytes>>, Rc<Rule>)> {
@@ -240,55 +313,6 @@ impl Unwinder {
         }
         self.tables.insert(file, tables.clone());
         tables
-    }
-}
-
-/// Code without tables: what compilers made at run time, and little that was written in assembly.
-fn by_frame_pointer(
-    files: &Files,
-    space: &[Mapping],
-    place: &Place,
-    registers: &Registers,
-    stack: &Stack<'_>,
-) -> Step {
-    let (Some(pointer), Some(frame)) = (registers.stack(), registers.get(dwarf::FRAME)) else {
-        return Err(Reach::Broken);
-    };
-    let is_code = |address: u64| Place::of(files, space, address, true).file != crate::NOWHERE;
-    let to = |frame: Option<u64>, pointer: u64, address: u64| {
-        let mut caller = Registers::default();
-        caller.set(dwarf::FRAME, frame);
-        caller.set(dwarf::STACK, Some(pointer));
-        caller.set(dwarf::INSTRUCTION, Some(address));
-        (caller, true)
-    };
-    // A function that calls none needs no frame: of files' code, written in assembly, most have none.
-    let leaf = || {
-        let address = stack.word(pointer).filter(|address| is_code(*address))?;
-        Some(to(Some(frame), pointer.checked_add(8)?, address))
-    };
-    if !place.returns
-        && files.is_examined(place.file)
-        && let Some(step) = leaf()
-    {
-        return Ok(step);
-    }
-    if frame == 0 && place.returns {
-        return Err(Reach::Root);
-    }
-    if frame >= pointer
-        && let Some(behind) = frame.checked_add(16)
-    {
-        match (stack.word(frame), stack.word(behind - 8)) {
-            (_, Some(0)) => return Err(Reach::Root),
-            (caller, Some(address)) if is_code(address) => return Ok(to(caller, behind, address)),
-            (_, None) if stack.ends_before(behind) => return Err(Reach::CutOff),
-            _ => {}
-        }
-    }
-    match leaf() {
-        Some(step) if !place.returns => Ok(step),
-        _ => Err(Reach::Broken),
     }
 }
 

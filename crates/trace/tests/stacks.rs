@@ -307,6 +307,50 @@ fn a_stack_pointer_that_leads_nowhere_costs_only_the_callers() {
     let Some(program) = built(folder.path(), ASTRAY, &["-O1", "-g"]) else {
         return;
     };
+
+/// Makes garbage, which Go's runtime handles on stacks of its own.
+const GARBAGE: &str = r#"
+package main
+
+import "runtime"
+
+var kept [][]*int
+
+//go:noinline
+func make_garbage(rounds int) {
+	for round := 0; round < rounds; round++ {
+		list := make([]*int, 0, 4)
+		for i := 0; i < 20000; i++ {
+			number := i
+			list = append(list, &number)
+		}
+		kept = append(kept[len(kept)/2:], list)
+		runtime.GC()
+	}
+}
+
+func main() { make_garbage(400) }
+"#;
+
+#[test]
+fn what_go_does_on_a_stack_of_its_own_has_its_callers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("garbage.go"), GARBAGE).expect("written");
+    let build = ["build", "-o", "garbage", "garbage.go"];
+    let built = Command::new("go")
+        .args(build)
+        .current_dir(folder.path())
+        .output();
+    let Ok(built) = built else {
+        fathom_test_log::skipped("there is no Go");
+        return;
+    };
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let program = folder.path().join("garbage");
     for tier in [Tier::Kernel, Tier::Perf] {
         if !available(tier) {
             continue;
@@ -321,5 +365,14 @@ fn a_stack_pointer_that_leads_nowhere_costs_only_the_callers() {
             below(&stacks, "astray") * 10 > all * 8,
             "{tier:?}: {stacks:?}"
         );
+
+        let stacks = pool.named(&seen).expect("stacks");
+        let switched = |row: &&StackRow| path(&stacks, row).contains(&"runtime.systemstack");
+        let rows: Vec<_> = stacks.rows.iter().filter(switched).collect();
+        let outermost = |row: &StackRow| path(&stacks, row).last().copied();
+        assert!(!rows.is_empty(), "{tier:?}");
+        for row in rows {
+            assert_ne!(outermost(row), Some("runtime.systemstack"), "{tier:?}");
+        }
     }
 }

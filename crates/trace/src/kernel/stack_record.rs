@@ -59,6 +59,7 @@ impl<'a> StackRecord<'a> {
         let copy = StackCopy {
             registers: Registers::of_perf(Registers::PERF_MASK, self.registers),
             bytes: self.bytes.into(),
+            callers: Box::default(),
         };
         let is_lock = self
             .call

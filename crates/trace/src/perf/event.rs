@@ -41,6 +41,7 @@ pub(crate) mod flag {
     pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
     pub(crate) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
     pub(crate) const EXCLUDE_IDLE: u64 = 1 << 7;
+    pub(crate) const EXCLUDE_KERNELS_CALLERS: u64 = 1 << 21;
     /// Records of files that are mapped to be executed, with their inodes.
     pub(crate) const MAPPED: u64 = 1 << 8 | 1 << 23;
     /// Records of new names of threads.
@@ -64,6 +65,8 @@ const WHO: u64 = 1 << 1;
 /// See [`WHERE`].
 const WHEN: u64 = 1 << 2;
 
+/// Likewise: addresses of callers, as far as frame pointers lead.
+const CALLERS: u64 = 1 << 5;
 /// Likewise: registers of the user's code.
 const USER_REGISTERS: u64 = 1 << 12;
 /// Likewise: a copy of the user's stack.
@@ -153,7 +156,8 @@ impl Attributes {
         match bytes {
             0 => self,
             _ => Self {
-                sample_type: self.sample_type | USER_REGISTERS | USER_STACK,
+                sample_type: self.sample_type | CALLERS | USER_REGISTERS | USER_STACK,
+                flags: self.flags | flag::EXCLUDE_KERNELS_CALLERS,
                 user_registers: Registers::PERF_MASK,
                 // A record's length has 16 bits.
                 user_stack: bytes.min(MOST_STACK).next_multiple_of(8),

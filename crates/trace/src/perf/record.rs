@@ -77,6 +77,8 @@ pub(crate) struct StackCopy {
     pub registers: Registers,
     /// From the stack pointer on.
     pub bytes: Box<[u8]>,
+    /// Addresses that frame pointers lead to, innermost first, also where nothing was copied.
+    pub callers: Box<[u64]>,
 }
 
 /// Reads a record; `None` for kinds that nobody asked for, and for what is cut.
@@ -125,8 +127,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     Some(Record { at, what })
 }
 
-/// An address, a process with its thread and a time; then, if they were asked for, registers and a
-/// copy of the stack, each behind what says how much there is.
+/// An address, a process with its thread and a time; then, if they were asked for, callers, registers
+/// and a copy of the stack, each behind what says how much there is.
 fn sample(bytes: &[u8]) -> Option<Record> {
     /// Registers of a 64-bit program.
     const ABI_64: u64 = 2;
@@ -134,6 +136,7 @@ fn sample(bytes: &[u8]) -> Option<Record> {
     const WORD: usize = size_of::<u64>();
     let (front, rest) = bytes.split_at_checked(3 * WORD)?;
     let copy = || {
+        let (callers, rest) = callers(rest)?;
         let abi = u64_at(rest, 0)?;
         let count = match abi {
             NO_REGISTERS => 0,
@@ -150,6 +153,7 @@ fn sample(bytes: &[u8]) -> Option<Record> {
         (abi == ABI_64).then(|| StackCopy {
             registers: Registers::of_perf(Registers::PERF_MASK, values),
             bytes: bytes.into(),
+            callers,
         })
     };
     Some(Record {
@@ -161,6 +165,17 @@ fn sample(bytes: &[u8]) -> Option<Record> {
             stack: copy().map(Box::new),
         },
     })
+}
+
+/// The callers at the beginning of these bytes, and what follows them.
+fn callers(bytes: &[u8]) -> Option<(Box<[u64]>, &[u8])> {
+    /// What is larger says of what kind the next ones are.
+    const MARKS: u64 = -4096i64 as u64;
+    let count = usize::try_from(u64_at(bytes, 0)?).ok()?;
+    let (addresses, rest) = bytes[size_of::<u64>()..].split_at_checked(count.checked_mul(8)?)?;
+    let (addresses, _) = addresses.as_chunks::<8>();
+    let addresses = addresses.iter().map(|address| u64::from_ne_bytes(*address));
+    Some((addresses.filter(|address| *address < MARKS).collect(), rest))
 }
 
 /// Takes what happened before this time, in its order: each CPU writes its own in turn.
@@ -270,14 +285,20 @@ mod tests {
         assert_eq!(of(&who), Some(reported(None)));
         let values: Vec<u64> = (100..100 + u64::from(Registers::PERF_MASK.count_ones())).collect();
         let with = |abi: u64, copied: u64| {
-            let words = [&[abi][..], &values, &[16, 1, 2, copied]].concat();
+            let callers = [3, -512i64 as u64, 5, 6];
+            let words = [&callers[..], &[abi], &values, &[16, 1, 2, copied]].concat();
             let words = words.iter().flat_map(|word| word.to_ne_bytes());
             who.iter().copied().chain(words).collect::<Vec<u8>>()
         };
         let copy = |bytes: &[u64]| {
             let bytes = bytes.iter().flat_map(|word| word.to_ne_bytes()).collect();
             let registers = Registers::of_perf(Registers::PERF_MASK, values.iter().copied());
-            Some(Box::new(StackCopy { registers, bytes }))
+            let callers = [5, 6].into();
+            Some(Box::new(StackCopy {
+                registers,
+                bytes,
+                callers,
+            }))
         };
         assert_eq!(of(&with(2, 16)), Some(reported(copy(&[1, 2]))));
         assert_eq!(of(&with(2, 8)), Some(reported(copy(&[1]))));

@@ -61,7 +61,7 @@ impl RawStack {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Placed>() + self.copy.bytes.len()
+        size_of::<Placed>() + self.copy.bytes.len() + size_of_val(&*self.copy.callers)
     }
 }
 

@@ -117,7 +117,9 @@ impl StackPool {
         for one in collected.placed {
             let (stack, copy) = (&one.stack, &one.stack.copy);
             let from = copy.registers.stack().unwrap_or(0);
-            let chain = unwinder.unwind(files, &one.mapped, &copy.registers, from, &copy.bytes);
+            let mapped = &one.mapped;
+            let mut chain = unwinder.unwind(files, mapped, &copy.registers, from, &copy.bytes);
+            unwinder.splice(files, mapped, &mut chain, &copy.callers);
             match chain.reach {
                 Reach::Root => run.whole += 1,
                 Reach::CutOff => run.cut_off += 1,
