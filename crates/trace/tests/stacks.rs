@@ -165,7 +165,7 @@ fn calls_at_stops_have_who_made_them() {
             let path = path(&stacks, row);
             path.contains(&function) && path.contains(&"main")
         });
-        of_it.map(|row| row.samples).sum()
+        of_it.map(|row| row.calls).sum()
     };
     // 3,000 and 9,000, of which one in eight had its stack taken.
     assert!(

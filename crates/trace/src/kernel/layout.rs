@@ -152,8 +152,8 @@ pub(crate) mod record {
     /// a record of its stack has the same thread and time.
     pub(crate) const OBJECT: i32 = 9;
     /// Where a thread was in the code, in a ring of its own. RESULT: the time on a CPU that it stands
-    /// for, ns. ARG0: that off it. ARG1: the call's first argument, or the address that a fault is
-    /// about. ARG2: who ended the last sleep. Without a call's number it is a fault's.
+    /// for, ns. ARG0: that off it. ARG1: how long this one was on a CPU, ns. ARG2: who ended the last
+    /// sleep. Without a call's number it is a fault's.
     pub(crate) const STACK: i32 = 10;
 
     /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it
@@ -179,8 +179,8 @@ pub(crate) mod record {
     pub(crate) const SCRATCH: usize = HEAD + EXEC_PAYLOAD;
 }
 
-/// A record of a stack: the head, registers in the order of `fathom_stacks::Registers::PERF_MASK`, and
-/// what lies on the stack from its pointer on.
+/// A record of a stack: the head, registers in the order of `fathom_stacks::Registers::PERF_MASK`, how
+/// long it was off the CPU, and what lies on the stack from its pointer on.
 pub(crate) mod stack {
     use super::record;
 
@@ -205,14 +205,10 @@ pub(crate) mod stack {
     pub(crate) const POINTER: usize = 7;
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) const POINTER: usize = 31;
-    /// Where perf's context has the address of a fault: behind all registers and the event's period.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) const FAULT_ADDRESS: i16 = 168 + 8;
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) const FAULT_ADDRESS: i16 = 272 + 8;
-
+    /// How long the call or the fault was off the CPU, ns.
+    pub(crate) const OFF_CPU: i16 = (record::HEAD + 8 * REGISTERS.len()) as i16;
     /// Where the copy of the stack begins.
-    pub(crate) const BYTES: usize = record::HEAD + 8 * REGISTERS.len();
+    pub(crate) const BYTES: usize = OFF_CPU as usize + 8;
     /// How much of the stack is copied at most: what is kept for each CPU has 32 KiB.
     pub(crate) const MOST: usize = 30 << 10;
     /// Where not all of it is there, it is copied by pieces of this many bytes.

@@ -20,6 +20,9 @@ pub(crate) struct StackRecord<'a> {
     /// The time on a CPU and off it that it stands for, ns.
     on_cpu: u64,
     off_cpu: u64,
+    /// How long this one was itself, likewise.
+    took_on_cpu: u64,
+    took_off_cpu: u64,
     /// The thread that ended its last sleep.
     woken_by: Option<u32>,
     registers: [u64; stack::REGISTERS.len()],
@@ -47,6 +50,8 @@ impl<'a> StackRecord<'a> {
             call: in_call(u32_at(bytes, record::NR)?, u32_at(bytes, record::FD)?),
             on_cpu: u64_at(bytes, record::RESULT)?,
             off_cpu: u64_at(bytes, record::ARG0)?,
+            took_on_cpu: u64_at(bytes, record::ARG1)?,
+            took_off_cpu: u64_at(bytes, stack::OFF_CPU)?,
             woken_by: (woken_by != 0).then_some(woken_by),
             registers,
             bytes: bytes.get(stack::BYTES..)?,
@@ -78,16 +83,27 @@ impl<'a> StackRecord<'a> {
             woken_by: None,
             ns: self.on_cpu,
             samples: 1,
+            calls: calls(self.on_cpu, self.took_on_cpu),
             copy,
         };
         let waited = (self.off_cpu > 0).then(|| RawStack {
             activity: Activity::Wait,
             ns: self.off_cpu,
+            calls: calls(self.off_cpu, self.took_off_cpu),
             woken_by: self.woken_by.filter(|_| is_lock),
             ..on_cpu.clone()
         });
         let worked = (self.on_cpu > 0 || waited.is_none()).then_some(on_cpu);
         worked.into_iter().chain(waited).collect()
+    }
+}
+
+/// How many as long as one that took so much are what it stands for; itself at least, if it was taken
+/// for no time.
+fn calls(stands_for: u64, took: u64) -> f64 {
+    match stands_for {
+        0 => 1.0,
+        ns => ns as f64 / took.max(1) as f64,
     }
 }
 
@@ -110,6 +126,8 @@ mod tests {
         put(record::NR, call | u64::from(fd as u32) << 32);
         put(record::RESULT, on_cpu);
         put(record::ARG0, off_cpu);
+        put(record::ARG1, 5);
+        put(stack::OFF_CPU, 1_000);
         put(record::ARG2, 8);
         for place in 0..stack::REGISTERS.len() {
             put((record::HEAD + 8 * place) as i16, 100 + place as u64);
@@ -126,8 +144,12 @@ mod tests {
     #[test]
     fn a_call_that_worked_and_waited_is_both() {
         let both = seen(&bytes(READ, 3, 10, 2_000));
-        let told: Vec<_> = both.iter().map(|one| (one.activity, one.ns)).collect();
-        assert_eq!(told, [(Activity::Call, 10), (Activity::Wait, 2_000)]);
+        let told: Vec<_> = both
+            .iter()
+            .map(|one| (one.activity, one.ns, one.calls))
+            .collect();
+        let expected = [(Activity::Call, 10, 2.0), (Activity::Wait, 2_000, 2.0)];
+        assert_eq!(told, expected);
         for one in both {
             assert_eq!((one.pid, one.tid, one.at), (5, 7, 900));
             assert_eq!((one.call, one.fd), (Some(READ as u32), Some(3)));

@@ -82,7 +82,8 @@ impl CallStacks {
             woken_by: None,
             // A stop is much longer than most calls.
             ns: 0,
-            samples: stands_for,
+            samples: 1,
+            calls: stands_for as f64,
             copy,
         };
         self.collector.place(taken, &self.spaces);

@@ -47,11 +47,13 @@ pub struct StackRow {
     /// The path of frames, a node of [`Stacks::tree`]; `None` where no frame is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
-    /// How many stacks; of calls whose time isn't known (ptrace tier), how many calls they stand
-    /// for.
+    /// How many stacks.
     pub samples: u64,
-    /// Time that they stand for, ns.
+    /// Time that they stand for, ns; 0 where times hold stops (ptrace tier).
     pub ns: u64,
+    /// Calls or faults that they stand for, estimated; 0 of own code.
+    #[serde(default)]
+    pub calls: u64,
 }
 
 /// What a thread did when its stack was taken.
@@ -64,6 +66,6 @@ pub enum Activity {
     Fault,
     /// It was in a call, on a CPU.
     Call,
-    /// It was in a call, off the CPU.
+    /// It was in a call, or without one in a page fault, off the CPU.
     Wait,
 }

@@ -15,7 +15,7 @@ use crate::result::Activity;
 const MOST_BYTES: usize = 32 << 20;
 
 /// What was seen of a thread once, or of several times of which one was kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawStack {
     pub pid: u32,
     pub tid: u32,
@@ -34,6 +34,8 @@ pub(crate) struct RawStack {
     pub ns: u64,
     /// How often it was seen.
     pub samples: u64,
+    /// Calls or faults that it stands for; 0 of own code.
+    pub calls: f64,
     pub copy: StackCopy,
 }
 
@@ -51,6 +53,7 @@ impl RawStack {
             woken_by: None,
             ns,
             samples: 1,
+            calls: 0.0,
             copy,
         }
     }
@@ -178,6 +181,7 @@ impl StackCollector {
             }
             before.stack.ns = ns.saturating_add(others);
             before.stack.samples += next.stack.samples;
+            before.stack.calls += next.stack.calls;
         }
         self.placed = kept;
         self.count_bytes();

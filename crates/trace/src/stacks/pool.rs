@@ -41,7 +41,7 @@ const BYTES_OF_ONLY_RUN: u32 = 32 << 10;
 struct Run {
     /// What its trace says of its start; `None` until that is there.
     start: Option<u64>,
-    rows: HashMap<Key, (u64, u64)>,
+    rows: HashMap<Key, Weight>,
     taken: u64,
     whole: u64,
     cut_off: u64,
@@ -50,6 +50,22 @@ struct Run {
     bytes: u32,
     /// Which of its processes and threads are which.
     alike: Alike,
+}
+
+/// What stacks stand for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weight {
+    samples: u64,
+    ns: f64,
+    calls: f64,
+}
+
+impl Weight {
+    fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.ns += other.ns;
+        self.calls += other.calls;
+    }
 }
 
 /// What a row is of.
@@ -74,7 +90,7 @@ impl Run {
 
     fn samples_of(&self, activity: Activity) -> u64 {
         let of_it = self.rows.iter().filter(|(key, _)| key.is_of(activity));
-        of_it.map(|(_, row)| row.0).sum()
+        of_it.map(|(_, row)| row.samples).sum()
     }
 }
 
@@ -140,8 +156,11 @@ impl StackPool {
                 woken_by: stack.woken_by,
             };
             let row = run.rows.entry(key).or_default();
-            row.0 += stack.samples;
-            row.1 += stack.ns;
+            row.add(Weight {
+                samples: stack.samples,
+                ns: stack.ns as f64,
+                calls: stack.calls,
+            });
         }
         let bytes = pool.bytes.unwrap_or(FIRST_BYTES);
         run.bytes = bytes;
@@ -206,7 +225,7 @@ impl StackPool {
             return None;
         }
         let mut stacks = Stacks::default();
-        let mut rows: HashMap<Key, (u64, f64)> = HashMap::new();
+        let mut rows: HashMap<Key, Weight> = HashMap::new();
         let mut counted: Vec<&Run> = Vec::new();
         let all = [
             Activity::OwnCode,
@@ -242,7 +261,7 @@ impl StackPool {
                     counted.push(run);
                 }
                 let of_it = run.rows.iter().filter(|(key, _)| key.is_of(activity));
-                for (key, (samples, ns)) in of_it {
+                for (key, weight) in of_it {
                     let numbers = (key.pid, key.tid);
                     let Some(here) = main.alike.here(&run.alike, numbers) else {
                         continue;
@@ -255,21 +274,22 @@ impl StackPool {
                         ..key.clone()
                     };
                     let row = rows.entry(key).or_default();
-                    row.0 += samples;
-                    row.1 += *ns as f64 / times as f64;
+                    row.add(Weight {
+                        samples: weight.samples,
+                        ns: weight.ns / times as f64,
+                        calls: weight.calls / times as f64,
+                    });
                 }
             }
         }
         let (tree, nodes) = named_tree(&pool.files, &pool.tree);
         stacks.tree = tree;
-        let mut named: HashMap<Key, (u64, f64)> = HashMap::new();
-        for (key, (samples, ns)) in rows {
+        let mut named: HashMap<Key, Weight> = HashMap::new();
+        for (key, weight) in rows {
             let node = key.node.and_then(|node| nodes.get(node as usize).copied());
-            let row = named.entry(Key { node, ..key }).or_default();
-            row.0 += samples;
-            row.1 += ns;
+            named.entry(Key { node, ..key }).or_default().add(weight);
         }
-        let rows = named.into_iter().map(|(key, (samples, ns))| StackRow {
+        let rows = named.into_iter().map(|(key, weight)| StackRow {
             pid: key.pid,
             tid: key.tid,
             activity: key.activity,
@@ -278,8 +298,9 @@ impl StackPool {
             path: key.path.map(|path| path.to_string()),
             woken_by: key.woken_by,
             node: key.node,
-            samples,
-            ns: ns.round() as u64,
+            samples: weight.samples,
+            ns: weight.ns.round() as u64,
+            calls: weight.calls.round() as u64,
         });
         stacks.rows = rows.collect();
         let order = |row: &StackRow| {

@@ -142,7 +142,6 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     a.bind(no_path);
     a.load(Width::Double, R1, R10, KEPT);
     a.jump_if_imm(Cond::Equal, R1, 0, no_stack);
-    load_argument(c, a, R8, 0);
     send_stack(c, a, R9, no_stack, |a| {
         a.load(Width::Double, R1, R7, task::NR);
     });
@@ -173,7 +172,6 @@ pub(super) fn after_fault(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R10, KEPT);
     a.jump_if_imm(Cond::Equal, R1, 0, no_stack);
     a.load(Width::Double, R6, R10, ARGUMENTS);
-    a.load(Width::Double, R8, R6, stack::FAULT_ADDRESS);
     send_stack(c, a, R6, no_stack, |a| {
         a.mov_imm(R1, -1);
     });
@@ -319,9 +317,9 @@ fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     send(c, a);
 }
 
-/// Sends the stack of the thread in `R7` with its registers, which lie at `registers`, and the value
-/// in `R8`; goes on at `none` if there is no room to put it together. `number` loads the call's number
-/// and descriptor into `R1`.
+/// Sends the stack of the thread in `R7` with its registers, which lie at `registers`; goes on at
+/// `none` if there is no room to put it together. `number` loads the call's number and descriptor into
+/// `R1`.
 fn send_stack(
     c: &Context<'_>,
     a: &mut Asm,
@@ -334,7 +332,6 @@ fn send_stack(
     lookup_slot(a, &c.maps.stack_scratch, KEY_SLOT);
     a.jump_if_imm(Cond::Equal, R0, 0, none);
     a.store_imm(Width::Double, R0, record::KIND, record::STACK);
-    a.store(Width::Double, R0, record::ARG1, R8);
     a.load(Width::Double, R1, R7, task::TID);
     a.store(Width::Double, R0, record::TID, R1);
     number(a);
@@ -345,6 +342,8 @@ fn send_stack(
         (SINCE, record::TIME),
         (WEIGHT, record::RESULT),
         (WAIT_WEIGHT, record::ARG0),
+        (ON_CPU, record::ARG1),
+        (OFF_CPU, stack::OFF_CPU),
     ] {
         a.load(Width::Double, R1, R10, slot);
         a.store(Width::Double, R0, at, R1);
