@@ -73,7 +73,10 @@ fn calls_have_the_functions_that_made_them_by_their_time() {
     let stacks = t.stacks.as_ref().expect("stacks were taken");
     let rows = stacks.rows.iter().filter(|row| is_call(row));
     let calls: u64 = rows.map(|row| row.calls).sum();
-    assert!((calls as f64 / 400_000.0 - 1.0).abs() < 0.3, "{calls} calls");
+    assert!(
+        (calls as f64 / 400_000.0 - 1.0).abs() < 0.3,
+        "{calls} calls"
+    );
     // What rows stand for is what the calls took.
     let took = t.syscalls.iter().filter(|row| row.name == "getppid");
     let took: u64 = took.map(|row| row.total_ns).sum();

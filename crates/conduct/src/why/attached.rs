@@ -12,6 +12,7 @@ use fathom_trace::{
     StackPool, Target as Process, Tier, TimelineOptions, Trace, TraceError, TraceOptions, attach,
 };
 
+use super::observe::CALL_STACKS;
 use super::{Explained, language, languages, limits};
 use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer, fingerprint, throttling};
@@ -80,6 +81,7 @@ pub(crate) fn observe(
             timeline: timeline.filter(|_| tier != Tier::Sample),
             profile: Some(SAMPLES),
             stacks: Some(stacks.clone()),
+            call_stacks: Some(CALL_STACKS),
             stop: Some(interrupt::flag()),
             ..TraceOptions::default()
         };
