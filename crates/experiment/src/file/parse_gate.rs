@@ -2,6 +2,7 @@
 
 use fathom_conduct::gate::{Budget, BudgetLimit};
 use fathom_model::Waiver;
+use jiff::civil::Date;
 use toml::de::DeValue;
 
 use super::experiment::GateSettings;
@@ -188,29 +189,10 @@ pub fn share_of(text: &str) -> Option<f64> {
     Some(number / 100.0).filter(|share| share.is_finite() && *share >= 0.0)
 }
 
-/// `2027-01-31`, a date of the calendar.
+/// `2027-01-31`, a date of the calendar; ISO 8601 has other forms, which don't compare as text.
 pub fn is_date(text: &str) -> bool {
-    let digits = |part: &str, length: usize| -> Option<u32> {
-        let all = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
-        all.then(|| part.parse().ok())?
-    };
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts[..] else {
-        return false;
-    };
-    let (Some(year), Some(month), Some(day)) = (digits(year, 4), digits(month, 2), digits(day, 2))
-    else {
-        return false;
-    };
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
+    text.parse::<Date>()
+        .is_ok_and(|date| date.to_string() == text)
 }
 
 #[cfg(test)]
