@@ -46,7 +46,6 @@ pub(crate) fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Para
 fn say_shared(page: &mut Page, shared: &[Parameter]) {
     if !shared.is_empty() {
         let text = format!("all: {}", pairs(listed(shared), ", "));
-        let text = page.clean(&text);
         page.prose(0, Tone::Quiet, &text);
     }
 }

@@ -13,7 +13,6 @@ mod distribution;
 mod document;
 mod experiment;
 mod gate;
-mod grid;
 mod history;
 mod import;
 mod json;

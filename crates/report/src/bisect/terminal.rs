@@ -17,10 +17,8 @@ const LISTED: usize = 8;
 pub fn bisect_terminal(record: &BisectRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
-    let text = page.clean(&text);
     page.prose(0, tone, &text);
     if let Some(text) = more(record) {
-        let text = page.clean(&text);
         page.prose(0, Tone::Notice, &text);
     }
     if let Some(culprit) = &record.culprit {
@@ -41,8 +39,7 @@ pub fn bisect_terminal(record: &BisectRecord, screen: &Screen) -> String {
         100.0 * record.error_rate,
         record.command
     );
-    let text = page.clean(&text.replace(JOIN, " "));
-    page.prose(0, Tone::Quiet, &text);
+    page.prose(0, Tone::Quiet, &text.replace(JOIN, " "));
     page.finish()
 }
 
@@ -54,8 +51,7 @@ fn about(page: &mut Page, commit: &Commit) {
         ("date", &commit.date),
     ];
     for (label, text) in rows {
-        let text = page.clean(text);
-        page.field(label, Tone::Plain, &text);
+        page.field(label, Tone::Plain, text);
     }
 }
 
@@ -63,8 +59,7 @@ fn about(page: &mut Page, commit: &Commit) {
 fn why(page: &mut Page, record: &BisectRecord) {
     for (place, line) in record.why.iter().enumerate() {
         let label = if place == 0 { "why" } else { "" };
-        let line = page.clean(line);
-        page.field(label, Tone::Plain, &line);
+        page.field(label, Tone::Plain, line);
     }
 }
 
@@ -139,8 +134,7 @@ fn tested(page: &mut Page, record: &BisectRecord, verbose: bool) {
             lines.len().saturating_sub(1)
         };
         for line in &lines[from..] {
-            let line = page.clean(line.trim());
-            page.prose(2 + SHORT + 2, Tone::Quiet, &line);
+            page.prose(2 + SHORT + 2, Tone::Quiet, line.trim());
         }
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Column {
 pub(crate) struct Cell {
     pub(super) text: String,
     pub(super) is_name: bool,
+    /// Signs of a picture, which the terminal has.
+    pub(super) is_drawn: bool,
     /// Markup of Fathom's own in place of the text, in which everything else was escaped.
     pub(super) markup: Option<String>,
     pub(super) sort: Option<f64>,
@@ -66,6 +68,15 @@ impl Cell {
     pub(crate) fn words(text: &str) -> Cell {
         Cell {
             text: text.to_owned(),
+            ..Cell::default()
+        }
+    }
+
+    /// A small picture of signs that the terminal has.
+    pub(crate) fn drawn(signs: String) -> Cell {
+        Cell {
+            text: signs,
+            is_drawn: true,
             ..Cell::default()
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn write(page: &mut Page, document: &Document) {
                 page.prose(6, Tone::Quiet, &format!("{answer}{text}"));
             }
             Block::Table(one) => match one.look {
-                Look::Aligned => table(page, one, INDENT),
+                Look::Aligned => one.terminal(page, INDENT),
                 Look::Stacked => stacked(page, one),
                 Look::Wrapped => wrapped(page, one),
             },
@@ -152,52 +152,54 @@ impl Column<'_> {
     }
 }
 
-/// Writes the heads and a line for each row: the first column gives way where there is no room, a
-/// figure never does. A line that is wider than the page goes on in the next one.
-pub(crate) fn table(page: &mut Page, table: &Table, indent: usize) {
-    let mut shown = shown(page, table);
-    if shown.is_empty() {
-        return;
-    }
-    let names = shown.remove(0);
-    shown.retain(|column| !column.is_idle());
-    let widest = names.width();
-    let room = loop {
-        let taken: usize = shown.iter().map(|column| column.width() + GAP).sum();
-        let room = page.width().saturating_sub(indent + taken);
-        let most = (0..shown.len()).max_by_key(|at| shown[*at].expendable);
-        match most.filter(|at| shown[*at].expendable > 0) {
-            Some(most) if room < widest.min(NAME_KEPT) => drop(shown.remove(most)),
-            _ => break room,
+impl Table {
+    /// Writes the heads and a line for each row: the first column gives way where there is no room, a
+    /// figure never does. A line that is wider than the page goes on in the next one.
+    pub(crate) fn terminal(&self, page: &mut Page, indent: usize) {
+        let mut shown = shown(page, self);
+        if shown.is_empty() {
+            return;
         }
-    };
-    let name_width = widest.min(room.max(SHORTEST_NAME));
-    let line = |start: Line, cell: &dyn Fn(&Column) -> (Tone, String)| {
-        let mut at = indent + name_width;
-        let mut line = start;
-        for column in &shown {
-            let width = column.width();
-            let (tone, text) = cell(column);
-            let before = match column.right {
-                true => GAP + width - columns(&text),
-                false => GAP,
-            };
-            line = line.pad_to(at + before).add(tone, text);
-            at += GAP + width;
+        let names = shown.remove(0);
+        shown.retain(|column| !column.is_idle());
+        let widest = names.width();
+        let room = loop {
+            let taken: usize = shown.iter().map(|column| column.width() + GAP).sum();
+            let room = page.width().saturating_sub(indent + taken);
+            let most = (0..shown.len()).max_by_key(|at| shown[*at].expendable);
+            match most.filter(|at| shown[*at].expendable > 0) {
+                Some(most) if room < widest.min(NAME_KEPT) => drop(shown.remove(most)),
+                _ => break room,
+            }
+        };
+        let name_width = widest.min(room.max(SHORTEST_NAME));
+        let line = |start: Line, cell: &dyn Fn(&Column) -> (Tone, String)| {
+            let mut at = indent + name_width;
+            let mut line = start;
+            for column in &shown {
+                let width = column.width();
+                let (tone, text) = cell(column);
+                let before = match column.right {
+                    true => GAP + width - columns(&text),
+                    false => GAP,
+                };
+                line = line.pad_to(at + before).add(tone, text);
+                at += GAP + width;
+            }
+            line
+        };
+        let head = page.fit(&names.head, name_width);
+        let head = Line::new().pad_to(indent).add(Tone::Quiet, head);
+        page.push(line(head, &|column| (Tone::Quiet, column.head.clone())));
+        let texts: Vec<String> = names.cells.iter().map(|(text, _)| text.clone()).collect();
+        for (row, name) in fitted(page, &texts, name_width).into_iter().enumerate() {
+            let tone = names.cells[row].1.tone.unwrap_or(Tone::Plain);
+            let start = begin(page, indent, name, name_width, tone);
+            page.push(line(start, &|column| {
+                let (text, cell) = &column.cells[row];
+                (cell.tone.unwrap_or(Tone::Plain), text.clone())
+            }));
         }
-        line
-    };
-    let head = page.fit(&names.head, name_width);
-    let head = Line::new().pad_to(indent).add(Tone::Quiet, head);
-    page.push(line(head, &|column| (Tone::Quiet, column.head.clone())));
-    let texts: Vec<String> = names.cells.iter().map(|(text, _)| text.clone()).collect();
-    for (row, name) in fitted(page, &texts, name_width).into_iter().enumerate() {
-        let tone = names.cells[row].1.tone.unwrap_or(Tone::Plain);
-        let start = begin(page, indent, name, name_width, tone);
-        page.push(line(start, &|column| {
-            let (text, cell) = &column.cells[row];
-            (cell.tone.unwrap_or(Tone::Plain), text.clone())
-        }));
     }
 }
 
@@ -205,6 +207,7 @@ fn shown<'a>(page: &Page, table: &'a Table) -> Vec<Column<'a>> {
     let columns = table.columns.iter().enumerate();
     let columns = columns.filter(|(_, column)| column.on_terminal);
     let text = |cell: &Cell| match (cell.is_name, cell.text.as_str()) {
+        _ if cell.is_drawn => cell.text.clone(),
         (true, name) => page.clean(name),
         (false, "–") => "n/a".to_owned(),
         (false, words) => page.own(words).replace(crate::text::JOIN, " "),
@@ -259,6 +262,7 @@ pub(crate) fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Screen;
 
     #[test]
     fn a_long_name_is_broken_at_its_signs() {
@@ -281,5 +285,48 @@ mod tests {
             ["nosignatallinthislon", "gword"]
         );
         assert_eq!(lines("short  words"), ["short words"]);
+    }
+
+    #[test]
+    fn names_that_would_be_cut_alike_stand_whole_above_their_figures() {
+        let name = |n: &str| format!("BenchmarkSorting[n={n} threads=2 keys=text]");
+        let names = [name("100"), name("10k"), "other".to_owned()];
+        let mut table = Table::new("t")
+            .column("benchmark", Kind::Name)
+            .column("median", Kind::Number);
+        for name in &names {
+            table.row("", vec![Cell::name(name), Cell::words("1.00 ms")]);
+        }
+        let mut page = Page::new(&Screen {
+            width: 40,
+            ..Screen::default()
+        });
+        table.terminal(&mut page, 0);
+        let text = page.finish();
+        for whole in &names[..2] {
+            assert!(text.lines().any(|line| line == whole), "{text}");
+        }
+        assert_eq!(text.matches("1.00 ms").count(), 3, "{text}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn distinct_names_stay_distinct(
+            names in proptest::collection::vec("[ab]{3,40}[xy]{1,3}[ab]{3,40}", 2..12),
+            width in 12usize..120,
+        ) {
+            let page = Page::new(&Screen { width: width.max(40), ..Screen::default() });
+            let distinct: HashSet<&String> = names.iter().collect();
+            let shown: HashSet<String> = fitted(&page, &names, width).into_iter().collect();
+            assert_eq!(shown.len(), distinct.len());
+        }
+
+        #[test]
+        fn names_that_differ_in_their_middle_stay_distinct(middle in 0u32..9, width in 12usize..60) {
+            let name = |n: u32| format!("a_benchmark_of_a_group_with_a_long_name[{n}]_by_instructions_of_it");
+            let page = Page::new(&Screen { width: width.max(40), ..Screen::default() });
+            let shown = fitted(&page, &[name(middle), name(middle + 1)], width);
+            assert_ne!(shown[0], shown[1]);
+        }
     }
 }

@@ -78,8 +78,7 @@ fn catalogue_row(page: &mut Page, row: &CatalogueRow, widest: usize, verbose: bo
         page.prose(widest + 4, Tone::Quiet, &format!("covers {covered}"));
     }
     for missing in &row.missing {
-        let missing = page.clean(missing);
-        page.prose(widest + 4, Tone::Notice, &missing);
+        page.prose(widest + 4, Tone::Notice, missing);
     }
     if !row.unchecked.is_empty() {
         let unchecked = page.clean(&row.unchecked.join(", "));

@@ -98,7 +98,6 @@ fn one(page: &mut Page, name: String, row: &GateBenchmark) {
         page.push(Line::new().pad_to(NAME + 13).add(Tone::Quiet, levels));
     }
     for why in &row.why {
-        let why = page.clean(why);
         page.prose(4, Tone::Quiet, &format!("{why}."));
     }
     if let Some(waiver) = &row.waived {
@@ -110,8 +109,7 @@ fn one(page: &mut Page, name: String, row: &GateBenchmark) {
         );
     }
     for line in &row.difference {
-        let line = page.clean(line);
-        page.prose(4, Tone::Plain, &line);
+        page.prose(4, Tone::Plain, line);
     }
 }
 
@@ -181,7 +179,6 @@ fn rest(page: &mut Page, record: &GateRecord, screen: &Screen) {
     }
     page.gap();
     for note in notes {
-        let note = page.clean(&note);
         page.prose(0, Tone::Plain, &note);
     }
 }

@@ -6,7 +6,7 @@ use fathom_model::{
 
 use super::{named_in, say_shared, shared};
 use crate::Screen;
-use crate::grid::{Column, rows_of};
+use crate::document::{Cell, Kind, Table};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{
     Scale, apart, format_level, format_share, signed_interval, signed_intervals,
@@ -28,7 +28,6 @@ pub fn compare_terminal(record: &CompareRecord, screen: &Screen) -> String {
     );
     page.prose(0, Tone::Strong, &answer(record, &base, &head));
     for failed in failed_requests(record) {
-        let failed = page.clean(&failed);
         page.prose(0, Tone::Bad, &failed);
     }
     let shown = match screen.verbose {
@@ -115,9 +114,8 @@ fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
 
 fn table(page: &mut Page, comparisons: &[StoredComparison]) {
     let shared = shared(comparisons.iter().map(|one| &one.parameters));
-    let names: Vec<String> = comparisons.iter().map(|one| name(one, &shared)).collect();
     let ratios: Vec<Estimate> = comparisons.iter().map(|one| one.ratio).collect();
-    let (changes, intervals): (Vec<_>, Vec<_>) = signed_intervals(&ratios).into_iter().unzip();
+    let changes = signed_intervals(&ratios);
     let rows = comparisons.len();
     let side = |row: usize| match row < rows {
         true => &comparisons[row].base,
@@ -131,33 +129,25 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
         let scale = Scale::beside(one.base.value, of.value, &one.unit);
         scale.with_unit(of.value, of.low, of.high, more)
     });
-    // A unit may be from outside.
-    let figures: Vec<String> = figures.iter().map(|figure| page.clean(figure)).collect();
-    let columns = [
-        Column::figures("base", figures[..rows].to_vec()),
-        Column::figures("head", figures[rows..].to_vec()),
-        Column::figures("change", changes),
-        Column::words(
-            "interval",
-            intervals
-                .into_iter()
-                .map(Option::unwrap_or_default)
-                .collect(),
-        ),
-        Column::words(
-            "verdict",
-            comparisons
-                .iter()
-                .map(|one| one.word().to_owned())
-                .collect(),
-        ),
-    ];
-    let tones = |row: usize, column: usize| match column {
-        2 => Tone::Strong,
-        4 => tone(&comparisons[row]),
-        _ => Tone::Plain,
-    };
-    rows_of(page, "benchmark", &names, &columns, &tones);
+    let mut table = Table::new("Comparisons")
+        .column("benchmark", Kind::Name)
+        .column("base", Kind::Number)
+        .column("head", Kind::Number)
+        .column("change", Kind::Number)
+        .column("interval", Kind::Words)
+        .column("verdict", Kind::Words);
+    for (row, (one, (change, interval))) in comparisons.iter().zip(changes).enumerate() {
+        let cells = vec![
+            Cell::name(&name(one, &shared)),
+            Cell::words(&figures[row]),
+            Cell::words(&figures[row + rows]),
+            Cell::words(&change).toned(Tone::Strong),
+            Cell::words(&interval.unwrap_or_default()),
+            Cell::words(one.word()).toned(tone(one)),
+        ];
+        table.row("", cells);
+    }
+    table.terminal(page, 0);
     say_shared(page, &shared);
 }
 
@@ -318,8 +308,7 @@ fn left_out(page: &mut Page, record: &CompareRecord, screen: &Screen) {
             1 => name.clone(),
             count => format!("{count} series"),
         };
-        let text = page.clean(&format!("not compared: {what}: {why}"));
-        page.prose(0, Tone::Notice, &text);
+        page.prose(0, Tone::Notice, &format!("not compared: {what}: {why}"));
     }
 }
 

@@ -5,8 +5,7 @@ use fathom_model::{HistoryRecord, HistorySeries};
 
 use super::{last_change, named_in, plot, say_shared, shared, tone};
 use crate::Screen;
-use crate::document::fitted;
-use crate::grid::{Column, rows_of};
+use crate::document::{Cell, Kind, Table, fitted};
 use crate::line::{Page, Tone};
 use crate::quantity::{Scale, apart, signed_apart};
 
@@ -41,12 +40,8 @@ pub fn history_list(record: &HistoryRecord, others: usize, screen: &Screen) -> S
     }
     let shared = shared(record.series.iter().map(|series| &series.parameters));
     let rows = &record.series[..shown];
-    let names = rows.iter();
-    let names: Vec<String> = names
-        .map(|series| named_in(&series.benchmark, &series.parameters, &shared))
-        .collect();
     let metrics: Vec<String> = rows.iter().map(|series| series.metric.clone()).collect();
-    let metrics = Column::words("metric", fitted(&page, &metrics, METRIC));
+    let metrics = fitted(&page, &metrics, METRIC);
     let last = |series: &HistorySeries| series.points.last().map_or(f64::NAN, |last| last.value);
     let values: Vec<f64> = rows.iter().map(last).collect();
     let values = apart(&values, &|row, more| {
@@ -56,37 +51,39 @@ pub fn history_list(record: &HistoryRecord, others: usize, screen: &Screen) -> S
             scale.with_unit(last.value, last.low, last.high, more)
         })
     });
-    let values = values.iter().map(|value| page.clean(value)).collect();
     let changes: Vec<Option<f64>> = rows.iter().map(last_change).collect();
     let known: Vec<f64> = changes
         .iter()
         .map(|change| change.unwrap_or(f64::NAN))
         .collect();
     let written = signed_apart(&known);
-    let change = |(row, written)| match changes[row] {
-        Some(_) => written,
-        None => no_change(&rows[row]),
-    };
-    let written = written.into_iter().enumerate().map(change).collect();
-    let spark = |series: &HistorySeries| {
+    let mut table = Table::new("Series")
+        .column("benchmark", Kind::Name)
+        .column("metric", Kind::Words)
+        .column("last", Kind::Number)
+        .column("change", Kind::Number)
+        .column(&format!("last {SPARK}"), Kind::Words);
+    for (row, series) in rows.iter().enumerate() {
+        let name = named_in(&series.benchmark, &series.parameters, &shared);
+        let change = match changes[row] {
+            Some(change) => {
+                let tone = tone(series.direction.as_deref(), change);
+                Cell::words(&written[row]).toned(tone)
+            }
+            None => Cell::words(&no_change(series)).toned(Tone::Quiet),
+        };
         let from = series.points.len().saturating_sub(SPARK);
-        let values: Vec<f64> = series.points[from..].iter().map(|one| one.value).collect();
-        plot::spark(&values, page.unicode())
-    };
-    let sparks = rows.iter().map(spark).collect();
-    let behind = [
-        metrics,
-        Column::figures("last", values),
-        Column::figures("change", written),
-        Column::words(&format!("last {SPARK}"), sparks),
-    ];
-    let tones = |row: usize, column: usize| match (column, changes[row]) {
-        (usize::MAX, _) => Tone::Strong,
-        (2, None) => Tone::Quiet,
-        (2, Some(change)) => tone(rows[row].direction.as_deref(), change),
-        _ => Tone::Plain,
-    };
-    rows_of(&mut page, "benchmark", &names, &behind, &tones);
+        let newest: Vec<f64> = series.points[from..].iter().map(|one| one.value).collect();
+        let cells = vec![
+            Cell::name(&name).toned(Tone::Strong),
+            Cell::words(&metrics[row]),
+            Cell::words(&values[row]),
+            change,
+            Cell::drawn(plot::spark(&newest, page.unicode())),
+        ];
+        table.row("", cells);
+    }
+    table.terminal(&mut page, 0);
     say_shared(&mut page, &shared);
     page.gap();
     let mut notes = Vec::new();

@@ -6,7 +6,7 @@ use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries, listed, with_para
 use super::plot::Bar;
 use super::{in_words, last_change, minutes, plot, short_revision};
 use crate::Screen;
-use crate::grid::{Column, rows_of};
+use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 use crate::quantity::{Scale, decimals_apart, signed};
 
@@ -23,13 +23,9 @@ pub fn history_series(
     screen: &Screen,
 ) -> String {
     let mut page = Page::new(screen);
-    let name = page.clean(&with_parameters(
-        &series.benchmark,
-        listed(&series.parameters),
-    ));
-    let meaning = page.clean(&series.meaning);
-    let metric = page.clean(&series.metric);
-    page.prose(0, Tone::Strong, &format!("{name}: {metric}, {meaning}"));
+    let name = with_parameters(&series.benchmark, listed(&series.parameters));
+    let text = format!("{name}: {}, {}", series.metric, series.meaning);
+    page.prose(0, Tone::Strong, &text);
     let Some(last) = series.points.last() else {
         page.prose(0, Tone::Plain, "no point since then");
         return page.finish();
@@ -74,49 +70,41 @@ pub fn history_series(
         scale.bare(point.value, point.low, point.high, more)
     };
     let more = decimals_apart(&values, &bare);
-    let rows = || points.iter().zip(&more).enumerate();
-    let values = rows().map(|(row, (_, more))| bare(row, *more)).collect();
-    let intervals = rows().map(|(_, (point, more))| match point.low < point.high {
-        true => scale.interval(point.value, point.low, point.high, *more),
-        false => String::new(),
-    });
-    let intervals = intervals.collect();
     let place = |point: &HistoryPoint| {
         let place = environments
             .iter()
             .position(|key| *key == point.environment);
         place.map_or(0, |index| index + 1).to_string()
     };
-    let names: Vec<String> = points
-        .iter()
-        .map(|point| short_revision(point.revision.as_deref(), point.dirty))
-        .collect();
-    let cells = |of: &dyn Fn(&HistoryPoint) -> String| points.iter().map(of).collect();
-    let head = page.clean(format!("value {}", scale.symbol()).trim_end());
-    let behind = [
-        Column::words("measured (UTC)", cells(&|point| minutes(&point.time))),
-        Column::figures(&head, values),
-        Column::words("interval", intervals),
-        Column::figures("runs", cells(&|point| point.runs.to_string())),
-        Column::words("env", cells(&place)),
-        Column::words(
-            "labels",
-            cells(&|point| page.clean(&point.labels.join(", "))),
-        ),
-    ];
-    let tones = |_, column: usize| match column {
-        1 => Tone::Strong,
-        _ => Tone::Plain,
-    };
-    rows_of(&mut page, "revision", &names, &behind, &tones);
+    let mut table = Table::new("Points")
+        .column("revision", Kind::Name)
+        .column("measured (UTC)", Kind::Words)
+        .column(format!("value {symbol}").trim_end(), Kind::Number)
+        .column("interval", Kind::Words)
+        .column("runs", Kind::Number)
+        .column("env", Kind::Words)
+        .column("labels", Kind::Words);
+    for (row, point) in points.iter().enumerate() {
+        let interval = match point.low < point.high {
+            true => scale.interval(point.value, point.low, point.high, more[row]),
+            false => String::new(),
+        };
+        let cells = vec![
+            Cell::name(&short_revision(point.revision.as_deref(), point.dirty)),
+            Cell::words(&minutes(&point.time)),
+            Cell::words(&bare(row, more[row])).toned(Tone::Strong),
+            Cell::words(&interval),
+            Cell::words(&point.runs.to_string()),
+            Cell::words(&place(point)),
+            Cell::words(&point.labels.join(", ")),
+        ];
+        table.row("", cells);
+    }
+    table.terminal(&mut page, 0);
     page.gap();
     for (index, key) in environments.iter().enumerate() {
-        let facts = record
-            .environments
-            .iter()
-            .find(|one| one.key == **key)
-            .map(in_words);
-        let facts = page.clean(&facts.unwrap_or_default());
+        let facts = record.environments.iter().find(|one| one.key == **key);
+        let facts = facts.map(in_words).unwrap_or_default();
         page.prose(0, Tone::Quiet, &format!("env {}: {facts}", index + 1));
     }
     if !change_points.is_empty() {

@@ -10,8 +10,7 @@ use crate::line::{Page, Tone};
 /// What is in it and how large it is. Ends with a line end.
 pub fn store_terminal(record: &StoreRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
-    let name = page.clean(&record.store);
-    page.prose(0, Tone::Strong, &name);
+    page.prose(0, Tone::Strong, &record.store);
     let span = match (&record.oldest, &record.newest) {
         (Some(oldest), Some(newest)) => {
             format!(", from {} to {}", minutes(oldest), minutes(newest))
@@ -50,8 +49,7 @@ pub fn store_terminal(record: &StoreRecord, screen: &Screen) -> String {
     );
     page.field("labels", Tone::Plain, &record.labels.to_string());
     for (old, new) in &record.renamed {
-        let text = page.clean(&format!("{old} is now {new}"));
-        page.field("renamed", Tone::Plain, &text);
+        page.field("renamed", Tone::Plain, &format!("{old} is now {new}"));
     }
     page.field("form", Tone::Quiet, &record.form.to_string());
     page.finish()

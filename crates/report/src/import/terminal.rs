@@ -8,8 +8,7 @@ use fathom_model::{ImportedRecord, distinguish, listed, pairs};
 use fathom_stats::{IntervalFrom, Middle, imported_middle};
 
 use crate::Screen;
-use crate::document::fitted;
-use crate::grid::{Column, rows_of};
+use crate::document::{Cell, Kind, Table, fitted};
 use crate::history::{named_in, shared};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, decimals_apart};
@@ -114,7 +113,6 @@ fn head(page: &mut Page, record: &ImportedRecord) {
         version.unwrap_or_default(),
         holds.join(", ")
     );
-    let text = page.clean(&text);
     page.prose(0, Tone::Strong, &text);
 }
 
@@ -135,20 +133,6 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         false => record.benchmarks.len().min(ROWS),
     };
     let rows = &record.benchmarks[..shown];
-    let mut above = String::new();
-    let names: Vec<String> = all_named[..shown]
-        .iter()
-        .map(|(benchmark, parameters)| {
-            let full = named_in(benchmark, parameters, &shared);
-            match above == full {
-                true => String::new(),
-                false => {
-                    above.clone_from(&full);
-                    full
-                }
-            }
-        })
-        .collect();
     let middles: Vec<Option<Middle>> = rows
         .iter()
         .map(|one| imported_middle(&one.values))
@@ -168,25 +152,30 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
         None => "-".to_owned(),
     };
     let decimals = decimals_apart(&values, &figure);
-    let places = || decimals.iter().copied().enumerate();
-    let values = places().map(|(row, more)| figure(row, more)).collect();
-    let intervals = places().map(|(row, more)| interval(&rows[row], middles[row], more));
-    let intervals = intervals.collect();
-    let clean = |texts: Vec<String>| texts.iter().map(|text| page.clean(text)).collect();
     let metrics: Vec<String> = rows.iter().map(|one| one.metric.clone()).collect();
-    let behind = [
-        Column::words("metric", fitted(page, &metrics, METRIC)),
-        Column::figures("value", clean(values)),
-        Column::figures("interval", intervals),
-        Column::figures(
-            "samples",
-            rows.iter()
-                .zip(&middles)
-                .map(|(one, middle)| samples(one, *middle))
-                .collect(),
-        ),
-    ];
-    rows_of(page, "benchmark", &names, &behind, &|_, _| Tone::Plain);
+    let metrics = fitted(page, &metrics, METRIC);
+    let mut table = Table::new("Series")
+        .column("benchmark", Kind::Name)
+        .column("metric", Kind::Words)
+        .column("value", Kind::Number)
+        .column("interval", Kind::Number)
+        .column("samples", Kind::Number);
+    let mut above = String::new();
+    for (row, one) in rows.iter().enumerate() {
+        let (benchmark, parameters) = &all_named[row];
+        let name = named_in(benchmark, parameters, &shared);
+        let shown = if above == name { "" } else { &name };
+        let cells = vec![
+            Cell::name(shown),
+            Cell::words(&metrics[row]),
+            Cell::words(&figure(row, decimals[row])),
+            Cell::words(&interval(one, middles[row], decimals[row])),
+            Cell::words(&samples(one, middles[row])),
+        ];
+        table.row("", cells);
+        above = name;
+    }
+    table.terminal(page, 0);
     if record.benchmarks.len() > shown {
         more(page, record.benchmarks.len() - shown, "series", "series");
     }

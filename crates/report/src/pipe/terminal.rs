@@ -16,8 +16,7 @@ use crate::why::time;
 /// the terminal. Ends with a line end.
 pub fn pipe_terminal(record: &PipeRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
-    let answer = page.clean(&answer(record));
-    page.prose(0, Tone::Strong, &answer);
+    page.prose(0, Tone::Strong, &answer(record));
     match screen.verbose {
         true => all(&mut page, record),
         false => short(&mut page, record),
@@ -84,7 +83,6 @@ fn all(page: &mut Page, record: &PipeRecord) {
             "lost" => Tone::Notice,
             _ => Tone::Plain,
         };
-        let text = page.clean(&text);
         page.field(label, tone, &text);
     }
     first_chart(page, record);
@@ -244,6 +242,5 @@ pub(super) fn tone(note: &PipeNote) -> Tone {
 }
 
 fn write_note(page: &mut Page, indent: usize, note: &PipeNote) {
-    let text = page.clean(&note.message);
-    page.prose(indent, tone(note), &text);
+    page.prose(indent, tone(note), &note.message);
 }

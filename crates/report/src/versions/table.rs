@@ -153,8 +153,7 @@ fn absent(page: &mut Page, row: &Row<'_>, name: usize, verbose: bool) {
     if verbose {
         page.push(start.add(Tone::Notice, format!("  {what}")));
         for line in lines {
-            let line = page.clean(line);
-            page.prose(4 + name, Tone::Quiet, &line);
+            page.prose(4 + name, Tone::Quiet, line);
         }
         return;
     }

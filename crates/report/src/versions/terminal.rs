@@ -16,7 +16,6 @@ use crate::quantity::counted;
 pub fn versions_terminal(record: &VersionsRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
-    let text = page.clean(&text);
     page.prose(0, tone, &text);
     table::write(&mut page, record, screen.verbose);
     steps::write(&mut page, record, screen.verbose);
@@ -32,16 +31,14 @@ pub fn versions_terminal(record: &VersionsRecord, screen: &Screen) -> String {
     if page.lines() > before {
         page.gap();
     }
-    let text = page.clean(&made(record));
-    page.prose(0, Tone::Quiet, &text);
+    page.prose(0, Tone::Quiet, &made(record));
     page.finish()
 }
 
 /// What must be known of the session, and of its versions.
 fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     for note in &record.notes {
-        let text = page.clean(note);
-        page.field("note", Tone::Notice, &text);
+        page.field("note", Tone::Notice, note);
     }
     let outcome = record
         .measured
@@ -70,8 +67,7 @@ fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
                 format!("{}, and the like of {others}: ", one.version)
             }
         };
-        let text = page.clean(&format!("{who}{}", warning.message));
-        page.field("note", Tone::Notice, &text);
+        page.field("note", Tone::Notice, &format!("{who}{}", warning.message));
     }
 }
 

@@ -45,7 +45,6 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
     let machine = machine(page, record);
     page.prose(0, Tone::Quiet, &machine);
     for notice in machine_notices(record) {
-        let notice = page.clean(&notice);
         page.prose(0, Tone::Notice, &notice);
     }
 }
