@@ -2,11 +2,9 @@
 
 mod answer;
 mod chart;
-mod html;
+mod document;
 mod svg;
 mod tables;
-mod terminal;
 mod view;
 
-pub use html::pipe_html;
-pub use terminal::pipe_terminal;
+pub use document::{pipe_html, pipe_terminal};

@@ -157,7 +157,7 @@ impl Table {
         );
         let shown = || self.columns.iter().filter(|column| column.on_page);
         for column in shown() {
-            let head = words(&column.head);
+            let head = words(&column.head.replace('\n', " "));
             put_cell(&mut out, "th scope=\"col\"", column.kind, &head, "");
         }
         out.push_str("</tr></thead>\n<tbody>\n");

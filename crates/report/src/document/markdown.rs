@@ -51,7 +51,7 @@ impl Table {
             });
             format!("|{}\n", cells.collect::<String>())
         };
-        let head = row(&|at| plain(&self.columns[at].head.replace(JOIN, " ")));
+        let head = row(&|at| plain(&self.columns[at].head.replace([JOIN, '\n'], " ")));
         let aligned = shown.iter().map(|at| match self.columns[*at].kind {
             Kind::Number => "---:|",
             Kind::Name | Kind::Words => ":---|",

@@ -142,7 +142,8 @@ struct Column<'a> {
 impl Column<'_> {
     fn width(&self) -> usize {
         let cells = self.cells.iter().map(|(text, _)| columns(text));
-        cells.max().unwrap_or(0).max(columns(&self.head))
+        let heads = self.head.split('\n').map(columns);
+        cells.chain(heads).max().unwrap_or(0)
     }
 
     /// Whether it may go, and all its cells say nothing.
@@ -163,12 +164,14 @@ impl Table {
         let names = shown.remove(0);
         shown.retain(|column| !column.is_idle());
         let widest = names.width();
+        let mut gap = GAP;
         let room = loop {
-            let taken: usize = shown.iter().map(|column| column.width() + GAP).sum();
+            let taken: usize = shown.iter().map(|column| column.width() + gap).sum();
             let room = page.width().saturating_sub(indent + taken);
             let most = (0..shown.len()).max_by_key(|at| shown[*at].expendable);
             match most.filter(|at| shown[*at].expendable > 0) {
                 Some(most) if room < widest.min(NAME_KEPT) => drop(shown.remove(most)),
+                _ if gap > 1 && room < widest.min(SHORTEST_NAME) => gap = 1,
                 _ => break room,
             }
         };
@@ -180,17 +183,30 @@ impl Table {
                 let width = column.width();
                 let (tone, text) = cell(column);
                 let before = match column.right {
-                    true => GAP + width - columns(&text),
-                    false => GAP,
+                    true => gap + width - columns(&text),
+                    false => gap,
                 };
                 line = line.pad_to(at + before).add(tone, text);
-                at += GAP + width;
+                at += gap + width;
             }
             line
         };
-        let head = page.fit(&names.head, name_width);
-        let head = Line::new().pad_to(indent).add(Tone::Quiet, head);
-        page.push(line(head, &|column| (Tone::Quiet, column.head.clone())));
+        // Heads of two lines stand on the last one.
+        let lines = |head: &str| head.split('\n').count();
+        let height = shown.iter().map(|column| lines(&column.head)).max();
+        let height = height.unwrap_or(1);
+        for at in 0..height {
+            let part = |head: &str| {
+                let above = height - lines(head);
+                let line = at
+                    .checked_sub(above)
+                    .and_then(|at| head.split('\n').nth(at));
+                line.unwrap_or_default().to_owned()
+            };
+            let head = page.fit(&part(&names.head), name_width);
+            let head = Line::new().pad_to(indent).add(Tone::Quiet, head);
+            page.push(line(head, &|column| (Tone::Quiet, part(&column.head))));
+        }
         let texts: Vec<String> = names.cells.iter().map(|(text, _)| text.clone()).collect();
         for (row, name) in fitted(page, &texts, name_width).into_iter().enumerate() {
             let tone = names.cells[row].1.tone.unwrap_or(Tone::Plain);
@@ -213,7 +229,12 @@ fn shown<'a>(page: &Page, table: &'a Table) -> Vec<Column<'a>> {
         (false, words) => page.own(words).replace(crate::text::JOIN, " "),
     };
     let columns = columns.map(|(at, column)| Column {
-        head: page.own(&column.head).replace(crate::text::JOIN, " "),
+        head: column
+            .head
+            .split('\n')
+            .map(|line| page.own(line).replace(crate::text::JOIN, " "))
+            .collect::<Vec<_>>()
+            .join("\n"),
         cells: table
             .rows
             .iter()
