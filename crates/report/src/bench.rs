@@ -2,6 +2,7 @@
 //! documents.
 
 mod export;
+mod figures;
 mod html;
 mod pictures;
 mod tables;

@@ -2,10 +2,8 @@
 
 use fathom_model::{BenchRecord, Metric};
 
-use super::terminal::{
-    answer, causes, conditions, footer, next_steps, notes, overview, slow_runs, verdict,
-};
-use super::{pictures, tables};
+use super::terminal::{answer, causes, conditions, footer, next_steps, notes, slow_runs, verdict};
+use super::{figures, pictures, tables};
 use crate::Screen;
 use crate::distribution::sorted;
 use crate::line::{Page, Tone};
@@ -27,7 +25,7 @@ pub fn bench_html(record: &BenchRecord) -> String {
     let mut out = warnings(record, &subjects, clock);
     out.push_str(&section(
         &heading(clock),
-        &tables::figures(record, &subjects, clock),
+        &figures::table(record, &subjects.iter().collect::<Vec<_>>(), clock, None).html(),
     ));
     out.push_str(&section(
         "How the runs are spread",
@@ -92,7 +90,7 @@ fn alone(subjects: &[Subject], clock: Metric) -> String {
         };
     };
     let median = &summary.median;
-    let unit = overview::unit(&[median.value]);
+    let unit = figures::unit(&[median.value]);
     let write = |value| tables::time(value, median, unit);
     let mut text = format!("{name} takes {} {}", write(median.value), unit.symbol());
     if median.level > 0.0 {

@@ -1,8 +1,8 @@
 //! The tables of the page.
 
-use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Summary, Unit};
+use fathom_model::{Comparison, Estimate, Metric, Summary, Unit};
 
-use super::terminal::{overview, verdict};
+use super::figures::FEWEST_FOR_P90;
 use crate::page::{Cell, Kind, Table};
 use crate::quantity::{
     Words, change, change_and_interval, fixed, format_level, short_time, supported_decimals,
@@ -10,102 +10,14 @@ use crate::quantity::{
 use crate::session::Subject;
 use crate::{TimeUnit, format_bytes, format_count};
 
-/// Of fewer runs 99 in 100 are all of them.
-const FEWEST_FOR_P99: usize = 100;
-
 /// A time in `unit` without its symbol, with the digits that `estimate` supports.
 pub(super) fn time(value: f64, estimate: &Estimate, unit: TimeUnit) -> String {
     let decimals = supported_decimals(estimate, unit.seconds());
     fixed(value / unit.seconds(), decimals)
 }
 
-/// A row for each command, all in one unit: the median with its interval, and the quantiles.
-pub(super) fn figures(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String {
-    let known = || subjects.iter().filter_map(|subject| subject.summary(clock));
-    let medians: Vec<f64> = known().map(|summary| summary.median.value).collect();
-    let unit = overview::unit(&medians);
-    let levels = known().map(|summary| summary.median.level);
-    let level = levels.filter(|level| *level > 0.0).fold(1.0, f64::min);
-    let interval = format!("{} interval", format_level(level));
-    let compared = record.outcome.as_ref().and_then(|o| o.comparisons.first());
-    let mut table = Table::new("Times of each command");
-    if subjects.len() > 1 {
-        table = table.column("", Kind::Number);
-    }
-    table = table
-        .column("command", Kind::Name)
-        .column(&format!("median ({})", unit.symbol()), Kind::Number)
-        .column(&interval, Kind::Number);
-    for quantile in ["min", "p10", "p90", "p99", "max", "runs"] {
-        table = table.column(quantile, Kind::Number);
-    }
-    if let Some(first) = compared {
-        table = table.column(
-            &format!("against {}", first.reference.saturating_add(1)),
-            Kind::Words,
-        );
-    }
-    for subject in subjects {
-        let mut cells = Vec::new();
-        if subjects.len() > 1 {
-            cells.push(number(subjects, subject.index));
-        }
-        cells.push(Cell::name(&subject.benchmark.name));
-        match subject.summary(clock) {
-            None => cells.extend((0..7).map(|_| Cell::none("not summarised"))),
-            Some(summary) => cells.extend(quantiles(summary, unit)),
-        }
-        cells.push(count(subject.runs.len()));
-        if compared.is_some() {
-            cells.push(match overview::comparison_of(record, subject.index) {
-                Some(comparison) => {
-                    let class = match verdict::tone(comparison) {
-                        crate::line::Tone::Good => "good",
-                        crate::line::Tone::Bad => "bad",
-                        _ => "",
-                    };
-                    let words = crate::text::words(&verdict::short(comparison));
-                    Cell::markup(format!("<span class=\"{class}\">{words}</span>"))
-                }
-                None => Cell::words(""),
-            });
-        }
-        table.row("", cells);
-    }
-    table.html()
-}
-
 fn count(runs: usize) -> Cell {
     Cell::number(&format_count(runs as f64), runs as f64)
-}
-
-/// Median, interval, min, p10, p90, p99, max.
-fn quantiles(summary: &Summary, unit: TimeUnit) -> Vec<Cell> {
-    let median = &summary.median;
-    let cell = |value: f64| Cell::number(&time(value, median, unit), value);
-    let from = |fewest: usize, value: f64| match summary.runs >= fewest {
-        true => cell(value),
-        false => Cell::none(&format!("takes {fewest} runs")),
-    };
-    let interval = match median.level > 0.0 {
-        true => {
-            let (low, high) = (
-                time(median.low, median, unit),
-                time(median.high, median, unit),
-            );
-            Cell::number(&format!("{low} to {high}"), median.low)
-        }
-        false => Cell::none("one run has no interval"),
-    };
-    vec![
-        cell(median.value),
-        interval,
-        cell(summary.min),
-        from(overview::FEWEST_FOR_P90, summary.p10),
-        from(overview::FEWEST_FOR_P90, summary.p90),
-        from(FEWEST_FOR_P99, summary.p99),
-        cell(summary.max),
-    ]
 }
 
 /// A row for each comparison.
@@ -191,7 +103,7 @@ pub(super) fn metrics(subjects: &[Subject]) -> String {
             cells.push(end(summary.median.low));
             cells.push(end(summary.median.high));
             cells.push(cell(summary.min));
-            cells.push(match summary.runs >= overview::FEWEST_FOR_P90 {
+            cells.push(match summary.runs >= FEWEST_FOR_P90 {
                 true => cell(summary.p90),
                 false => Cell::none("takes 10 runs"),
             });

@@ -12,7 +12,6 @@ pub(crate) mod metrics;
 pub(crate) mod next_steps;
 pub(crate) mod notes;
 mod options;
-pub(crate) mod overview;
 mod picture;
 pub(crate) mod slow_runs;
 mod strips;

@@ -40,6 +40,8 @@ pub(crate) struct Cell {
     pub(super) is_name: bool,
     /// Signs of a picture, which the terminal has.
     pub(super) is_drawn: bool,
+    /// On a terminal there is nothing.
+    pub(super) is_absent: bool,
     /// Markup of Fathom's own in place of the text, in which everything else was escaped.
     pub(super) markup: Option<String>,
     pub(super) sort: Option<f64>,
@@ -92,6 +94,14 @@ impl Cell {
     /// What was not measured, with the reason.
     pub(crate) fn none(why: &str) -> Cell {
         Cell::words("–").with_title(why)
+    }
+
+    /// The same, of which a terminal shows nothing.
+    pub(crate) fn absent(why: &str) -> Cell {
+        Cell {
+            is_absent: true,
+            ..Cell::none(why)
+        }
     }
 
     /// Markup of Fathom's own, in which everything else was escaped: only on a page.
@@ -171,6 +181,10 @@ pub(crate) struct Table {
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<(&'static str, Vec<Cell>)>,
     pub(super) look: Look,
+    /// Blanks between two columns of a terminal.
+    pub(super) gap: usize,
+    /// Columns that a name keeps at least on a terminal: before that, columns that can go do so.
+    pub(super) kept: usize,
 }
 
 impl Table {
@@ -181,6 +195,8 @@ impl Table {
             columns: Vec::new(),
             rows: Vec::new(),
             look: Look::Aligned,
+            gap: 2,
+            kept: 16,
         }
     }
 
@@ -221,6 +237,12 @@ impl Table {
     /// On a terminal long cells take several lines, and remarks stand below their row.
     pub(crate) fn wrapped(mut self) -> Table {
         self.look = Look::Wrapped;
+        self
+    }
+
+    /// With so many blanks between the columns of a terminal, of which a name keeps so many.
+    pub(crate) fn spaced(mut self, gap: usize, kept: usize) -> Table {
+        (self.gap, self.kept) = (gap, kept);
         self
     }
 

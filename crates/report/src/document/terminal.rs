@@ -7,8 +7,6 @@ use super::{Block, Cell, Document, Kind, Table};
 use crate::line::{Line, Page, Tone};
 use crate::text::{columns, wrap};
 
-/// Columns that a name keeps at least: before that, columns that can go do so.
-const NAME_KEPT: usize = 16;
 /// Columns that a name keeps where none can go.
 const SHORTEST_NAME: usize = 12;
 /// Blanks between two columns.
@@ -146,10 +144,13 @@ impl Column<'_> {
         cells.chain(heads).max().unwrap_or(0)
     }
 
-    /// Whether it may go, and all its cells say nothing.
+    /// Whether all its cells are absent, or it may go and they say nothing.
     fn is_idle(&self) -> bool {
-        let idle = |(text, _): &(String, &Cell)| matches!(text.as_str(), "" | "0" | "-");
-        self.expendable > 0 && self.cells.iter().all(idle)
+        let idle = |(text, cell): &(String, &Cell)| match self.expendable {
+            0 => cell.is_absent,
+            _ => matches!(text.as_str(), "" | "0" | "-"),
+        };
+        self.cells.iter().all(idle)
     }
 }
 
@@ -164,13 +165,13 @@ impl Table {
         let names = shown.remove(0);
         shown.retain(|column| !column.is_idle());
         let widest = names.width();
-        let mut gap = GAP;
+        let mut gap = self.gap;
         let room = loop {
             let taken: usize = shown.iter().map(|column| column.width() + gap).sum();
             let room = page.width().saturating_sub(indent + taken);
             let most = (0..shown.len()).max_by_key(|at| shown[*at].expendable);
             match most.filter(|at| shown[*at].expendable > 0) {
-                Some(most) if room < widest.min(NAME_KEPT) => drop(shown.remove(most)),
+                Some(most) if room < widest.min(self.kept) => drop(shown.remove(most)),
                 _ if gap > 1 && room < widest.min(SHORTEST_NAME) => gap = 1,
                 _ => break room,
             }
@@ -224,6 +225,7 @@ fn shown<'a>(page: &Page, table: &'a Table) -> Vec<Column<'a>> {
     let columns = columns.filter(|(_, column)| column.on_terminal);
     let text = |cell: &Cell| match (cell.is_name, cell.text.as_str()) {
         _ if cell.is_drawn => cell.text.clone(),
+        _ if cell.is_absent => String::new(),
         (true, name) => page.clean(name),
         (false, "–") => "n/a".to_owned(),
         (false, words) => page.own(words).replace(crate::text::JOIN, " "),

@@ -4,8 +4,9 @@
 use fathom_model::{BenchRecord, Metric};
 
 use super::deciding::Longer;
-use super::options::TerminalOptions;
-use super::{next_steps, notes, overview, strips, verdict};
+use super::options::{SortOrder, TerminalOptions};
+use super::{next_steps, notes, strips, verdict};
+use crate::bench::figures;
 use crate::line::{Page, Tone};
 use crate::session::Subject;
 use crate::text::wrap;
@@ -30,7 +31,12 @@ pub(super) fn write(
 ) {
     let clock = clock(record);
     let begin = page.lines();
-    overview::write(page, record, subjects, clock, options);
+    let mut ordered: Vec<&Subject> = subjects.iter().collect();
+    if options.sort == SortOrder::Median {
+        let median = |subject: &Subject| subject.median(clock).unwrap_or(f64::INFINITY);
+        ordered.sort_by(|a, b| median(a).total_cmp(&median(b)));
+    }
+    figures::table(record, &ordered, clock, options.time_unit).terminal(page, 2);
     verdict::write(page, record, subjects, longer);
     let notes = notes::of(page, record, subjects, clock);
     let room = match options.screen.verbose {

@@ -2,6 +2,7 @@
 
 use fathom_model::{Metric, Summary};
 
+use crate::bench::figures::{FEWEST_FOR_P90, FEWEST_FOR_P99};
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
 use crate::quantity::{counted, fixed, format_count, format_level};
 use crate::text::JOIN;
@@ -22,10 +23,6 @@ pub(super) struct Row {
 }
 
 const QUANTILES: [&str; 4] = ["min", "p90", "p99", "max"];
-/// Of fewer runs nine in ten, or 99 in 100, are all of them: the quantile would be the maximum by
-/// another name.
-const FEWEST_FOR_P90: usize = 10;
-const FEWEST_FOR_P99: usize = 100;
 /// Columns of a unit with the space before it: ` MiB`.
 const UNIT_WIDTH: usize = 4;
 /// Least columns of a number, so that the tables of several benchmarks stand below each other.
