@@ -15,7 +15,6 @@ mod options;
 mod picture;
 pub(crate) mod slow_runs;
 mod strips;
-mod table;
 pub(crate) mod verdict;
 
 use fathom_model::BenchRecord;

@@ -2,7 +2,7 @@
 
 use fathom_model::{BenchRecord, Metric};
 
-use super::{causes, conditions, metrics, picture, slow_runs, table};
+use super::{causes, conditions, metrics, picture, slow_runs};
 use crate::TimeUnit;
 use crate::distribution::sorted;
 use crate::line::{Line, Page, Tone};
@@ -27,15 +27,13 @@ pub(super) fn write(
         page.field("", Tone::Notice, "no run was made");
         return;
     }
-    let rows = metrics::rows(subject, unit);
-    if rows.is_empty() {
+    if !metrics::write(page, subject, unit) {
         page.field(
             "",
             Tone::Notice,
             "the runs are recorded, but the session ended before they were summarised",
         );
     }
-    table::write(page, &rows);
     let times = sorted(subject.values(Metric::Wall));
     picture::write(page, &times, unit);
     for (label, tone, text) in causes::where_time_went(subject) {

@@ -2,10 +2,13 @@
 
 use fathom_model::{Metric, Summary};
 
-use super::table::Row;
 use crate::TimeUnit;
+use crate::bench::figures::{FEWEST_FOR_P90, FEWEST_FOR_P99};
+use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
-use crate::quantity::{ByteUnit, format_bytes, format_count, supported_decimals};
+use crate::quantity::{
+    ByteUnit, counted, fixed, format_bytes, format_count, format_level, supported_decimals,
+};
 use crate::session::Subject;
 use crate::text::JOIN;
 
@@ -13,13 +16,13 @@ use crate::text::JOIN;
 /// of less than about ten ticks is noise, so it isn't shown.
 const SPLIT_FROM_SECONDS: f64 = 0.1;
 
-/// The rows of the table: times and memory.
-pub(super) fn rows(subject: &Subject, unit: Option<TimeUnit>) -> Vec<Row> {
+/// Writes a row for each metric that is a time or memory, and below them what is to be known of single
+/// ones. Returns whether there was any.
+pub(super) fn write(page: &mut Page, subject: &Subject, unit: Option<TimeUnit>) -> bool {
     let split = subject
         .median(Metric::Cpu)
         .is_some_and(|cpu| cpu >= SPLIT_FROM_SECONDS);
-    let mut rows = Vec::new();
-    for (metric, label) in [
+    let rows = [
         (Metric::Wall, "wall"),
         (Metric::Undisturbed, "wait-free"),
         (Metric::RunQueueWait, "CPU wait"),
@@ -27,24 +30,42 @@ pub(super) fn rows(subject: &Subject, unit: Option<TimeUnit>) -> Vec<Row> {
         (Metric::User, "  user"),
         (Metric::System, "  kernel"),
         (Metric::PeakMemory, "peak memory"),
-    ] {
-        if matches!(metric, Metric::User | Metric::System) && !split {
-            continue;
-        }
-        let Some(summary) = subject.summary(metric) else {
-            continue;
-        };
-        rows.push(row(label, metric, summary, unit));
+    ];
+    let rows = rows.into_iter().filter_map(|(metric, label)| {
+        let is_noise = matches!(metric, Metric::User | Metric::System) && !split;
+        let summary = subject.summary(metric).filter(|_| !is_noise)?;
+        Some((metric, label, summary))
+    });
+    let rows: Vec<(Metric, &str, &Summary)> = rows.collect();
+    let Some((_, _, first)) = rows.first() else {
+        return false;
+    };
+    let interval = format!("{} interval", format_level(first.median.level));
+    let mut table = Table::new("Figures")
+        .column("", Kind::Name)
+        .column("median", Kind::Number)
+        .column(&interval, Kind::Number);
+    for quantile in ["min", "p90", "p99", "max"] {
+        table = table.column(quantile, Kind::Number);
     }
-    rows
+    for (metric, label, summary) in &rows {
+        table.row("", row(label, *metric, summary, unit));
+    }
+    table.terminal(page, 2);
+    for (metric, label, summary) in &rows {
+        let notes = notes(*metric, summary, first);
+        if !notes.is_empty() {
+            page.field(label, Tone::Quiet, &notes.join(", "));
+        }
+    }
+    true
 }
 
-fn row(label: &'static str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -> Row {
+fn row(label: &str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -> Vec<Cell> {
+    let median = &summary.median;
     // A metric that is mostly 0 takes its unit from the values that aren't.
-    let scale = [summary.median.value, summary.p90, summary.max]
-        .into_iter()
-        .find(|value| *value > 0.0);
-    let scale = scale.unwrap_or(0.0);
+    let scale = [median.value, summary.p90, summary.max];
+    let scale = scale.into_iter().find(|value| *value > 0.0).unwrap_or(0.0);
     let (symbol, size) = if metric == Metric::PeakMemory {
         let unit = ByteUnit::fitting(scale);
         (unit.symbol, unit.bytes)
@@ -52,12 +73,50 @@ fn row(label: &'static str, metric: Metric, summary: &Summary, unit: Option<Time
         let unit = unit.unwrap_or_else(|| TimeUnit::fitting(scale));
         (unit.symbol(), unit.seconds())
     };
-    let decimals = if symbol == "B" {
-        0
-    } else {
-        supported_decimals(&summary.median, size)
+    let decimals = match symbol {
+        "B" => 0,
+        _ => supported_decimals(median, size),
     };
-    Row::new(label, metric, summary, symbol, size, decimals)
+    let number = |value: f64| fixed(value / size, decimals);
+    let cell = |is_known: bool, text: String| match is_known {
+        true => Cell::words(&text),
+        false => Cell::absent(""),
+    };
+    let tone = match metric {
+        Metric::Wall => Tone::Strong,
+        _ => Tone::Plain,
+    };
+    let ends = format!("{} to {}", number(median.low), number(median.high));
+    vec![
+        Cell::name(label).toned(Tone::Quiet),
+        Cell::words(&format!("{} {symbol}", number(median.value))).toned(tone),
+        cell(median.level > 0.0, ends),
+        Cell::words(&number(summary.min)),
+        cell(summary.runs >= FEWEST_FOR_P90, number(summary.p90)),
+        cell(summary.runs >= FEWEST_FOR_P99, number(summary.p99)),
+        Cell::words(&number(summary.max)),
+    ]
+}
+
+/// What sets a metric apart from the first of the table.
+fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    if summary.runs < first.runs {
+        notes.push(format!(
+            "known for {} of {}",
+            format_count(summary.runs as f64),
+            counted(first.runs as u64, "run", "runs")
+        ));
+        if metric == Metric::Undisturbed {
+            let why = "where one thread did all the work and its waits could be measured exactly";
+            notes.push(why.to_owned());
+        }
+    }
+    let (level, usual) = (summary.median.level, first.median.level);
+    if level > 0.0 && format_level(level) != format_level(usual) {
+        notes.push(format!("its interval has {}", format_level(level)));
+    }
+    notes
 }
 
 /// Faults, switches, reading and writing: medians, one line each.
