@@ -4,13 +4,13 @@ use fathom_model::{BenchRecord, Metric};
 
 use super::terminal::{answer, causes, conditions, footer, next_steps, notes, slow_runs, verdict};
 use super::{figures, pictures, tables};
-use crate::Screen;
 use crate::distribution::sorted;
-use crate::line::{Page, Tone};
-use crate::page::{Head, Origin, page, section};
+use crate::document::{Document, html};
+use crate::line::Tone;
+use crate::page::{Head, Origin, page};
 use crate::quantity::{Words, change_and_interval, counted, format_level};
 use crate::session::Subject;
-use crate::text::{JOIN, bounded, html, name, words};
+use crate::text::{bounded, name};
 
 /// Longest condition that is shown, in columns.
 const LONGEST: usize = 600;
@@ -22,23 +22,30 @@ const LONGEST: usize = 600;
 pub fn bench_html(record: &BenchRecord) -> String {
     let subjects = Subject::all(record);
     let clock = answer::clock(record);
-    let mut out = warnings(record, &subjects, clock);
-    out.push_str(&section(
-        &heading(clock),
-        &figures::table(record, &subjects.iter().collect::<Vec<_>>(), clock, None).html(),
-    ));
-    out.push_str(&section(
-        "How the runs are spread",
-        &pictures::spread(&subjects, clock),
-    ));
-    out.push_str(&section(
-        "Order of the runs",
-        &pictures::order(record, &subjects, clock),
-    ));
-    out.push_str(&section("Comparison", &comparison(record, &subjects)));
-    out.push_str(&section("All metrics", &tables::metrics(&subjects)));
-    out.push_str(&section("How it was measured", &how(record, &subjects)));
-    page(&head(record, &subjects, clock), &out)
+    let mut out = Document::default();
+    for note in notes::of(record, &subjects, clock) {
+        out.note("note", note.tone, note.text);
+    }
+    if let Some(why) = next_steps::why(record, &subjects) {
+        out.picture(format!(
+            "<p class=\"next\">Where the time goes: <code>{}</code></p>\n",
+            name(&bounded(&why, LONGEST))
+        ));
+    }
+    let ordered: Vec<&Subject> = subjects.iter().collect();
+    out.section(heading(clock), |part| {
+        part.table(figures::table(record, &ordered, clock, None));
+    });
+    out.section("How the runs are spread", |part| {
+        part.picture(pictures::spread(&subjects, clock));
+    });
+    out.section("Order of the runs", |part| {
+        part.picture(pictures::order(record, &subjects, clock));
+    });
+    out.section("Comparison", |part| comparison(part, record, &subjects));
+    out.section("All metrics", |part| part.table(tables::metrics(&subjects)));
+    out.section("How it was measured", |part| how(part, record, &subjects));
+    page(&head(record, &subjects, clock), &html(&out))
 }
 
 /// `Wall time`, as a heading.
@@ -101,128 +108,78 @@ fn alone(subjects: &[Subject], clock: Metric) -> String {
     text
 }
 
-/// What changes how the figures are to be read, and where to go on.
-fn warnings(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String {
-    let clean = Page::new(&Screen::default());
-    let mut out = String::new();
-    for note in notes::of(&clean, record, subjects, clock) {
-        let class = match note.tone {
-            Tone::Bad => "strip bad",
-            Tone::Notice => "strip warn",
-            _ => "strip",
-        };
-        out.push_str(&format!(
-            "<p class=\"{class}\">{}</p>\n",
-            words(&bounded(&note.text.replace(JOIN, " "), LONGEST))
-        ));
-    }
-    if let Some(why) = next_steps::why(record, subjects) {
-        out.push_str(&format!(
-            "<p class=\"next\">Where the time goes: <code>{}</code></p>\n",
-            name(&bounded(&why, LONGEST))
-        ));
-    }
-    out
-}
-
-fn comparison(record: &BenchRecord, subjects: &[Subject]) -> String {
+fn comparison(out: &mut Document, record: &BenchRecord, subjects: &[Subject]) {
     let Some(outcome) = &record.outcome else {
-        return String::new();
+        return;
     };
     let Some(first) = outcome.comparisons.first() else {
-        return String::new();
+        return;
     };
-    let mut out = format!(
-        "<p>Compared by {}, paired by round.</p>\n",
-        verdict::clock_name(first.metric)
+    let clock = verdict::clock_name(first.metric);
+    out.prose(
+        0,
+        Tone::Plain,
+        format!("Compared by {clock}, paired by round."),
     );
     if outcome.comparisons.len() > 1 {
-        out.push_str(
-            "<p class=\"soft\">The false discovery rate is controlled (Benjamini-Hochberg).</p>\n",
-        );
+        let text = "The false discovery rate is controlled (Benjamini-Hochberg).";
+        out.prose(0, Tone::Quiet, text);
     }
-    out.push_str(&pictures::ratios(&outcome.comparisons, subjects));
-    out.push_str(&tables::comparisons(&outcome.comparisons, subjects));
-    let different = outcome.cross_checks.iter().filter(|cross| {
+    out.picture(pictures::ratios(&outcome.comparisons, subjects));
+    out.table(tables::comparisons(&outcome.comparisons, subjects));
+    for cross in &outcome.cross_checks {
         let pair = |c: &fathom_model::Comparison| (c.subject, c.reference);
         let same = outcome.comparisons.iter().find(|c| pair(c) == pair(cross));
-        same.is_some_and(|same| same.verdict != cross.verdict)
-    });
-    for cross in different {
-        let (change, interval) = change_and_interval(&cross.ratio, Words::of(cross.metric));
-        out.push_str(&format!(
-            "<p class=\"warn\">{}: {} alone says {}: {} ({})</p>\n",
-            cross.subject.saturating_add(1),
-            verdict::clock_name(cross.metric),
-            cross.verdict.word(),
-            words(&change),
-            words(&interval)
-        ));
+        if same.is_some_and(|same| same.verdict != cross.verdict) {
+            let (change, interval) = change_and_interval(&cross.ratio, Words::of(cross.metric));
+            let text = format!(
+                "{}: {} alone says {}: {change} ({interval})",
+                cross.subject.saturating_add(1),
+                verdict::clock_name(cross.metric),
+                cross.verdict.word()
+            );
+            out.prose(0, Tone::Notice, text);
+        }
     }
-    out
 }
 
-fn how(record: &BenchRecord, subjects: &[Subject]) -> String {
-    let mut out = String::from("<ul>\n");
-    for sentence in footer::how(record)
-        .iter()
-        .map(String::as_str)
-        .chain([footer::CLOCKS])
-    {
-        out.push_str(&format!("<li>{}</li>\n", words(sentence)));
-    }
+fn how(out: &mut Document, record: &BenchRecord, subjects: &[Subject]) {
+    out.prose(0, Tone::Plain, footer::how(record).join("; "));
+    out.prose(0, Tone::Plain, footer::CLOCKS);
     for notice in footer::machine_notices(record) {
-        out.push_str(&format!(
-            "<li class=\"warn\">{}</li>\n",
-            html(&bounded(&notice, LONGEST))
-        ));
+        out.prose(0, Tone::Notice, notice);
     }
     for note in record.outcome.iter().flat_map(|outcome| &outcome.notes) {
         let about = match note.benchmark {
             Some(index) if subjects.len() > 1 => format!("{}: ", index.saturating_add(1)),
             _ => String::new(),
         };
-        out.push_str(&format!(
-            "<li>{about}{}</li>\n",
-            html(&bounded(&note.message, LONGEST))
-        ));
+        out.prose(0, Tone::Plain, about + &note.message);
     }
-    out.push_str("</ul>\n");
     for subject in subjects {
-        out.push_str(&of_one(subject, subjects.len() > 1));
+        let number = match subjects.len() {
+            1 => String::new(),
+            _ => format!("{}: ", subject.index + 1),
+        };
+        let title = number + &bounded(&subject.benchmark.name, 120);
+        out.section(title, |part| of_one(part, subject));
     }
-    out.push_str(&format!(
-        "<p class=\"soft\">All {}, with every metric: <code>--json</code>.</p>\n",
-        counted(record.runs.len() as u64, "run", "runs")
+    let runs = counted(record.runs.len() as u64, "run", "runs");
+    out.picture(format!(
+        "<p class=\"soft\">All {runs}, with every metric: <code>--json</code>.</p>\n"
     ));
-    out
 }
 
 /// Where the time of one command went, what disturbed it, and what sets it apart.
-fn of_one(subject: &Subject, several: bool) -> String {
+fn of_one(out: &mut Document, subject: &Subject) {
     let times = sorted(subject.values(Metric::Wall));
     let mut facts = causes::where_time_went(subject);
     facts.extend(slow_runs::fact(subject, &times, None));
     facts.extend(causes::left_behind(subject));
-    let number = match several {
-        true => format!("{}: ", subject.index + 1),
-        false => String::new(),
-    };
-    let mut out = format!(
-        "<h3>{number}{}</h3>\n<dl class=\"facts\">\n",
-        name(&bounded(&subject.benchmark.name, 120))
-    );
     for (label, tone, text) in facts {
-        let class = if tone == Tone::Notice { "warn" } else { "" };
-        let text = words(&text);
-        out.push_str(&format!(
-            "<dt>{label}</dt><dd class=\"{class}\">{text}</dd>\n"
-        ));
+        out.fact(label, tone, text);
     }
     for (label, text) in conditions::of(subject.benchmark) {
-        let text = name(&bounded(&text, LONGEST));
-        out.push_str(&format!("<dt>{label}</dt><dd><code>{text}</code></dd>\n"));
+        out.fact(label, Tone::Plain, bounded(&text, LONGEST));
     }
-    out.push_str("</dl>\n");
-    out
 }

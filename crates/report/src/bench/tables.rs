@@ -21,7 +21,7 @@ fn count(runs: usize) -> Cell {
 }
 
 /// A row for each comparison.
-pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> String {
+pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> Table {
     let level = all.first().map_or(0.0, |comparison| comparison.ratio.level);
     let mut table = Table::new("Comparisons")
         .column("command", Kind::Name)
@@ -54,7 +54,7 @@ pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> String {
             ],
         );
     }
-    table.html()
+    table
 }
 
 /// The number of a command, with its name for who asks.
@@ -75,7 +75,7 @@ pub(super) fn numbered(subjects: &[Subject], index: usize) -> String {
 }
 
 /// Every metric of every command.
-pub(super) fn metrics(subjects: &[Subject]) -> String {
+pub(super) fn metrics(subjects: &[Subject]) -> Table {
     let mut table = Table::new("All metrics").column("metric", Kind::Name);
     if subjects.len() > 1 {
         table = table.column("command", Kind::Number);
@@ -112,10 +112,7 @@ pub(super) fn metrics(subjects: &[Subject]) -> String {
             table.row("", cells);
         }
     }
-    match table.is_empty() {
-        true => String::new(),
-        false => table.html(),
-    }
+    table
 }
 
 /// How the values of a metric are written: times of a row in one unit.

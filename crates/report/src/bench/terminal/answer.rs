@@ -38,7 +38,7 @@ pub(super) fn write(
     }
     figures::table(record, &ordered, clock, options.time_unit).terminal(page, 2);
     verdict::write(page, record, subjects, longer);
-    let notes = notes::of(page, record, subjects, clock);
+    let notes = notes::of(record, subjects, clock);
     let room = match options.screen.verbose {
         true => usize::MAX,
         false => {
@@ -55,7 +55,7 @@ pub(super) fn write(
     };
     let wanted: usize = notes
         .iter()
-        .map(|note| wrap(&note.text, page.width() - NOTE_INDENT).len())
+        .map(|note| wrap(&page.own(&note.text), page.width() - NOTE_INDENT).len())
         .sum();
     // A warning changes what is believed; a picture shows what the figures say.
     if !options.screen.verbose && wanted + strips::LINES[subjects.len().min(3)] <= room {
@@ -78,7 +78,7 @@ pub(crate) fn clock(record: &BenchRecord) -> Metric {
 fn write_notes(page: &mut Page, notes: &[notes::Note], room: usize) {
     let mut left = room;
     for (index, note) in notes.iter().enumerate() {
-        let lines = wrap(&note.text, page.width() - NOTE_INDENT);
+        let lines = wrap(&page.own(&note.text), page.width() - NOTE_INDENT);
         let is_last = index + 1 == notes.len();
         if lines.len() + usize::from(!is_last) > left {
             let more = format!("{} more to know: -v", notes.len() - index);

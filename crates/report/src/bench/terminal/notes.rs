@@ -4,7 +4,7 @@ use fathom_model::{BenchRecord, CpuWaits, Metric};
 
 use super::{causes, comparison, verdict};
 use crate::TimeUnit;
-use crate::line::{Page, Tone};
+use crate::line::Tone;
 use crate::quantity::{format_share, format_time, supported_decimals};
 use crate::session::Subject;
 
@@ -20,12 +20,7 @@ const START_UP_FROM: f64 = 0.2;
 const WAITS_FROM: f64 = 0.05;
 
 /// What must be known of this session, the gravest first.
-pub(crate) fn of(
-    page: &Page,
-    record: &BenchRecord,
-    subjects: &[Subject],
-    clock: Metric,
-) -> Vec<Note> {
+pub(crate) fn of(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> Vec<Note> {
     let several = subjects.len() > 1;
     let about = |index: Option<usize>, text: &str| match index {
         Some(index) if several => format!("{}: {text}", index.saturating_add(1)),
@@ -51,7 +46,7 @@ pub(crate) fn of(
         return notes;
     };
     for warning in &outcome.warnings {
-        notice(about(warning.benchmark, &page.clean(&warning.message)));
+        notice(about(warning.benchmark, &warning.message));
     }
     if let Some(text) = busy(subjects, clock) {
         notice(text);
