@@ -62,7 +62,7 @@ fn close(out: &mut String, list: &str) {
 }
 
 fn one(out: &mut String, block: &Block, level: usize) {
-    let text = |text: &str| words(&bounded_words(text));
+    let text = |text: &str| with_breaks(&words(&bounded_words(text)));
     match block {
         Block::Gap | Block::Drawn(_) => {}
         Block::Prose(_, Tone::Strong, said) => {
@@ -116,13 +116,24 @@ fn one(out: &mut String, block: &Block, level: usize) {
         }
         Block::Picture(markup) => out.push_str(markup),
         Block::Section(heading, part) => {
-            let (heading, below) = (words(heading), html_below(part, level + 1));
+            let (heading, below) = (text(heading), html_below(part, level + 1));
             put!(
                 *out,
                 "<section>\n<h{level}>{heading}</h{level}>\n{below}</section>\n"
             );
         }
     }
+}
+
+/// Markup of a text, in which a long word may be broken after each separator: it is a path.
+fn with_breaks(markup: &str) -> String {
+    const LONG: usize = 24;
+    let word = |word: &str| match word.len() > LONG {
+        true => word.replace('/', "/<wbr>"),
+        false => word.to_owned(),
+    };
+    let words: Vec<String> = markup.split(' ').map(word).collect();
+    words.join(" ")
 }
 
 /// Own words are as long as they are; what is from outside in them may be without end.
