@@ -21,6 +21,9 @@ type Entry<'d> = gimli::FrameDescriptionEntry<Bytes<'d>>;
 /// browsers.
 const MOST_FUNCTIONS: usize = 2 << 20;
 
+/// Bytes of what a table has for a function: they are gone through for each address.
+const LONGEST_ENTRY: usize = 1 << 18;
+
 /// Steps of an expression: compilers write five.
 const MOST_STEPS: u32 = 64;
 
@@ -304,7 +307,12 @@ fn entry<'d, S: UnwindSection<Bytes<'d>>>(
     address: u64,
 ) -> Option<Entry<'d>> {
     let entry = table.fde_from_offset(bases, at.into(), S::cie_from_offset);
-    entry.ok().filter(|entry| entry.contains(address))
+    let is_short = |entry: &Entry<'d>| {
+        entry.entry_len() <= LONGEST_ENTRY && entry.cie().entry_len() <= LONGEST_ENTRY
+    };
+    entry
+        .ok()
+        .filter(|entry| entry.contains(address) && is_short(entry))
 }
 
 fn row<'d, S: UnwindSection<Bytes<'d>>>(

@@ -23,6 +23,27 @@ pub(crate) fn demangled(symbol: &str) -> String {
     short.0
 }
 
+/// A function's name without what compilers append to that of a copy or a part that they made of it:
+/// `parse.part.0.cold` is `parse`.
+pub(crate) fn without_copy(symbol: &str) -> &str {
+    const KINDS: [&str; 5] = ["part", "constprop", "isra", "lto_priv", "llvm"];
+    let numbered = |name: &str| {
+        let (name, number) = name.rsplit_once('.')?;
+        let (_, kind) = name.rsplit_once('.')?;
+        let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+        (is_number && KINDS.contains(&kind)).then(|| name.len() - kind.len() - 1)
+    };
+    let mut name = symbol;
+    while let Some(shorter) = numbered(name)
+        .map(|length| &name[..length])
+        .or_else(|| name.strip_suffix(".cold"))
+        .filter(|shorter| !shorter.is_empty())
+    {
+        name = shorter;
+    }
+    name
+}
+
 /// A mangled name of C++; plain ones may look like its abbreviations of types.
 fn of_cpp(symbol: &str) -> Option<cpp_demangle::Symbol<&str>> {
     let mangled = symbol.starts_with("_Z");
@@ -55,5 +76,22 @@ mod tests {
         assert_eq!(demangled("w"), "w", "no abbreviation of a type");
         assert_eq!(demangled("_Z?"), "_Z?");
         assert_eq!(demangled(&"é".repeat(1000)).len(), LONGEST_NAME);
+    }
+
+    #[test]
+    fn copies_and_parts_have_the_name_of_the_whole() {
+        for (symbol, name) in [
+            ("parse", "parse"),
+            ("parse.cold", "parse"),
+            ("parse.part.0.cold", "parse"),
+            ("parse.constprop.1.isra.0", "parse"),
+            ("_ZN3foo3barEi.llvm.123", "_ZN3foo3barEi"),
+            ("parse.0", "parse.0"),
+            ("parse.part.x", "parse.part.x"),
+            (".cold", ".cold"),
+            ("", ""),
+        ] {
+            assert_eq!(without_copy(symbol), name);
+        }
     }
 }

@@ -24,11 +24,11 @@ pub fn package_of_symbols(binary: &str) -> Option<String> {
     package_with(Path::new(LISTS), binary).map(|package| symbols_of(&package))
 }
 
-/// The C library's are in a package of their own name, those of others in one with the suffix by
-/// which their archive makes them.
+/// The C library's are in a package of another form, those of others in one with the suffix that their
+/// archive gives it.
 fn symbols_of(package: &str) -> String {
     match package {
-        "libc6" | "libc-bin" => "libc6-dbg".to_owned(),
+        "libc6" => "libc6-dbg".to_owned(),
         package => format!("{package}-dbgsym"),
     }
 }

@@ -3,7 +3,7 @@
 use object::read::SymbolIndex;
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolKind};
 
-use crate::demangle::demangled;
+use crate::demangle::{demangled, without_copy};
 
 /// Names of one function that are compared.
 const MOST_NAMES: usize = 32;
@@ -70,18 +70,30 @@ pub(crate) fn look_up<'d, 'f>(
         }
     }
     let last = last?;
+    // In Go's names a point is no mark of compilers.
+    let plain = match file.section_by_name(".gopclntab") {
+        Some(_) => |name| name,
+        None => without_copy,
+    };
+    let readable = |name: &'d str| demangled(plain(name));
     let mut before = Nearest::default();
     let found = addresses.iter().zip(nearest).map(|(address, nearest)| {
         if !nearest.symbols.is_empty() {
             before = nearest;
         }
-        before.at(table, *address, last)
+        before.at(table, *address, last, readable)
     });
     Some(found.collect())
 }
 
 impl Nearest {
-    fn at(&self, table: &Symbols<'_, '_>, address: u64, last: u64) -> Found {
+    fn at<'d>(
+        &self,
+        table: &Symbols<'d, '_>,
+        address: u64,
+        last: u64,
+        readable: impl Fn(&'d str) -> String,
+    ) -> Found {
         // Others may begin there too: of several names the plainest, `free`, not `__libc_free` or
         // `cfree`.
         let plainest = |holds: &dyn Fn(u64) -> bool| {
@@ -95,12 +107,12 @@ impl Nearest {
         };
         match plainest(&holds) {
             Some(name) => Found {
-                function: Some(demangled(name)),
+                function: Some(readable(name)),
                 after: None,
             },
             None => Found {
                 function: None,
-                after: plainest(&|_| true).map(demangled),
+                after: plainest(&|_| true).map(readable),
             },
         }
     }

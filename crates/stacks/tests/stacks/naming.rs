@@ -126,6 +126,23 @@ fn debug_information_that_was_split_off_is_found_beside_the_program() {
 }
 
 #[test]
+fn split_debug_information_is_found_in_a_package() {
+    let Some(program) = compiled(&["-g", "-gdwarf-4", "-gsplit-dwarf"]) else {
+        return;
+    };
+    if !run(&program, &["dwp", "-e", "program"]) {
+        return;
+    }
+    for entry in std::fs::read_dir(program.path.parent().expect("a folder")).expect("read") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|it| it == "dwo") {
+            std::fs::remove_file(path).expect("removed");
+        }
+    }
+    has_lines(&program);
+}
+
+#[test]
 fn names_that_are_packed_into_the_program_are_read() {
     let Some(program) = compiled(&["-Wl,-E"]) else {
         return;
@@ -264,5 +281,24 @@ fn a_file_that_was_changed_after_it_was_mapped_gives_no_names() {
     assert!(
         !names.is_empty() && names.iter().all(Option::is_none),
         "{names:?}"
+    );
+}
+
+#[test]
+fn the_package_with_the_symbols_of_a_distributions_program_is_known() {
+    if !Path::new("/var/lib/dpkg/info/coreutils.list").exists() {
+        fathom_test_log::skipped("no package of Debian's or Ubuntu's");
+        return;
+    }
+    let package = fathom_stacks::package_of_symbols("/usr/bin/sort");
+    // Where they are installed nobody needs to be told.
+    assert!(
+        [None, Some("coreutils-dbgsym")].contains(&package.as_deref()),
+        "{package:?}"
+    );
+    let own = std::env::current_exe().expect("this program");
+    assert_eq!(
+        fathom_stacks::package_of_symbols(own.to_str().expect("text")),
+        None
     );
 }
