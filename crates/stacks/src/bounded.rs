@@ -43,7 +43,8 @@ impl Budget {
         self.lookup.set(LOOKUP);
     }
 
-    fn pay(&self) -> Option<()> {
+    /// One read; `None` if there is none left.
+    pub(crate) fn pay(&self) -> Option<()> {
         self.lookup.set(self.lookup.get().checked_sub(1)?);
         self.file.set(self.file.get().checked_sub(1)?);
         Some(())

@@ -8,6 +8,7 @@ use gimli::{
     UnwindContext, UnwindExpression, UnwindOffset, UnwindSection,
 };
 
+use crate::bounded::Budget;
 use crate::go_table::GoTable;
 use crate::image::Image;
 use crate::registers::{Registers, dwarf};
@@ -62,6 +63,7 @@ pub(crate) struct Tables<B> {
     pub image: Image<B>,
     eh_frame: OnceCell<Vec<(u64, usize)>>,
     debug_frame: OnceCell<Vec<(u64, usize)>>,
+    budget: Budget,
 }
 
 impl<B: Deref<Target = [u8]>> Tables<B> {
@@ -70,6 +72,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
             image,
             eh_frame: OnceCell::new(),
             debug_frame: OnceCell::new(),
+            budget: Budget::default(),
         }
     }
 
@@ -208,7 +211,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
             return None;
         }
         let (table, text) = self.image.go_table.as_ref()?;
-        GoTable::of(self.image.bytes(table), *text)
+        GoTable::of(self.image.bytes(table), *text, &self.budget)
     }
 
     /// The registers of the caller.

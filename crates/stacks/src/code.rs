@@ -4,6 +4,7 @@ use std::path::Path;
 
 use object::{Object, ObjectSymbol, SymbolKind};
 
+use crate::bounded::Budget;
 use crate::files;
 use crate::go_table::GoTable;
 use crate::image::{Bytes, Segments, is_native};
@@ -39,8 +40,11 @@ pub fn functions_named(path: &Path, names: &[&str]) -> Vec<Code> {
         it.kind() == SymbolKind::Text && it.name().is_ok_and(|name| names.contains(&name))
     });
     let places: Vec<(u64, u64)> = symbols.map(|it| (it.address(), it.size())).collect();
+    let budget = Budget::default();
     let of_go = || {
-        let all = GoTable::of_file(&parsed).into_iter().flat_map(GoTable::all);
+        let all = GoTable::of_file(&parsed, &budget)
+            .into_iter()
+            .flat_map(GoTable::all);
         let wanted = all.filter(|it| names.contains(&it.name));
         wanted.map(|it| (it.address, it.length)).collect()
     };

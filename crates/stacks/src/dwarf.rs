@@ -53,6 +53,12 @@ pub(crate) struct Costs {
     decompressed: Cell<u64>,
 }
 
+impl Costs {
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+}
+
 impl<'d> Dwarf<'d> {
     /// `None` for a file that has none, or none that can be read. `path` is that of the program.
     pub(crate) fn of(

@@ -7,6 +7,7 @@
 use object::read::SectionIndex;
 use object::{Object, ObjectSection, ObjectSymbol};
 
+use crate::bounded::Budget;
 use crate::dwarf::Level;
 
 /// Where the numbers of the header lie: functions, beginning of the code, names, and functions'
@@ -94,6 +95,8 @@ pub(crate) struct GoTable<'d> {
     marks: usize,
     /// The data of functions; empty where nobody knows where it lies.
     inlined: &'d [u8],
+    /// What going through tables of steps may cost.
+    budget: &'d Budget,
 }
 
 /// What the table has for a function.
@@ -150,7 +153,7 @@ impl Module {
 impl<'d> GoTable<'d> {
     /// The table in the bytes of `.gopclntab`. `text`: where the code section lies, for those that
     /// don't say.
-    pub(crate) fn of(data: &'d [u8], text: u64) -> Option<Self> {
+    pub(crate) fn of(data: &'d [u8], text: u64, budget: &'d Budget) -> Option<Self> {
         let pointers_of_8 = data.get(7) == Some(&8);
         if !MAGICS.contains(&word(data, 0)?) || !pointers_of_8 {
             return None;
@@ -169,11 +172,12 @@ impl<'d> GoTable<'d> {
             // From Go 1.20 on a line number is before them.
             marks: if word(data, 0)? == GO_1_18 { 37 } else { MARKS },
             inlined: &[],
+            budget,
         })
     }
 
     /// The table of a file that has one.
-    pub(crate) fn of_file(parsed: &object::File<'d>) -> Option<Self> {
+    pub(crate) fn of_file(parsed: &object::File<'d>, budget: &'d Budget) -> Option<Self> {
         let module = Module::of(parsed)?;
         let section = parsed.section_by_index(module.table).ok()?;
         let inlined = module.inlined.and_then(|from| {
@@ -189,7 +193,7 @@ impl<'d> GoTable<'d> {
         });
         Some(Self {
             inlined: inlined.unwrap_or_default(),
-            ..Self::of(section.data().ok()?, module.text)?
+            ..Self::of(section.data().ok()?, module.text, budget)?
         })
     }
 
@@ -201,6 +205,7 @@ impl<'d> GoTable<'d> {
 
     /// The frame at an address, where it is of a known size.
     pub(crate) fn frame_at(&self, address: u64) -> Option<FrameAt> {
+        self.budget.renew();
         let (function, at) = self.described(address)?;
         let marks = *function.fields.get(self.marks)?;
         let is_outermost = marks & IS_OUTERMOST != 0;
@@ -220,6 +225,7 @@ impl<'d> GoTable<'d> {
     /// What is at an address, innermost first: functions that were put into others are calls of
     /// those. The last one has no name here. Empty where there is no function.
     pub(crate) fn levels(&self, address: u64) -> Vec<Level> {
+        self.budget.renew();
         let mut levels = Vec::new();
         let Some((function, mut at)) = self.described(address) else {
             return levels;
@@ -307,6 +313,7 @@ impl<'d> GoTable<'d> {
         };
         let (mut value, mut end) = (-1i32, 0u64);
         loop {
+            self.budget.pay()?;
             let change = number()?;
             if change == 0 && end > 0 {
                 return None;
@@ -399,7 +406,8 @@ mod tests {
     fn functions_are_known_by_any_of_their_addresses() {
         for (reported, section) in [(0x1000, 0), (0, 0x1000)] {
             let data = table(reported);
-            let table = GoTable::of(&data, section).expect("it is one");
+            let budget = Budget::default();
+            let table = GoTable::of(&data, section, &budget).expect("it is one");
             let name = |address| table.function_at(address).map(|it| it.name);
             assert_eq!(name(0x1000), Some("main.main"));
             assert_eq!(name(0x103f), Some("main.main"));
@@ -414,27 +422,31 @@ mod tests {
     #[test]
     fn cut_or_foreign_bytes_are_no_table_and_never_panic() {
         let whole = table(0x1000);
+        let budget = Budget::default();
         for length in 0..whole.len() {
-            if let Some(table) = GoTable::of(&whole[..length], 0) {
+            if let Some(table) = GoTable::of(&whole[..length], 0, &budget) {
                 _ = table.function_at(0x1041);
                 _ = table.all().count();
             }
         }
         let mut wild = whole.clone();
         wild[8..16].fill(0xff);
-        if let Some(table) = GoTable::of(&wild, 0) {
+        if let Some(table) = GoTable::of(&wild, 0, &budget) {
             _ = table.function_at(u64::MAX);
             assert!(table.all().count() < 10);
         }
-        assert!(GoTable::of(b"\x7fELF", 0).is_none());
+        assert!(GoTable::of(b"\x7fELF", 0, &budget).is_none());
     }
 
     #[test]
     fn no_bytes_make_it_panic() {
         crate::mutations::survives(&[table(0x1000), table(0)], 1 << 10, |data| {
-            if let Some(table) = GoTable::of(data, 0x1000) {
+            let budget = Budget::default();
+            if let Some(table) = GoTable::of(data, 0x1000, &budget) {
                 for address in [0, 0x1041, u64::MAX] {
                     _ = table.function_at(address);
+                    _ = table.frame_at(address);
+                    _ = table.levels(address);
                 }
                 assert!(table.all().count() <= data.len());
             }

@@ -149,7 +149,7 @@ impl<'d> Names<'d> {
             .collect();
         addresses.sort_unstable();
         addresses.dedup();
-        let go = GoTable::of_file(&parsed);
+        let go = GoTable::of_file(&parsed, costs.budget());
         let is_gos = |address: &u64| go.is_some_and(|go| go.function_at(*address).is_some());
         // Go's own table has the same, and is not compressed.
         let wanted = detail == Detail::Lines && !addresses.iter().all(is_gos);
