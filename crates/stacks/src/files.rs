@@ -80,10 +80,12 @@ impl Files {
         if let Some(number) = self.numbers.get(&key) {
             return *number;
         }
-        let stamp = is_file(name)
-            .then(|| std::fs::metadata(name).ok())
-            .flatten()
-            .map(|data| Stamp::of(&data));
+        let data = is_file(name).then(|| std::fs::metadata(name).ok());
+        let stamp = data.flatten().map(|data| Stamp::of(&data));
+        self.add(key, stamp)
+    }
+
+    fn add(&mut self, key: Key, stamp: Option<Stamp>) -> u32 {
         let number = self.files.len() as u32;
         self.files.push((key.clone(), stamp));
         self.numbers.insert(key, number);
@@ -95,7 +97,11 @@ impl Files {
         self.since = self.since.min(others.since);
         let others = others.files.iter();
         others
-            .map(|(key, _)| self.number(&key.name, key.inode, key.maker.unwrap_or(0)))
+            .map(|(key, stamp)| match self.numbers.get(key) {
+                Some(number) if self.files[*number as usize].1 == *stamp => *number,
+                // Also a file that was made anew in the same place from run to run.
+                _ => self.add(key.clone(), *stamp),
+            })
             .collect()
     }
 
@@ -176,4 +182,35 @@ pub(crate) fn open(path: &Path) -> Option<File> {
         .open(path)
         .ok()?;
     file.metadata().ok()?.is_file().then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changed_since_it_was_first_seen_is_not_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("program");
+        let name = path.to_str().expect("text");
+        std::fs::write(&path, "first").expect("written");
+        let inode = path.metadata().expect("it is there").ino();
+        let mut files = Files::default();
+        let number = files.number(name, inode, 1);
+        let other = files.number(name, inode + 1, 1);
+        assert_eq!(files.number(name, inode, 2), number);
+        assert!(files.bytes(number).is_some() && files.bytes(other).is_none());
+        std::fs::write(&path, "second, longer").expect("written");
+        assert!(files.bytes(number).is_none());
+        // Nor by those who take it over later.
+        let mut all = Files::default();
+        let numbers = all.absorb(&files);
+        assert!(all.bytes(numbers[number as usize]).is_none());
+        // As it is now it is another one.
+        let mut next = Files::default();
+        let changed = next.number(name, inode, 1);
+        let numbers = all.absorb(&next);
+        assert!(all.bytes(numbers[changed as usize]).is_some());
+        assert_eq!(all.absorb(&next), numbers);
+    }
 }
