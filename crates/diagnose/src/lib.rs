@@ -23,6 +23,7 @@ mod finding_builder;
 mod functions;
 mod intervals;
 mod io;
+mod kernel_outside;
 mod language;
 mod numbers;
 mod observation;

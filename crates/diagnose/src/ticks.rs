@@ -7,7 +7,7 @@ use fathom_model::Run;
 use fathom_trace::{Tier, Trace};
 
 /// Time from one tick to the next, ns, at 250 Hz, which most kernels have.
-const TICK_NS: f64 = 4e6;
+pub(crate) const TICK_NS: f64 = 4e6;
 
 /// CPU time of some runs, by ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

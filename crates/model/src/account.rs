@@ -23,6 +23,9 @@ pub enum TimeCategory {
     KernelOther,
     /// On a CPU in the kernel, serving page faults.
     PageFaults,
+    /// On a CPU in the kernel, outside of calls and page faults: exceptions, the delivery of signals,
+    /// interrupts (kernel tier, where samples and the kernel's own split both say so).
+    KernelOutside,
     /// On a CPU in the kernel, in calls or faults: set apart from the program's own code by ticks,
     /// and not further (sampling tier).
     Kernel,
@@ -67,7 +70,7 @@ pub enum TimeCategory {
 
 impl TimeCategory {
     /// Every part that an account can have, in order.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::UserCode,
         Self::KernelIo,
         Self::KernelFiles,
@@ -76,6 +79,7 @@ impl TimeCategory {
         Self::KernelWaiting,
         Self::KernelOther,
         Self::PageFaults,
+        Self::KernelOutside,
         Self::Kernel,
         Self::WaitingForInput,
         Self::WaitingForOutput,
@@ -94,7 +98,7 @@ impl TimeCategory {
         Self::Unaccounted,
     ];
     /// The parts in which the kernel works for the program.
-    pub const IN_KERNEL: [Self; 8] = [
+    pub const IN_KERNEL: [Self; 9] = [
         Self::KernelIo,
         Self::KernelFiles,
         Self::KernelMemory,
@@ -102,6 +106,7 @@ impl TimeCategory {
         Self::KernelWaiting,
         Self::KernelOther,
         Self::PageFaults,
+        Self::KernelOutside,
         Self::Kernel,
     ];
 
@@ -116,6 +121,7 @@ impl TimeCategory {
             Self::KernelWaiting => "kernel_waiting",
             Self::KernelOther => "kernel_other",
             Self::PageFaults => "page_faults",
+            Self::KernelOutside => "kernel_outside",
             Self::Kernel => "kernel",
             Self::WaitingForInput => "waiting_for_input",
             Self::WaitingForOutput => "waiting_for_output",

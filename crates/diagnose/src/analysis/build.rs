@@ -20,7 +20,7 @@ use crate::observation::Observation;
 use crate::overhead_correction::{self, Known};
 use crate::thread_account::{self, Estimates};
 use crate::thread_times::ThreadTimes;
-use crate::{entry_exit_overhead, faults, ticks};
+use crate::{entry_exit_overhead, faults, kernel_outside, ticks};
 
 /// Part of the runs' wall time that was spent ready, waiting for a CPU; 0 where it isn't known.
 fn queued_share(timed: &[Run]) -> f64 {
@@ -187,7 +187,11 @@ impl<'a> Analysis<'a> {
             entry_exit,
             kernel_share: ticks::kernel_share(trace, timed),
         };
-        let threads = thread_account::times(trace, &classifier, estimates);
+        let mut threads = thread_account::times(trace, &classifier, estimates);
+        let measured = trace.call_overhead.map_or(0.0, |it| it.tracer_ns);
+        let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+        let tracer_ns = tracing.calls_ns.max(measured * calls as f64) + tracing.faults_ns;
+        kernel_outside::set_apart(trace, tracer_ns, &mut threads);
         let pools = programs::pools(observation);
         let path = critical_path::find(trace, &threads, &classifier, &pools);
         let traced = path.sums.clone().into_account(trace.duration_ns);

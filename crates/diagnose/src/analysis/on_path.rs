@@ -19,9 +19,10 @@ pub(crate) struct OnPath<'a> {
 }
 
 /// Parts that are outside of calls, or whose calls nobody knows.
-const OUTSIDE_OF_CALLS: [TimeCategory; 3] = [
+const OUTSIDE_OF_CALLS: [TimeCategory; 4] = [
     TimeCategory::UserCode,
     TimeCategory::PageFaults,
+    TimeCategory::KernelOutside,
     TimeCategory::Kernel,
 ];
 

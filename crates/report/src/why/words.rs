@@ -52,6 +52,7 @@ pub(super) fn kind(spent: TimeCategory) -> Kind {
         | TimeCategory::KernelWaiting
         | TimeCategory::KernelOther
         | TimeCategory::PageFaults
+        | TimeCategory::KernelOutside
         | TimeCategory::Kernel => Kind::Kernel,
         TimeCategory::WaitingForInput
         | TimeCategory::WaitingForOutput
@@ -80,6 +81,7 @@ pub(super) fn name(spent: TimeCategory) -> &'static str {
         TimeCategory::KernelWaiting => "kernel: locks, clocks, polling",
         TimeCategory::KernelOther => "kernel: other calls",
         TimeCategory::PageFaults => "kernel: page faults",
+        TimeCategory::KernelOutside => "kernel: outside calls and faults",
         TimeCategory::Kernel => "kernel: calls and page faults",
         TimeCategory::WaitingForInput => "waiting for input",
         TimeCategory::WaitingForOutput => "waiting for the output's reader",
@@ -110,6 +112,7 @@ pub(super) fn short(spent: TimeCategory) -> &'static str {
         TimeCategory::KernelWaiting => "lock, clock calls",
         TimeCategory::KernelOther => "other calls",
         TimeCategory::PageFaults => "page faults",
+        TimeCategory::KernelOutside => "kernel, no call",
         TimeCategory::Kernel => "kernel",
         TimeCategory::WaitingForInput => "input",
         TimeCategory::WaitingForOutput => "output",
