@@ -383,3 +383,34 @@ fn what_go_does_on_a_stack_of_its_own_has_its_callers() {
         }
     }
 }
+
+#[test]
+fn own_code_of_several_runs_is_that_of_one_on_the_average() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = built(folder.path(), TREE, &["-O1", "-g"]) else {
+        return;
+    };
+    if !available(Tier::Perf) {
+        return;
+    }
+    let pool = StackPool::default();
+    let program = program.to_str().expect("UTF-8");
+    let one = sampled(Tier::Perf, &[program, "3", "100"], &pool);
+    let two = sampled(Tier::Perf, &[program, "3", "300"], &pool);
+    let own = |trace: &Trace| -> u64 {
+        let profile = trace.profile.as_ref().expect("a profile");
+        let samples: u64 = profile.functions.iter().map(|row| row.samples).sum();
+        samples * profile.period_ns
+    };
+    let of_stacks = || {
+        let stacks = pool.named(&two).expect("stacks");
+        let ns: u64 = stacks.rows.iter().map(|row| row.ns).sum();
+        (ns, stacks.rows.len() as u64)
+    };
+    let (ns, rows) = of_stacks();
+    let mean = (own(&one) + own(&two)) / 2;
+    assert!(ns.abs_diff(mean) <= rows, "{ns} {mean}");
+    // Another kind of run.
+    pool.forget(&one);
+    assert_eq!(of_stacks().0, own(&two));
+}

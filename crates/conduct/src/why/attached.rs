@@ -9,7 +9,8 @@ use std::time::Duration;
 use fathom_diagnose::{Observation, Subject};
 use fathom_measure::{interrupt, now_rfc3339};
 use fathom_trace::{
-    StackPool, Target as Process, Tier, TimelineOptions, Trace, TraceError, TraceOptions, attach,
+    StackPool, Stacks, Target as Process, Tier, TimelineOptions, Trace, TraceError, TraceOptions,
+    attach,
 };
 
 use super::observe::CALL_STACKS;
@@ -87,6 +88,8 @@ pub(crate) fn observe(
         };
         let mut trace = attach(process, time, tier, &options)?;
         trace.stacks = stacks.named(&trace);
+        let lacking = trace.stacks.iter().flat_map(Stacks::not_visible);
+        trace.not_visible.extend(lacking);
         Ok(trace)
     };
     if let Some(tier) = tier {

@@ -10,7 +10,8 @@ use fathom_diagnose::Language;
 use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
 use fathom_model::Run;
 use fathom_trace::{
-    End, Exec, Io, Profile, StackPool, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions,
+    End, Exec, Io, Profile, StackPool, Stacks, Tier, TimelineOptions, Trace, TraceCommand,
+    TraceOptions,
 };
 
 use super::representative::{self, Reference};
@@ -61,6 +62,8 @@ pub(super) fn observe(
     let more_samples = subject.more_samples(&trace);
     subject.more_stacks(&trace);
     trace.stacks = subject.stacks.named(&trace);
+    let lacking = trace.stacks.iter().flat_map(Stacks::not_visible);
+    trace.not_visible.extend(lacking);
     Ok(Observed {
         trace,
         more_samples,

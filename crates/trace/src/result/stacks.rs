@@ -69,3 +69,48 @@ pub enum Activity {
     /// It was in a call, or without one in a page fault, off the CPU.
     Wait,
 }
+
+/// Stacks of which so few aren't whole need no sentence.
+const FEW: f64 = 0.05;
+
+impl Stacks {
+    /// What they don't show, one sentence each.
+    pub fn not_visible(&self) -> Vec<String> {
+        let unwound = self.taken.saturating_sub(self.thinned);
+        let are_many = self.cut_off as f64 > FEW * unwound as f64;
+        let cut_off = are_many.then(|| {
+            format!(
+                "the outermost callers of {} of {unwound} stacks, which were deeper than what is copied of them",
+                self.cut_off
+            )
+        });
+        let thinned = (self.thinned > 0).then(|| {
+            format!(
+                "{} of {} stacks, for which there was no memory: the others stand for them",
+                self.thinned, self.taken
+            )
+        });
+        cut_off.into_iter().chain(thinned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_whole_is_said() {
+        let said = |taken, cut_off, thinned| {
+            let stacks = Stacks {
+                taken,
+                cut_off,
+                thinned,
+                ..Stacks::default()
+            };
+            stacks.not_visible()
+        };
+        assert_eq!(said(100, 5, 0), Vec::<String>::new());
+        assert!(said(100, 6, 0)[0].contains("6 of 100 stacks"));
+        assert_eq!(said(1_000, 90, 900).len(), 2);
+    }
+}
