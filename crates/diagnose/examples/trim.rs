@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fathom_diagnose::{Diagnosis, Observation, diagnose};
-use fathom_trace::Trace;
+use fathom_trace::{Stacks, Trace};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -113,7 +113,14 @@ fn trimmed(whole: &Observation, near: f64) -> Result<Vec<u8>> {
 type Cut = fn(&mut Trace, f64);
 
 /// What can be cut of each list, the largest lists first.
-const LISTS: [Cut; 8] = [
+const LISTS: [Cut; 10] = [
+    |trace, part| {
+        if let Some(stacks) = &mut trace.stacks {
+            keep(&mut stacks.rows, part, |row| row.ns);
+            without_unused(stacks);
+        }
+    },
+    |trace, part| keep(&mut trace.paths, part, |row| row.ns),
     |trace, part| {
         keep(&mut trace.syscalls, part, |row| {
             row.total_ns + 300 * row.calls
@@ -154,6 +161,17 @@ fn keep<T>(list: &mut Vec<T>, part: f64, weight: impl Fn(&T) -> u64) {
         return;
     };
     list.retain(|row| weight(row) >= limit);
+}
+
+/// Leaves out the paths and frames that no row leads to.
+fn without_unused(stacks: &mut Stacks) {
+    let whole = std::mem::take(&mut stacks.tree);
+    for row in &mut stacks.rows {
+        row.node = row.node.and_then(|node| {
+            let inwards: Vec<_> = whole.path(node).cloned().collect();
+            stacks.tree.add(inwards.into_iter().rev())
+        });
+    }
 }
 
 fn is_alike(expected: &Diagnosis, tried: &Diagnosis, near: f64) -> bool {
