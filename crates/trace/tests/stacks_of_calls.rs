@@ -136,6 +136,31 @@ fn page_faults_have_the_function_that_touched_the_memory() {
 }
 
 #[test]
+fn a_wait_for_a_child_says_which() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = traced_command(quiet(&["sh", "-c", "sleep 0.02; exit 0"]));
+    let stacks = t.stacks.as_ref().expect("stacks were taken");
+    let waited = |row: &&StackRow| {
+        row.activity == Activity::Wait
+            && row
+                .call
+                .as_deref()
+                .is_some_and(|call| call.starts_with("wait"))
+    };
+    let wait = stacks
+        .rows
+        .iter()
+        .find(waited)
+        .expect("it is longer than the distance");
+    assert_eq!(
+        (wait.pid, wait.woken_by),
+        (t.processes[0].pid, Some(t.processes[1].pid))
+    );
+}
+
+#[test]
 fn who_calls_vfork_is_known_though_nothing_of_the_call_is_on_the_stack() {
     let available = available(Tier::Kernel);
     let t = available

@@ -10,6 +10,9 @@ use crate::records::{Who, in_call, u32_at, u64_at};
 use crate::result::Activity;
 use crate::stacks::RawStack;
 
+/// Calls whose waits end by what a thread does, and never by what an interrupt brings.
+const ENDED_BY_THREADS: [i64; 3] = [libc::SYS_futex, libc::SYS_wait4, libc::SYS_waitid];
+
 /// Where a thread was in the code when a call or a page fault ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StackRecord<'a> {
@@ -66,9 +69,9 @@ impl<'a> StackRecord<'a> {
             bytes: self.bytes.into(),
             callers: Box::default(),
         };
-        let is_lock = self
+        let by_a_thread = self
             .call
-            .is_some_and(|(nr, _)| i64::from(nr) == libc::SYS_futex);
+            .is_some_and(|(nr, _)| ENDED_BY_THREADS.contains(&i64::from(nr)));
         let on_cpu = RawStack {
             pid: self.who.pid,
             tid: self.who.tid,
@@ -90,7 +93,7 @@ impl<'a> StackRecord<'a> {
             activity: Activity::Wait,
             ns: self.off_cpu,
             calls: calls(self.off_cpu, self.took_off_cpu),
-            woken_by: self.woken_by.filter(|_| is_lock),
+            woken_by: self.woken_by.filter(|_| by_a_thread),
             ..on_cpu.clone()
         });
         let worked = (self.on_cpu > 0 || waited.is_none()).then_some(on_cpu);
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ended_a_wait_is_said_of_locks() {
+    fn who_ended_a_wait_is_said_of_locks_and_children() {
         let waited = seen(&bytes(FUTEX, -1, 0, 2_000));
         let told: Vec<_> = waited
             .iter()

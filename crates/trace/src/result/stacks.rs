@@ -40,8 +40,8 @@ pub struct StackRow {
     /// a file, or a text as of [`crate::DescriptorKind`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Of waits for a lock (`futex`): the thread that ended them, which mostly is the one that held
-    /// it; `None` where that isn't known.
+    /// Of waits for a lock (`futex`) or a child (`wait4`, `waitid`): the thread that ended them, which
+    /// mostly is the one that held the lock, or is the child's last; `None` where that isn't known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woken_by: Option<u32>,
     /// The path of frames, a node of [`Stacks::tree`]; `None` where no frame is known.

@@ -28,7 +28,7 @@ pub(crate) struct RawStack {
     pub fd: Option<i32>,
     /// The file or folder that it was asked for by name, or what that descriptor led to.
     pub path: Option<Arc<str>>,
-    /// Of a wait for a lock: the thread that ended it.
+    /// Of a wait for a lock or a child: the thread that ended it.
     pub woken_by: Option<u32>,
     /// Time that it stands for, ns.
     pub ns: u64,
