@@ -59,6 +59,7 @@ pub fn explanation(subject: Subject, observation: &Observation) -> Explanation {
             lost: losses(&trace.lost),
         },
         account: diagnosis.account,
+        whereabouts: diagnosis.whereabouts,
         threads: diagnosis.threads,
         io: diagnosis.io,
         calls: diagnosis.calls,

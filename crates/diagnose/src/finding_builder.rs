@@ -1,6 +1,6 @@
 //! A finding while it is put together.
 
-use fathom_model::{Confidence, Evidence, Finding, FindingId, Place};
+use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place};
 
 use crate::analysis::Analysis;
 use crate::thresholds as t;
@@ -34,6 +34,9 @@ impl FindingBuilder {
             confidence: Confidence::Certain,
             limit: None,
             place: Place::default(),
+            object: None,
+            code: CodePlace::default(),
+            callers: Vec::new(),
         };
         Self {
             finding,

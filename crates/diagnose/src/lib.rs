@@ -41,8 +41,9 @@ mod thresholds;
 mod ticks;
 mod timeline;
 mod use_names;
+mod whereabouts;
 
-use fathom_model::{CallRow, Finding, IoRow, OwnCode, ThreadAccount, TimeAccount};
+use fathom_model::{CallRow, Finding, IoRow, OwnCode, ThreadAccount, TimeAccount, WhereRow};
 use fathom_trace::Tier;
 
 use analysis::Analysis;
@@ -61,6 +62,9 @@ pub struct Diagnosis {
     /// one. The parts add up to it. Without parts where a trace has no times to make them from
     /// (stops tier).
     pub account: TimeAccount,
+    /// The largest pieces of the account, with their objects and places in the code, most time
+    /// first.
+    pub whereabouts: Vec<WhereRow>,
     /// Where the time of each thread went, in the order in which they began.
     pub threads: Vec<ThreadAccount>,
     /// What can be changed, by the time that could be saved, most first. Empty for a clean program.
@@ -81,7 +85,9 @@ pub struct Diagnosis {
 /// thread that is joined, the other end of a pipe of the tree. Other waits are shown as such.
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
-    let findings = findings(&analysis);
+    let whereabouts = whereabouts::rows(&analysis);
+    let mut findings = findings(&analysis);
+    whereabouts::name_places(&mut findings, &whereabouts);
     let own = observation.trace.profile.as_ref();
     let samples = observation.more_samples.as_ref().or(own);
     Diagnosis {
@@ -90,6 +96,7 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
             _ => thread_account::all(&observation.trace, &analysis.threads),
         },
         warnings: analysis.warnings(&findings),
+        whereabouts,
         findings,
         io: io::io_rows(&analysis),
         calls: rows::call_rows(&analysis),

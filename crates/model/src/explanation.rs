@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Finding, ThreadAccount, TimeAccount, version1};
+use crate::{Environment, Estimate, Finding, ThreadAccount, TimeAccount, WhereRow, version1};
 
 /// The runs that were timed and not traced: their times are the times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -222,7 +222,11 @@ pub struct Explanation {
     /// Where the median wall time of the untraced runs went, along the critical path of the
     /// observed run: its waits as they were, its CPU time without what tracing added.
     pub account: TimeAccount,
-    /// The same for each thread.
+    /// The largest pieces of the account, each with its object and its place in the code, most time
+    /// first, at most 100.
+    #[serde(default, rename = "where")]
+    pub whereabouts: Vec<WhereRow>,
+    /// The account of each thread.
     pub threads: Vec<ThreadAccount>,
     /// By descriptor and path, most time first.
     pub io: Vec<IoRow>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::FindingId;
+use crate::{CodePlace, FindingId};
 
 /// How sure a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -78,6 +78,16 @@ pub struct Finding {
     pub limit: Option<String>,
     /// Where.
     pub place: Place,
+    /// What most of its time is on: a file, folder, pipe, peer, lock or command; null where nothing
+    /// is known. Not trustworthy: escape it.
+    #[serde(default)]
+    pub object: Option<String>,
+    /// The function that most of its time is in.
+    #[serde(flatten)]
+    pub code: CodePlace,
+    /// What called that function, the nearest first.
+    #[serde(default)]
+    pub callers: Vec<CodePlace>,
 }
 
 impl Finding {

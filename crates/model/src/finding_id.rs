@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::TimeCategory;
+
 macro_rules! finding_ids {
     ($($(#[$doc:meta])* $id:ident = $text:literal,)*) => {
         /// The cause that a finding names. `docs/findings.md` says of each by what evidence it is
@@ -89,6 +91,44 @@ finding_ids! {
     WaitingForOutput = "waiting-for-output",
     /// Threads or processes wake each other more than they work.
     WakeupStorm = "wakeup-storm",
+}
+
+impl FindingId {
+    /// The parts of the account in which its time lies; empty where it is about a whole life.
+    pub fn lies_in(self) -> &'static [TimeCategory] {
+        use TimeCategory as Part;
+        match self {
+            FindingId::UnbufferedInput
+            | FindingId::UnbufferedOutput
+            | FindingId::LineBufferedOutput
+            | FindingId::SmallFileIo
+            | FindingId::Rereading => &[Part::KernelIo],
+            FindingId::WaitingForInput => &[Part::WaitingForInput],
+            FindingId::WaitingForOutput => &[Part::WaitingForOutput],
+            FindingId::WaitingForDisk | FindingId::ColdFiles => &[Part::Disk],
+            FindingId::SyncWrites => &[Part::Disk, Part::KernelIo],
+            FindingId::WaitingForNetwork | FindingId::DelayedAckStall => &[Part::Network],
+            FindingId::LockContention => &[Part::Locks],
+            FindingId::WaitingForChild => &[Part::WaitingForChild],
+            FindingId::ProcessSpawning => &[Part::KernelProcesses],
+            FindingId::Sleeping => &[Part::Sleeping],
+            FindingId::BusyPolling | FindingId::ClockCalls => &[Part::KernelWaiting],
+            FindingId::CpuStarved => &[Part::Ready, Part::Throttled, Part::Stolen],
+            FindingId::PageFaultHeavy => &[Part::PageFaults],
+            FindingId::AllocatorChurn => &[Part::KernelMemory, Part::PageFaults],
+            FindingId::MissingFileLookups => &[Part::KernelFiles],
+            FindingId::DynamicLinking => &[Part::KernelFiles, Part::KernelMemory, Part::PageFaults],
+            FindingId::IdleCores => &[Part::UserCode],
+            FindingId::WakeupStorm => &[
+                Part::KernelWaiting,
+                Part::KernelIo,
+                Part::WaitingForPipe,
+                Part::Locks,
+            ],
+            FindingId::KernelBound => &Part::IN_KERNEL,
+            FindingId::StartupDominated | FindingId::ThreadSpawning => &[],
+        }
+    }
 }
 
 impl fmt::Display for FindingId {

@@ -35,6 +35,7 @@ mod serve;
 mod startup;
 mod version1;
 mod versions;
+mod whereabouts;
 
 pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
 pub use bisect::{
@@ -105,3 +106,4 @@ pub use startup::{
     StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };
 pub use versions::{ChosenBy, Version, VersionState, VersionStep, VersionsRecord};
+pub use whereabouts::{CodePlace, WhereRow};

@@ -11,7 +11,6 @@ mod markdown;
 mod own_code;
 mod page_data;
 mod page_tables;
-mod places;
 mod processes;
 mod quote;
 mod server;

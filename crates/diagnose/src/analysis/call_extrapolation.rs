@@ -214,7 +214,7 @@ impl Analysis<'_> {
     /// Calls and bytes that a row has to be given beside its own. What the kernel counted and
     /// nobody traced is what the program did when the tracing of calls ended, so the busiest row of
     /// its kind has it: what a program and its loader read at the start stays with them.
-    pub(super) fn missed(&self, row: &SyscallRow) -> (u64, u64) {
+    pub(crate) fn missed(&self, row: &SyscallRow) -> (u64, u64) {
         if !self.by_stops() {
             return (0, 0);
         }

@@ -1,5 +1,7 @@
 //! Of what is the account made: which threads, which calls?
 
+use std::collections::HashMap;
+
 use fathom_model::TimeCategory;
 use fathom_trace::Cause;
 
@@ -11,11 +13,14 @@ use crate::entry_exit_overhead::cpu_in_calls;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OnPath<'a> {
     pub pid: u32,
+    pub tid: u32,
     pub spent: TimeCategory,
     /// The call that it was spent in; `None` outside of calls, and where that isn't known.
     pub call: Option<&'a str>,
     pub fd: Option<i32>,
     pub ns: f64,
+    /// How often, of the whole thread: calls, waits or page faults; `None` where that isn't known.
+    pub count: Option<u64>,
 }
 
 /// Parts that are outside of calls, or whose calls nobody knows.
@@ -39,10 +44,12 @@ impl Analysis<'_> {
             let cpu = cpu_in_calls(row, self.entry_exit.call_ns);
             OnPath {
                 pid: row.pid,
+                tid: row.tid,
                 spent,
                 call: Some(&row.name),
                 fd: row.fd,
                 ns: cpu * self.weight(row.tid) * self.factor(spent),
+                count: Some(row.calls + row.unfinished),
             }
         });
         // Where no calls are timed by the kernel, all of its time is one part.
@@ -51,18 +58,31 @@ impl Analysis<'_> {
         let off = off.filter(|(row, _)| row.cause != Cause::Running);
         let off = off.map(|(row, spent)| OnPath {
             pid: row.pid,
+            tid: row.tid,
             spent: *spent,
             call: row.call.as_deref(),
             fd: row.fd,
             ns: row.total_ns as f64 * self.path.wait_weight(row.tid, *spent) * self.factor(*spent),
+            count: self.counts_waits().then_some(row.count),
         });
+        let faults: HashMap<u32, u64> = self
+            .trace
+            .threads
+            .iter()
+            .filter_map(|thread| Some((thread.tid, thread.timed_faults.or(thread.minor_faults)?)))
+            .collect();
+        let faults = &faults;
         let outside = self.threads.iter().flat_map(|times| {
             OUTSIDE_OF_CALLS.map(|spent| OnPath {
                 pid: times.pid,
+                tid: times.tid,
                 spent,
                 call: None,
                 fd: None,
                 ns: times.sums.get(spent) * self.weight(times.tid) * self.factor(spent),
+                count: (spent == TimeCategory::PageFaults)
+                    .then(|| faults.get(&times.tid).copied())
+                    .flatten(),
             })
         });
         let all = of_calls.chain(off).chain(outside);

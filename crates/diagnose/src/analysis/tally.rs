@@ -46,7 +46,7 @@ impl Analysis<'_> {
     }
 
     /// What the calls of a row cost an untraced run.
-    fn cost_ns(&self, row: &SyscallRow) -> f64 {
+    pub(crate) fn cost_ns(&self, row: &SyscallRow) -> f64 {
         if self.by_stops() {
             return self.cost_by_stops_ns(row);
         }

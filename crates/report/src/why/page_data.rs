@@ -11,7 +11,7 @@ use super::summary::{
     whole_seconds,
 };
 use super::verdict::verdict;
-use super::{places, processes, startup, words};
+use super::{processes, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
 use crate::text::bounded as safe;
@@ -209,7 +209,9 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
         pid: place.pid,
         tid: place.tid,
         path,
-        parts: places::parts(finding.id)
+        parts: finding
+            .id
+            .lies_in()
             .iter()
             .map(|spent| *spent as usize)
             .collect(),

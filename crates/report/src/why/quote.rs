@@ -122,7 +122,7 @@ pub(super) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::{Confidence, Place};
+    use fathom_model::{CodePlace, Confidence, Place};
 
     use super::*;
 
@@ -168,6 +168,9 @@ mod tests {
             confidence: Confidence::Certain,
             limit: None,
             place: Place::default(),
+            object: None,
+            code: CodePlace::default(),
+            callers: Vec::new(),
         }
     }
 

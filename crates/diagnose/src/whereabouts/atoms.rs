@@ -1,0 +1,243 @@
+//! The account in its smallest known pieces.
+
+use std::collections::HashMap;
+
+use fathom_model::TimeCategory;
+use fathom_trace::{Activity, Tier};
+
+use super::objects::Objects;
+use super::route::{Step, route};
+use super::sites::{Functions, Sites};
+use super::whose::role;
+use crate::analysis::{Analysis, OnPath};
+
+/// Time of one kind, on one object, that went one way.
+#[derive(Debug, Clone)]
+pub(super) struct Atom<'a> {
+    pub kind: TimeCategory,
+    pub call: Option<&'a str>,
+    pub object: Option<String>,
+    pub role: Option<&'static str>,
+    pub route: Vec<Step<'a>>,
+    pub ns: f64,
+    pub count: Option<f64>,
+    /// Sampled stacks that it is known from; `None` where its whole way is known.
+    pub stacks: Option<u64>,
+}
+
+/// A part of the account before its objects and ways are known.
+struct Part<'a> {
+    pid: u32,
+    tid: u32,
+    kind: TimeCategory,
+    call: Option<&'a str>,
+    fd: Option<i32>,
+    ns: f64,
+    count: Option<u64>,
+}
+
+/// What atoms are made from.
+pub(super) struct Source<'a> {
+    analysis: &'a Analysis<'a>,
+    sites: Sites<'a>,
+    functions: Functions,
+    objects: Objects<'a>,
+    names: HashMap<u32, &'a str>,
+    /// Calls of each name.
+    calls: HashMap<&'a str, u64>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(analysis: &'a Analysis<'a>) -> Self {
+        let threads = analysis.trace.threads.iter();
+        let mut calls: HashMap<&str, u64> = HashMap::new();
+        for row in &analysis.trace.syscalls {
+            *calls.entry(&row.name).or_default() += row.calls;
+        }
+        Self {
+            analysis,
+            sites: Sites::new(analysis),
+            functions: Functions::new(analysis.observation),
+            objects: Objects::new(analysis),
+            names: threads.map(|one| (one.tid, one.name.as_str())).collect(),
+            calls,
+        }
+    }
+
+    /// All atoms of the account.
+    pub(super) fn atoms(&'a self) -> Vec<Atom<'a>> {
+        let parts = parts(self.analysis).into_iter();
+        parts.flat_map(|part| self.of(part)).collect()
+    }
+
+    fn of(&'a self, part: Part<'a>) -> Vec<Atom<'a>> {
+        let ways = self.ways(&part);
+        let mut atoms = Vec::new();
+        for (object, of_object) in self.objects_of(&part, &ways) {
+            // Of an object by its path the ways that led to it, where any is known.
+            let own: Vec<&Way<'a>> = ways
+                .iter()
+                .filter(|way| way.path == object.as_deref())
+                .collect();
+            let own = match own.is_empty() || object.is_none() {
+                true => ways.iter().collect(),
+                false => own,
+            };
+            let all: f64 = own.iter().map(|way| way.part).sum();
+            for way in own {
+                let fraction = of_object * way.part / all.max(f64::MIN_POSITIVE);
+                atoms.push(self.atom(&part, object.clone(), way, fraction));
+            }
+        }
+        atoms
+    }
+
+    fn atom(
+        &self,
+        part: &Part<'a>,
+        object: Option<String>,
+        way: &Way<'a>,
+        fraction: f64,
+    ) -> Atom<'a> {
+        let outermost = way.route.first().filter(|step| !step.is_own);
+        let outermost = outermost.and_then(|step| step.frame.function.as_deref());
+        let name = self.names.get(&part.tid).copied().unwrap_or_default();
+        Atom {
+            kind: part.kind,
+            call: part.call,
+            object: object.or_else(|| self.objects.command(part.pid).map(str::to_owned)),
+            role: role(name, outermost),
+            route: way.route.clone(),
+            ns: part.ns * fraction,
+            count: part.count.map(|count| count as f64 * fraction),
+            stacks: way.stacks,
+        }
+    }
+
+    /// The ways that led to a part, with parts that add up to 1.
+    fn ways(&'a self, part: &Part<'a>) -> Vec<Way<'a>> {
+        let activities: &[Activity] = match part.kind {
+            TimeCategory::UserCode => &[Activity::OwnCode],
+            TimeCategory::PageFaults => &[Activity::Fault],
+            kind if kind.is_in_kernel() => &[Activity::Call, Activity::Wait],
+            _ => &[Activity::Wait, Activity::Call],
+        };
+        let who = (part.pid, part.tid);
+        let found = self.sites.of(who, activities, part.call, part.fd);
+        let is_sampled = part.kind == TimeCategory::UserCode;
+        let found = found.into_iter().map(|(site, share)| Way {
+            route: site.route.clone(),
+            path: site.path,
+            part: share,
+            stacks: is_sampled.then_some(site.stacks),
+        });
+        let mut ways: Vec<Way<'a>> = found.collect();
+        if ways.is_empty() && is_sampled {
+            let functions = self.functions.of(part.tid).into_iter();
+            ways = functions
+                .map(|(frame, samples, share)| Way {
+                    route: route(std::iter::once(frame)),
+                    path: None,
+                    part: share,
+                    stacks: Some(samples),
+                })
+                .collect();
+        }
+        if ways.is_empty() {
+            ways.push(Way {
+                route: Vec::new(),
+                path: None,
+                part: 1.0,
+                stacks: None,
+            });
+        }
+        ways
+    }
+
+    /// The objects of a part, with parts that add up to 1: what its descriptor was, else the paths
+    /// that stacks were taken with, else those that such calls named.
+    fn objects_of(&self, part: &Part<'a>, ways: &[Way<'a>]) -> Vec<(Option<String>, f64)> {
+        let Some(call) = part.call else {
+            return vec![(None, 1.0)];
+        };
+        if let Some(fd) = part.fd {
+            let named = self.objects.of_descriptor(part.pid, fd);
+            if named.is_some() {
+                return vec![(named, 1.0)];
+            }
+        }
+        let by_stack: f64 = ways
+            .iter()
+            .filter(|way| way.path.is_some())
+            .map(|way| way.part)
+            .sum();
+        if by_stack > 0.0 {
+            let path = |way: &Way<'a>| (way.path.map(str::to_owned), way.part);
+            return ways.iter().map(path).collect();
+        }
+        let all = self.calls.get(call).copied().unwrap_or(0);
+        let named = self.objects.named_by(call, all);
+        let known: f64 = named.iter().map(|(_, part)| part).sum();
+        let mut objects: Vec<(Option<String>, f64)> = named
+            .into_iter()
+            .map(|(path, part)| (Some(path.to_owned()), part))
+            .collect();
+        if known < 1.0 {
+            objects.push((None, 1.0 - known));
+        }
+        objects
+    }
+}
+
+/// A way that led to a part.
+struct Way<'a> {
+    route: Vec<Step<'a>>,
+    path: Option<&'a str>,
+    part: f64,
+    stacks: Option<u64>,
+}
+
+fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
+    let of_calls = analysis.by_stops();
+    let on_path = analysis.on_path().into_iter();
+    let mut parts: Vec<Part<'a>> = on_path
+        .filter(|part| !(of_calls && part.spent == TimeCategory::Kernel))
+        .map(|part: OnPath<'a>| Part {
+            pid: part.pid,
+            tid: part.tid,
+            kind: part.spent,
+            call: part.call,
+            fd: part.fd,
+            ns: part.ns,
+            count: part.count,
+        })
+        .collect();
+    if of_calls {
+        // What calls cost is a model there, and the kernel's time one part.
+        let rows = analysis.trace.syscalls.iter();
+        parts.extend(rows.map(|row| Part {
+            pid: row.pid,
+            tid: row.tid,
+            kind: TimeCategory::Kernel,
+            call: Some(&row.name),
+            fd: row.fd,
+            ns: analysis.cost_ns(row),
+            count: Some(row.calls + analysis.missed(row).0),
+        }));
+    }
+    if analysis.trace.tier == Some(Tier::Ptrace)
+        && let Some(root) = analysis.trace.processes.first()
+    {
+        parts.push(Part {
+            pid: root.pid,
+            tid: root.pid,
+            kind: TimeCategory::UserCode,
+            call: None,
+            fd: None,
+            ns: analysis.spent_ns(TimeCategory::UserCode),
+            count: None,
+        });
+    }
+    parts.retain(|part| part.ns > 0.0);
+    parts
+}

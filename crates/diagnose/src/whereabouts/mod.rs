@@ -1,0 +1,139 @@
+//! Where does the time go: on what, and from which place in the code?
+//!
+//! The account of the critical path is cut into atoms: a kind of time, a call, an object, a way in
+//! the code. Rows are atoms grouped by object, and within one by place. All rows of a kind are no
+//! more than the account's part, so that what is not known of an atom is left out and nothing is
+//! counted twice.
+
+mod atoms;
+mod divide;
+mod findings;
+mod objects;
+mod route;
+mod sites;
+mod whose;
+
+use std::collections::BTreeMap;
+
+use fathom_model::{TimeCategory, WhereRow};
+
+use crate::analysis::Analysis;
+use atoms::{Atom, Source};
+use divide::{Least, Sample};
+
+pub(crate) use findings::name_places;
+pub(crate) use sites::own_code_sites;
+
+/// A place has a row from this part of the wall time on: what is smaller belongs to its caller.
+const SPLIT: f64 = 0.05;
+/// Rows below this part of the wall time are left out.
+const LEAST: f64 = 0.01;
+/// As many rows are kept.
+const MOST_ROWS: usize = 100;
+/// A place that fewer sampled stacks were at may as well be another.
+const FEWEST_STACKS: u64 = 4;
+
+/// Parts of the account that have no place: whoever had the CPU, and what nobody knows.
+const NOWHERE: [TimeCategory; 4] = [
+    TimeCategory::Ready,
+    TimeCategory::Throttled,
+    TimeCategory::Stolen,
+    TimeCategory::Unaccounted,
+];
+
+/// What the atoms of one row have in common beside their place in the code.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Subject {
+    kind: TimeCategory,
+    call: Option<String>,
+    object: Option<String>,
+    role: Option<&'static str>,
+}
+
+/// The largest pieces of the account, most time first.
+pub(crate) fn rows(analysis: &Analysis<'_>) -> Vec<WhereRow> {
+    let wall = analysis.account.wall_ns as f64;
+    let source = Source::new(analysis);
+    let mut rows = Vec::new();
+    for (subject, samples) in by_subject(fitted(analysis, source.atoms())) {
+        let least = Least {
+            ns: SPLIT * wall,
+            stacks: FEWEST_STACKS,
+        };
+        let counted = samples.iter().all(|(_, counted)| *counted);
+        let samples: Vec<Sample<'_>> = samples.into_iter().map(|(sample, _)| sample).collect();
+        for place in divide::divide(&samples, least) {
+            rows.push(WhereRow {
+                share: (place.ns / wall.max(1.0)).clamp(0.0, 1.0),
+                ns: place.ns as u64,
+                kind: subject.kind,
+                call: subject.call.clone(),
+                object: subject.object.clone(),
+                place: place.place,
+                callers: place.callers,
+                count: (counted && place.count >= 0.5).then_some(place.count.round() as u64),
+                role: subject.role.map(str::to_owned),
+            });
+        }
+    }
+    rows.retain(|row| row.share >= LEAST);
+    rows.sort_by(|one, other| {
+        let size = other.ns.cmp(&one.ns);
+        size.then_with(|| {
+            (one.kind, &one.call, &one.object).cmp(&(other.kind, &other.call, &other.object))
+        })
+    });
+    rows.truncate(MOST_ROWS);
+    rows
+}
+
+/// The atoms of each kind scaled down to the account's part where they are more: weights are of
+/// whole threads.
+fn fitted<'a>(analysis: &Analysis<'_>, mut atoms: Vec<Atom<'a>>) -> Vec<Atom<'a>> {
+    atoms.retain(|atom| !NOWHERE.contains(&atom.kind) && atom.ns > 0.0);
+    let mut sums: BTreeMap<TimeCategory, f64> = BTreeMap::new();
+    for atom in &atoms {
+        *sums.entry(atom.kind).or_default() += atom.ns;
+    }
+    for atom in &mut atoms {
+        let part = analysis.account.ns(atom.kind) as f64;
+        atom.ns *= (part / sums[&atom.kind].max(1.0)).min(1.0);
+    }
+    atoms
+}
+
+/// Atoms with the same subject, each with whether its count is known. Objects that are small are
+/// together by folder.
+fn by_subject(atoms: Vec<Atom<'_>>) -> BTreeMap<Subject, Vec<(Sample<'_>, bool)>> {
+    let mut by_call: BTreeMap<(TimeCategory, Option<&str>), Vec<Atom<'_>>> = BTreeMap::new();
+    for atom in atoms {
+        by_call
+            .entry((atom.kind, atom.call))
+            .or_default()
+            .push(atom);
+    }
+    let mut subjects: BTreeMap<Subject, Vec<(Sample<'_>, bool)>> = BTreeMap::new();
+    for ((kind, call), atoms) in by_call {
+        let objects: Vec<_> = atoms
+            .iter()
+            .map(|atom| (atom.object.clone(), atom.ns))
+            .collect();
+        for (atom, object) in atoms.into_iter().zip(objects::grouped(&objects)) {
+            let subject = Subject {
+                kind,
+                call: call.map(str::to_owned),
+                object,
+                role: atom.role,
+            };
+            let sample = Sample {
+                route: atom.route,
+                ns: atom.ns,
+                count: atom.count.unwrap_or(0.0),
+                stacks: atom.stacks,
+            };
+            let of_subject = subjects.entry(subject).or_default();
+            of_subject.push((sample, atom.count.is_some()));
+        }
+    }
+    subjects
+}

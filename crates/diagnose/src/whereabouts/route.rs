@@ -1,0 +1,121 @@
+//! A stack as far as it says something: the program's own functions, and what they call of
+//! libraries.
+
+use fathom_stacks::Frame;
+
+use super::whose::{Whose, whose};
+
+/// One function on the way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub frame: &'a Frame,
+    pub is_own: bool,
+}
+
+/// What makes two frames the same function.
+pub(super) type Key<'a> = (&'a str, Option<&'a str>);
+
+impl<'a> Step<'a> {
+    /// Code without a symbol is one with all of its binary that lies behind the same exported
+    /// function: each sample of it has another address.
+    pub(super) fn key(&self) -> Key<'a> {
+        let name = self.frame.function.as_deref();
+        (&self.frame.binary, name.or(self.frame.after.as_deref()))
+    }
+}
+
+/// The way to a frame, outermost first: own functions, each once (a recursion is where it began),
+/// and of the functions of libraries the one by which own code entered them. Without any own code
+/// the outermost function that says something.
+pub(super) fn route<'a>(innermost_first: impl Iterator<Item = &'a Frame>) -> Vec<Step<'a>> {
+    let mut frames: Vec<&Frame> = innermost_first.collect();
+    frames.reverse();
+    let mut steps: Vec<Step<'a>> = Vec::new();
+    let mut before_own = None;
+    for frame in frames {
+        let step = match whose(frame) {
+            Whose::Start => continue,
+            Whose::Library => Step {
+                frame,
+                is_own: false,
+            },
+            Whose::Own => Step {
+                frame,
+                is_own: true,
+            },
+        };
+        match steps.last() {
+            None if !step.is_own => {
+                before_own.get_or_insert(step);
+                continue;
+            }
+            Some(last) if !step.is_own && !last.is_own => continue,
+            _ => {}
+        }
+        if let Some(again) = steps.iter().position(|known| known.key() == step.key()) {
+            steps.truncate(again);
+        }
+        steps.push(step);
+    }
+    match steps.is_empty() {
+        true => before_own.into_iter().collect(),
+        false => steps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(outermost_first: &[(&str, &str)]) -> Vec<String> {
+        let frames: Vec<Frame> = outermost_first
+            .iter()
+            .map(|(binary, name)| Frame {
+                binary: (*binary).to_owned(),
+                function: Some((*name).to_owned()),
+                ..Frame::default()
+            })
+            .collect();
+        let steps = route(frames.iter().rev());
+        let name = |step: &Step<'_>| step.frame.function.clone().unwrap_or_default();
+        steps.iter().map(name).collect()
+    }
+
+    const C: &str = "/usr/lib/libc.so.6";
+
+    #[test]
+    fn of_a_library_only_its_entry_stays() {
+        let way = [
+            (C, "__libc_start_main"),
+            ("/bin/a", "main"),
+            ("/bin/a", "load"),
+            (C, "qsort"),
+            (C, "msort_with_tmp"),
+            ("/bin/a", "compare"),
+            (C, "strcoll"),
+            (C, "get_next_seq"),
+        ];
+        let wanted = ["main", "load", "qsort", "compare", "strcoll"];
+        assert_eq!(names(&way), wanted);
+        assert_eq!(
+            names(&[(C, "start_thread"), (C, "idle"), (C, "futex")]),
+            ["idle"]
+        );
+        assert!(names(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_recursion_is_where_it_began() {
+        let a = |name| ("/bin/a", name);
+        let way = [
+            a("main"),
+            a("expr"),
+            a("term"),
+            a("expr"),
+            a("term"),
+            (C, "malloc"),
+        ];
+        assert_eq!(names(&way), ["main", "expr", "term", "malloc"]);
+        assert_eq!(names(&[a("fib"), a("fib"), a("fib")]), ["fib"]);
+    }
+}

@@ -1,0 +1,169 @@
+//! The sampled stacks of a trace, by what a thread did.
+
+use std::collections::HashMap;
+
+use fathom_model::CodePlace;
+use fathom_stacks::Frame;
+use fathom_trace::{Activity, FunctionRow, StackRow};
+
+use super::route::{Step, route};
+use crate::analysis::Analysis;
+use crate::observation::Observation;
+
+/// A way with its weight.
+#[derive(Debug, Clone)]
+pub(super) struct Site<'a> {
+    pub route: Vec<Step<'a>>,
+    pub path: Option<&'a str>,
+    pub ns: f64,
+    pub stacks: u64,
+}
+
+/// What stacks are asked for by, the narrowest first: of these the first that any is known of says
+/// it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum By<'a> {
+    Descriptor(u32, Option<&'a str>, Option<i32>),
+    Thread(u32, Option<&'a str>),
+    Process(u32, Option<&'a str>),
+    Tree(Option<&'a str>),
+}
+
+/// Stacks of one activity.
+pub(super) struct Sites<'a> {
+    rows: Vec<Site<'a>>,
+    by: HashMap<(Activity, By<'a>), Vec<usize>>,
+}
+
+impl<'a> Sites<'a> {
+    pub(super) fn new(analysis: &'a Analysis<'a>) -> Self {
+        let mut sites = Self {
+            rows: Vec::new(),
+            by: HashMap::new(),
+        };
+        if let Some(stacks) = &analysis.trace.stacks {
+            for row in &stacks.rows {
+                let frames = row.node.into_iter().flat_map(|node| stacks.tree.path(node));
+                sites.add(row, route(frames));
+            }
+        }
+        sites
+    }
+
+    fn add(&mut self, row: &'a StackRow, route: Vec<Step<'a>>) {
+        let at = self.rows.len();
+        self.rows.push(Site {
+            route,
+            path: row.path.as_deref(),
+            ns: row.ns as f64,
+            stacks: row.samples,
+        });
+        let call = row.call.as_deref();
+        for by in [
+            By::Descriptor(row.tid, call, row.fd),
+            By::Thread(row.tid, call),
+            By::Process(row.pid, call),
+            By::Tree(call),
+        ] {
+            self.by.entry((row.activity, by)).or_default().push(at);
+        }
+    }
+
+    /// Where a thread did this, as near as is known, with parts that add up to 1.
+    pub(super) fn of(
+        &self,
+        (pid, tid): (u32, u32),
+        activities: &[Activity],
+        call: Option<&'a str>,
+        fd: Option<i32>,
+    ) -> Vec<(&Site<'a>, f64)> {
+        let narrowest_first = [
+            By::Descriptor(tid, call, fd),
+            By::Thread(tid, call),
+            By::Process(pid, call),
+            By::Tree(call),
+        ];
+        for by in narrowest_first {
+            for activity in activities {
+                let Some(found) = self.by.get(&(*activity, by)) else {
+                    continue;
+                };
+                let found = || found.iter().map(|at| &self.rows[*at]);
+                let all: f64 = found().map(|site| site.ns).sum();
+                if all > 0.0 {
+                    return found().map(|site| (site, site.ns / all)).collect();
+                }
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// The functions of own code that samples without stacks found a tree in, as frames.
+pub(super) struct Functions {
+    frames: Vec<(u32, Frame, u64)>,
+    /// They are of another run, whose threads nobody knows here.
+    of_another_run: bool,
+}
+
+impl Functions {
+    pub(super) fn new(observation: &Observation) -> Self {
+        let more = observation.more_samples.as_ref();
+        let profile = more.or(observation.trace.profile.as_ref());
+        let rows = profile.into_iter().flat_map(|profile| &profile.functions);
+        Self {
+            frames: rows.map(|row| (row.tid, frame(row), row.samples)).collect(),
+            of_another_run: more.is_some(),
+        }
+    }
+
+    /// Those of a thread, or of all where the thread has none, with parts that add up to 1.
+    pub(super) fn of(&self, tid: u32) -> Vec<(&Frame, u64, f64)> {
+        let of_thread = |one: &&(u32, Frame, u64)| one.0 == tid && !self.of_another_run;
+        let mut found: Vec<_> = self.frames.iter().filter(of_thread).collect();
+        if found.is_empty() && self.of_another_run {
+            found = self.frames.iter().collect();
+        }
+        let all: u64 = found.iter().map(|one| one.2).sum();
+        let part = |one: &(u32, Frame, u64)| one.2 as f64 / all.max(1) as f64;
+        found
+            .into_iter()
+            .map(|one| (&one.1, one.2, part(one)))
+            .collect()
+    }
+}
+
+fn frame(row: &FunctionRow) -> Frame {
+    Frame {
+        binary: row.file.clone(),
+        function: row.function.clone(),
+        ..Frame::default()
+    }
+}
+
+/// Of each row of own code's stacks: the function that it is in, its nearest own caller, and the
+/// samples. What two runs can both have.
+pub(crate) fn own_code_sites(
+    observation: &Observation,
+) -> Vec<(&StackRow, CodePlace, Option<CodePlace>)> {
+    let Some(stacks) = &observation.trace.stacks else {
+        return Vec::new();
+    };
+    let own = stacks
+        .rows
+        .iter()
+        .filter(|row| row.activity == Activity::OwnCode);
+    let place = |step: &Step<'_>| CodePlace {
+        function: step.frame.function.clone(),
+        binary: Some(step.frame.binary.clone()),
+        after: step.frame.after.clone(),
+        ..CodePlace::default()
+    };
+    own.filter_map(|row| {
+        let route = route(stacks.tree.path(row.node?));
+        let (last, before) = route.split_last()?;
+        let caller = before.iter().rev().find(|step| step.is_own);
+        Some((row, place(last), caller.map(place)))
+    })
+    .collect()
+}

@@ -1,0 +1,349 @@
+//! Whose is a frame: the program's own, or a library's that it calls?
+//!
+//! A program says nothing of it. Source files do, where a compiler recorded them; else the folder of
+//! the binary, and within a binary that holds both (Rust, Go) the crate or package in the name.
+
+use fathom_stacks::Frame;
+
+/// Whose code a frame is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The program's own code, or a library's that came with it.
+    Own,
+    /// A library or a runtime of the system or of the language.
+    Library,
+    /// What starts a program or a thread: it leads everywhere and so says nothing.
+    Start,
+}
+
+/// Parts of the source files of libraries, of languages and of packages that were fetched.
+const LIBRARY_SOURCES: [&str; 11] = [
+    "/rustc/",
+    "/library/std/src/",
+    "/library/core/src/",
+    "/library/alloc/src/",
+    "/.cargo/registry/",
+    "/.cargo/git/",
+    "/pkg/mod/",
+    "/go/src/",
+    "/usr/lib/",
+    "/usr/include/",
+    "/usr/src/",
+];
+/// `/usr/lib/go-1.24/src` is one of `/usr/lib/`; trimmed paths have no folder before the package.
+const SYSTEM_FOLDERS: [&str; 5] = [
+    "/usr/lib",
+    "/lib",
+    "/usr/libexec",
+    "/usr/local/lib",
+    "/nix/",
+];
+/// Crates that come with Rust, and namespaces that come with C++.
+const LANGUAGE_CRATES: [&str; 11] = [
+    "std",
+    "core",
+    "alloc",
+    "hashbrown",
+    "compiler_builtins",
+    "std_detect",
+    "rustc_demangle",
+    "__gnu_cxx",
+    "__cxxabiv1",
+    "__cxx11",
+    "boost",
+];
+/// First parts of the packages that come with Go.
+const GO_PACKAGES: [&str; 47] = [
+    "archive",
+    "bufio",
+    "bytes",
+    "cmp",
+    "compress",
+    "container",
+    "context",
+    "crypto",
+    "database",
+    "debug",
+    "embed",
+    "encoding",
+    "errors",
+    "expvar",
+    "flag",
+    "fmt",
+    "go",
+    "hash",
+    "html",
+    "image",
+    "index",
+    "internal",
+    "io",
+    "iter",
+    "log",
+    "maps",
+    "math",
+    "mime",
+    "net",
+    "os",
+    "path",
+    "plugin",
+    "reflect",
+    "regexp",
+    "runtime",
+    "slices",
+    "sort",
+    "strconv",
+    "strings",
+    "structs",
+    "sync",
+    "syscall",
+    "testing",
+    "text",
+    "time",
+    "unicode",
+    "unique",
+];
+/// What leads to the first function of a program or a thread.
+const STARTS: [&str; 24] = [
+    "_start",
+    "__libc_start_main",
+    "__libc_start_main_impl",
+    "__libc_start_call_main",
+    "_dl_start_user",
+    "_dl_start",
+    "start_thread",
+    "clone",
+    "clone3",
+    "__clone",
+    "__clone3",
+    "__GI___clone",
+    "__clone_internal",
+    "__thread_start",
+    "__fork",
+    "runtime.main",
+    "runtime.goexit",
+    "runtime.mstart",
+    "runtime.mstart0",
+    "runtime.mstart1",
+    "runtime.rt0_go",
+    "runtime.mcall",
+    "runtime.systemstack",
+    "_rt0_amd64",
+];
+
+pub(super) fn whose(frame: &Frame) -> Whose {
+    let name = frame.function.as_deref().map(without_suffix);
+    if let Some(name) = name {
+        let bare = name.split("@@").next().unwrap_or(name);
+        let bare = bare.split('@').next().unwrap_or(bare);
+        let bare = bare.strip_suffix(".abi0").unwrap_or(bare);
+        if STARTS.contains(&bare) || bare.contains("__rust_begin_short_backtrace") {
+            return Whose::Start;
+        }
+    }
+    if is_made_at_run_time(&frame.binary) {
+        return Whose::Own;
+    }
+    let source = frame.source_file.as_deref().unwrap_or_default();
+    let of_library = LIBRARY_SOURCES.iter().any(|part| source.contains(part));
+    if of_library || is_system_library(&frame.binary) {
+        return Whose::Library;
+    }
+    match name.is_some_and(is_of_language) {
+        true => Whose::Library,
+        false => Whose::Own,
+    }
+}
+
+/// The kernel's names of memory that is no file, into which a program can have written code.
+fn is_made_at_run_time(binary: &str) -> bool {
+    binary.starts_with("//") || binary.starts_with("/memfd:") || binary.starts_with("[anon")
+}
+
+/// A program of a system folder is what the user runs; a library there is not the user's.
+fn is_system_library(binary: &str) -> bool {
+    let file = binary.rsplit('/').next().unwrap_or(binary);
+    let is_library = file.contains(".so");
+    let in_system = SYSTEM_FOLDERS
+        .iter()
+        .any(|folder| binary.starts_with(folder));
+    binary.is_empty() || binary.starts_with('[') || is_library && in_system
+}
+
+/// Without what a compiler adds to the name of a part or a copy.
+fn without_suffix(name: &str) -> &str {
+    let marks = [".constprop.", ".part.", ".isra.", ".cold", ".llvm."];
+    let end = marks.iter().filter_map(|mark| name.find(mark)).min();
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// By its name: of the language's own library, within a binary that holds it.
+fn is_of_language(name: &str) -> bool {
+    if name.starts_with("operator new") || name.starts_with("operator delete") {
+        return true;
+    }
+    if name.starts_with("__rust_") || name.starts_with("__rdl_") || name.starts_with("__rg_") {
+        return true;
+    }
+    if name.contains("::") {
+        return is_of_language_crate(name);
+    }
+    match go_package(name) {
+        Some(package) => {
+            let first = package.split('/').next().unwrap_or(package);
+            GO_PACKAGES.contains(&first) || first == "vendor" || first == "unsafe"
+        }
+        None => false,
+    }
+}
+
+/// Of `<T as Trait>::f` both the type and the trait have to be the language's: one of the two is
+/// where a program implements something.
+fn is_of_language_crate(name: &str) -> bool {
+    if let Some(inner) = name.strip_prefix('<')
+        && let Some((of, with)) = inner.split_once(" as ")
+    {
+        return is_language_path(of) && is_language_path(with);
+    }
+    // A C++ template is named with what it returns.
+    let bare = without_arguments(name);
+    let bare = bare.split('(').next().unwrap_or(&bare);
+    is_language_path(bare.trim().rsplit(' ').next().unwrap_or(bare))
+}
+
+/// Whether a path begins with a crate of the language, or has none, as `[T]` and `str`.
+fn is_language_path(path: &str) -> bool {
+    let path = path.trim_start_matches(['<', '&', '*', '[', '(', ' ']);
+    let path = ["mut ", "const ", "dyn ", "impl "]
+        .iter()
+        .fold(path, |path, word| path.strip_prefix(word).unwrap_or(path));
+    let first = path.split("::").next().unwrap_or(path);
+    let has_crate = path.contains("::");
+    !has_crate || LANGUAGE_CRATES.contains(&first)
+}
+
+/// A name without what stands in `<` and `>`.
+fn without_arguments(name: &str) -> String {
+    let mut depth = 0usize;
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Of `github.com/a/b.(*T).f` what stands before the first point of its last part.
+fn go_package(name: &str) -> Option<&str> {
+    let last = name.rfind('/').map_or(0, |at| at + 1);
+    let point = name[last..].find('.')?;
+    Some(&name[..last + point])
+}
+
+/// What a thread is for that runs nothing of the program's own.
+pub(super) fn role(thread: &str, outermost: Option<&str>) -> Option<&'static str> {
+    const COLLECTORS: [&str; 5] = ["GC Thread", "G1 ", "ZGC", "Shenandoah", "ParGC"];
+    const COMPILERS: [&str; 4] = ["C1 Compiler", "C2 Compiler", "C1 Compil", "C2 Compil"];
+    let is = |names: &[&str]| names.iter().any(|name| thread.starts_with(name));
+    let of_go = outermost.is_some_and(|name| {
+        [
+            "runtime.gcBgMarkWorker",
+            "runtime.bgsweep",
+            "runtime.bgscavenge",
+            "runtime.gcAssistAlloc",
+        ]
+        .contains(&name)
+    });
+    match () {
+        () if is(&COLLECTORS) || of_go => Some("collector"),
+        () if is(&COMPILERS) => Some("compiler"),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(binary: &str, function: &str, source: &str) -> Whose {
+        whose(&Frame {
+            binary: binary.to_owned(),
+            function: (!function.is_empty()).then(|| function.to_owned()),
+            source_file: (!source.is_empty()).then(|| source.to_owned()),
+            ..Frame::default()
+        })
+    }
+
+    #[test]
+    fn a_program_is_the_users_and_a_system_library_is_not() {
+        assert_eq!(of("/usr/bin/gzip", "", ""), Whose::Own);
+        assert_eq!(of("/home/me/libparse.so", "parse", ""), Whose::Own);
+        assert_eq!(
+            of("/usr/lib/x86_64-linux-gnu/libc.so.6", "qsort", ""),
+            Whose::Library
+        );
+        assert_eq!(of("[vdso]", "", ""), Whose::Library);
+        assert_eq!(of("//anon", "main.js:6", ""), Whose::Own);
+        assert_eq!(of("/bin/a", "_start", ""), Whose::Start);
+        assert_eq!(
+            of(
+                "/bin/a",
+                "std::sort_numbers",
+                "/usr/include/c++/14/bits/stl.h"
+            ),
+            Whose::Library
+        );
+    }
+
+    #[test]
+    fn one_binary_is_divided_by_crate() {
+        for own in [
+            "tool::parse",
+            "<tool::It as core::iter::traits::iterator::Iterator>::next",
+            "<alloc::vec::Vec<u8> as tool::Feed>::feed",
+            "tool::main::{{closure}}",
+            "void app::sort<std::less<int>>(int*)",
+            "parse.constprop.0",
+        ] {
+            assert_eq!(of("/bin/tool", own, ""), Whose::Own, "{own}");
+        }
+        for library in [
+            "core::ptr::drop_in_place<tool::Big>",
+            "<alloc::vec::Vec<tool::T> as core::iter::traits::collect::FromIterator<tool::T>>::from_iter",
+            "<[T] as alloc::slice::hack::ConvertVec>::to_vec",
+            "alloc::vec::Vec<T,A>::push",
+            "void std::__introsort_loop<app::It>(app::It)",
+            "std::vector<app::T>::push_back(app::T&&)",
+            "operator new(unsigned long)",
+        ] {
+            assert_eq!(of("/bin/tool", library, ""), Whose::Library, "{library}");
+        }
+        let dependency = "/root/.cargo/registry/src/index/regex-1.10/src/lib.rs";
+        assert_eq!(
+            of("/bin/tool", "regex::Regex::new", dependency),
+            Whose::Library
+        );
+    }
+
+    #[test]
+    fn one_binary_is_divided_by_package() {
+        for own in [
+            "main.parseLine",
+            "main.(*T).run",
+            "example.com/tool/parse.Line",
+        ] {
+            assert_eq!(of("/bin/tool", own, ""), Whose::Own, "{own}");
+        }
+        for library in [
+            "regexp.(*Regexp).doExecute",
+            "net/http.(*conn).serve",
+            "runtime.mallocgc",
+        ] {
+            assert_eq!(of("/bin/tool", library, ""), Whose::Library, "{library}");
+        }
+        assert_eq!(of("/bin/tool", "runtime.goexit.abi0", ""), Whose::Start);
+    }
+}

@@ -1,0 +1,70 @@
+//! Where in the code, and on what, the time goes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::TimeCategory;
+
+/// A place in a program's code. Not trustworthy: escape its texts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CodePlace {
+    /// The function in the words of its language; null where no symbol is known.
+    #[serde(default)]
+    pub function: Option<String>,
+    /// Source file, as the compiler recorded it.
+    #[serde(default)]
+    pub source_file: Option<String>,
+    /// Line of the source file, from 1: of a function the line that most of its time is in, of a
+    /// caller the line of the call.
+    #[serde(default)]
+    pub line: Option<u32>,
+    /// The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code that was
+    /// made at run time.
+    #[serde(default)]
+    pub binary: Option<String>,
+    /// Without a function: the byte of the binary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Without a function: the exported function that begins before the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Without a function: the package that has the symbols of the binary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbols_in: Option<String>,
+}
+
+impl CodePlace {
+    /// Whether nothing is known of it.
+    pub fn is_unknown(&self) -> bool {
+        self.function.is_none() && self.binary.is_none()
+    }
+}
+
+/// A part of the wall time with its object and its place in the code. All rows of one kind are no
+/// more than that part of the account.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WhereRow {
+    /// Share of the account's wall time, 0 to 1.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
+    pub share: f64,
+    /// Nanoseconds of an untraced run.
+    pub ns: u64,
+    /// The part of the account that it is of.
+    pub kind: TimeCategory,
+    /// The system call; null outside of calls, and where that isn't known.
+    pub call: Option<String>,
+    /// The file, folder, pipe, peer or lock that it is on, or the command line of the child that
+    /// spent it; null for the command's own code and where nothing is known. Not trustworthy:
+    /// escape it.
+    pub object: Option<String>,
+    /// The function that the time is in: of the program's own code, or what that calls of a library.
+    #[serde(flatten)]
+    pub place: CodePlace,
+    /// What called it, the nearest first.
+    pub callers: Vec<CodePlace>,
+    /// How often: calls, waits or page faults; null where that isn't known.
+    pub count: Option<u64>,
+    /// What the thread is for, such as `collector`; null for threads of the program.
+    pub role: Option<String>,
+}
