@@ -2,6 +2,7 @@
 
 mod account;
 pub(crate) mod bar;
+mod code_name;
 pub(crate) mod columns;
 mod difference;
 mod findings;
@@ -19,6 +20,7 @@ mod summary;
 mod tables;
 mod terminal;
 mod verdict;
+mod whereabouts;
 mod words;
 
 pub use difference::{difference_parts, difference_terminal, difference_whole};

@@ -166,17 +166,13 @@ impl<'a> Source<'a> {
                 return vec![(named, 1.0)];
             }
         }
-        let by_stack: f64 = ways
-            .iter()
-            .filter(|way| way.path.is_some())
-            .map(|way| way.part)
-            .sum();
-        if by_stack > 0.0 {
+        let by_stack = ways.iter().any(|way| way.path.is_some());
+        if by_stack && !self.objects.times_paths_of(part.pid, call) {
             let path = |way: &Way<'a>| (way.path.map(str::to_owned), way.part);
             return ways.iter().map(path).collect();
         }
         let all = self.calls.get(call).copied().unwrap_or(0);
-        let named = self.objects.named_by(call, all);
+        let named = self.objects.named_by(part.pid, call, all);
         let known: f64 = named.iter().map(|(_, part)| part).sum();
         let mut objects: Vec<(Option<String>, f64)> = named
             .into_iter()

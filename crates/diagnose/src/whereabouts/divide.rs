@@ -122,11 +122,12 @@ fn place(samples: &[&Sample<'_>], depth: usize) -> Place {
 fn heaviest(samples: &[&Sample<'_>], at: usize) -> CodePlace {
     let mut by_place: BTreeMap<CodePlace, f64> = BTreeMap::new();
     for sample in samples {
-        let frame = sample.route[at].frame;
+        let Step { frame, is_own } = sample.route[at];
         let place = CodePlace {
             function: frame.function.clone(),
-            source_file: frame.source_file.clone(),
-            line: frame.line.filter(|line| *line > 0),
+            // Nobody looks for a cause in a library's lines.
+            source_file: frame.source_file.clone().filter(|_| is_own),
+            line: frame.line.filter(|line| is_own && *line > 0),
             binary: (!frame.binary.is_empty()).then(|| frame.binary.clone()),
             offset: frame.offset,
             after: frame.after.clone(),

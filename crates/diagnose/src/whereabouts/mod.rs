@@ -11,6 +11,8 @@ mod findings;
 mod objects;
 mod route;
 mod sites;
+#[cfg(test)]
+mod tests;
 mod whose;
 
 use std::collections::BTreeMap;

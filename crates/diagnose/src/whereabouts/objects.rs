@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fathom_trace::Trace;
+use fathom_trace::{PathRow, Trace};
 
 use crate::analysis::Analysis;
 use crate::calls;
@@ -18,7 +18,9 @@ pub(super) struct Objects<'a> {
     analysis: &'a Analysis<'a>,
     /// The command lines of the processes other than the command itself.
     commands: HashMap<u32, String>,
-    /// Of calls that name a path: the paths, with how often each was named.
+    /// Of calls that name a path, by process: the paths with their time.
+    timed: HashMap<(u32, &'a str), Vec<&'a PathRow>>,
+    /// Where that isn't known, of the whole tree: how often each was named.
     named: HashMap<&'a str, Vec<(&'a str, u64)>>,
 }
 
@@ -27,6 +29,7 @@ impl<'a> Objects<'a> {
         Self {
             analysis,
             commands: commands(analysis.trace),
+            timed: timed(analysis.trace),
             named: named(analysis.trace),
         }
     }
@@ -52,8 +55,20 @@ impl<'a> Objects<'a> {
         self.commands.get(&pid).map(String::as_str)
     }
 
-    /// The paths that a call named, with their part of all of these calls, 0 to 1.
-    pub(super) fn named_by(&self, call: &str, all: u64) -> Vec<(&'a str, f64)> {
+    /// Whether it is known on which paths a process's calls spent their time.
+    pub(super) fn times_paths_of(&self, pid: u32, call: &str) -> bool {
+        self.timed.contains_key(&(pid, call))
+    }
+
+    /// The paths that a process named in a call, each with its part of the time of these calls, 0
+    /// to 1. `all`: how many such calls the tree made.
+    pub(super) fn named_by(&self, pid: u32, call: &str, all: u64) -> Vec<(&'a str, f64)> {
+        if let Some(rows) = self.timed.get(&(pid, call)) {
+            let whole: u64 = rows.iter().map(|row| row.ns).sum();
+            let part = |row: &&'a PathRow| (row.path.as_str(), row.ns as f64 / whole.max(1) as f64);
+            let named = rows.iter().filter(|row| !row.path.is_empty());
+            return named.map(part).collect();
+        }
         let Some(paths) = self.named.get(call) else {
             return Vec::new();
         };
@@ -62,6 +77,14 @@ impl<'a> Objects<'a> {
         let part = |(path, count): &(&'a str, u64)| (*path, *count as f64 / whole);
         paths.iter().map(part).collect()
     }
+}
+
+fn timed(trace: &Trace) -> HashMap<(u32, &str), Vec<&PathRow>> {
+    let mut timed: HashMap<(u32, &str), Vec<&PathRow>> = HashMap::new();
+    for row in &trace.paths {
+        timed.entry((row.pid, &row.call)).or_default().push(row);
+    }
+    timed
 }
 
 /// Processes that ran the same program with the same arguments have the same words; those that ran

@@ -2,10 +2,10 @@
 
 use fathom_model::{Confidence, Explanation, Finding};
 
-use super::processes;
 use super::quote::{could_save, share_text};
 use super::summary::whole_seconds;
 use super::verdict::verdict;
+use super::{code_name, processes};
 use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
@@ -21,6 +21,8 @@ const INDENT: usize = 3;
 /// a screen, and 4 more for each further one. The first is what most people come for.
 const LINES_OF_FIRST: usize = 6;
 const LINES_OF_OTHERS: usize = 3;
+/// Before the place in the code.
+const AT: &str = "at: ";
 /// Before the change.
 const CHANGE: &str = "change: ";
 
@@ -95,9 +97,20 @@ fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
 fn body(page: &mut Page, finding: &Finding, lines: usize) {
     let width = page.width().saturating_sub(INDENT);
     let statement = wrap(&page.clean(&finding.statement), width);
+    let mut place: Vec<String> = finding.object.iter().cloned().collect();
+    // What the statement says isn't said again.
+    place.retain(|object| !finding.statement.contains(object.as_str()));
+    place.extend(code_name::pieces(&finding.code, &finding.callers));
+    let place = match place.is_empty() {
+        true => Vec::new(),
+        false => wrap(&format!("{AT}{}", page.clean(&place.join(" "))), width),
+    };
     let change = wrap(&format!("{CHANGE}{}", page.clean(&finding.advice)), width);
     let (of_statement, of_change) = divided(statement.len(), change.len(), lines);
     for line in cut(page, &statement, of_statement, width) {
+        page.push(Line::new().pad_to(INDENT).add(Tone::Plain, line));
+    }
+    for line in place {
         page.push(Line::new().pad_to(INDENT).add(Tone::Plain, line));
     }
     for (index, line) in cut(page, &change, of_change, width).into_iter().enumerate() {

@@ -7,7 +7,7 @@ use super::summary::{
     counted_runs, estimate, explained_by, process_title, slowdown, whole, whole_seconds,
 };
 use super::verdict::verdict;
-use super::{account, processes};
+use super::{account, code_name, processes, whereabouts};
 use crate::bench::code;
 use crate::text::JOIN;
 use crate::{escape, shorten};
@@ -63,6 +63,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
             share_text(entry.share)
         ));
     }
+    out.push_str(&places(explanation));
     out.push('\n');
     if explanation.findings.is_empty() {
         out.push_str(&format!("{}.\n", plain(&verdict(explanation))));
@@ -85,14 +86,40 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     out
 }
 
+/// The largest pieces of the time.
+fn places(explanation: &Explanation) -> String {
+    let rows = whereabouts::shown(explanation).map(|row| {
+        let what = plain(&whereabouts::what(row));
+        let pieces: Vec<String> = whereabouts::pieces(row)
+            .iter()
+            .map(|one| plain(one))
+            .collect();
+        format!(
+            "| {} | {what} | {} |\n",
+            share_text(row.share),
+            pieces.join("; ")
+        )
+    });
+    let rows: String = rows.collect();
+    match rows.is_empty() {
+        true => rows,
+        false => format!("\n| Share | What | Where |\n|---:|:---|:---|\n{rows}"),
+    }
+}
+
 fn one(index: usize, finding: &Finding, whole: f64) -> String {
     let mut facts = vec![format!("{} of the wall time", share_text(finding.share))];
     facts.extend(could_save(finding, whole));
     if finding.confidence == Confidence::Likely {
         facts.push("likely".to_owned());
     }
+    let place = code_name::pieces(&finding.code, &finding.callers).join(" ");
+    let place = match place.is_empty() {
+        true => place,
+        false => format!(" At {}.", plain(&place)),
+    };
     format!(
-        "{}. **{}**: {}. {} Change: {}\n",
+        "{}. **{}**: {}. {}{place} Change: {}\n",
         index + 1,
         plain(finding.id.as_str()),
         facts.join(", "),

@@ -2,6 +2,7 @@
 
 use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 
+use super::code_name::{file_name, is_made_at_run_time, shortened};
 use super::columns::{self, Column};
 use super::quote::share_text;
 use crate::format_count;
@@ -59,63 +60,6 @@ fn unnamed(row: &FunctionShare) -> String {
         file if is_made_at_run_time(file) => "code generated at run time".to_owned(),
         file => format!("{} (no symbols)", file_name(file)),
     }
-}
-
-/// The kernel's names of memory that is no file.
-fn is_made_at_run_time(file: &str) -> bool {
-    file.starts_with("//") || !file.starts_with('/') || file.starts_with("/memfd:")
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// A function with the type or module that it is of, without what these are nested in and made for:
-/// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
-fn shortened(function: &str) -> String {
-    if function.contains("operator") {
-        return function.to_owned();
-    }
-    let whole = match function.strip_prefix('<').and_then(of_type) {
-        Some((of, rest)) => format!("{}{rest}", without_arguments(of)),
-        None => without_arguments(function),
-    };
-    let parts: Vec<&str> = whole.split("::").filter(|part| !part.is_empty()).collect();
-    match parts.len().saturating_sub(2) {
-        _ if parts.is_empty() => function.to_owned(),
-        from => parts[from..].join("::"),
-    }
-}
-
-/// Of `T as Trait>::function`, behind a `<`: the type, and what follows.
-fn of_type(text: &str) -> Option<(&str, &str)> {
-    let mut depth = 1;
-    let end = text.char_indices().find(|(at, c)| {
-        match c {
-            '<' => depth += 1,
-            // Not of an arrow.
-            '>' if !text[..*at].ends_with('-') => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    })?;
-    let (inner, rest) = (&text[..end.0], &text[end.0 + 1..]);
-    Some((inner.split(" as ").next().unwrap_or(inner), rest))
-}
-
-/// A name without what stands in `<` and `>`.
-fn without_arguments(name: &str) -> String {
-    let mut depth = 0usize;
-    let mut out = String::new();
-    for c in name.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => out.push(c),
-            _ => {}
-        }
-    }
-    out
 }
 
 /// The table of `--functions`.
@@ -184,23 +128,5 @@ mod tests {
         assert_eq!(named("[vdso]"), "clocks (vDSO)");
         assert_eq!(named("//anon"), "code generated at run time");
         assert_eq!(named(""), "unknown code");
-    }
-
-    #[test]
-    fn long_names_keep_their_end() {
-        let named = |function| name(&row(Some(function), "/bin/a"));
-        assert_eq!(named("malloc"), "malloc");
-        let long = "some_crate::some_module::deeper::Parser::next_token";
-        assert_eq!(named(long), "Parser::next_token");
-        let clone = "<alloc::string::String as core::clone::Clone>::clone";
-        assert_eq!(named(clone), "String::clone");
-        let of_cpp = "std::__cxx11::basic_string<char, std::allocator<char> >::_M_create";
-        assert_eq!(named(of_cpp), "basic_string::_M_create");
-        assert_eq!(named("operator new"), "operator new");
-        assert_eq!(named("main.(*N).c"), "main.(*N).c");
-        // Nobody made such a name for us to split.
-        for odd in ["<", "<<", "<a", "::", ">>", "<>::"] {
-            assert!(!named(odd).is_empty(), "{odd}");
-        }
     }
 }

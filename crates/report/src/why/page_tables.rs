@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use fathom_model::{Explanation, TimeCategory};
 
 use super::lanes::Lane;
-use super::own_code;
 use super::page_data::Limits;
 use super::quote::{Quote, share_text};
 use super::words;
+use super::{code_name, own_code, whereabouts};
 use crate::page::{Cell, Kind, Table, section};
 use crate::text::bounded;
 use crate::{format_bytes, format_count};
@@ -20,6 +20,7 @@ const SMALL: f64 = 0.01;
 pub(super) fn all(explanation: &Explanation, lanes: &[Lane], limits: &Limits) -> String {
     let quote = Quote::of(explanation);
     [
+        section("Where the time goes", &places(explanation, quote, limits)),
         section("Read and written", &io(explanation, quote, limits)),
         section("System calls", &calls(explanation, quote, limits)),
         section(
@@ -62,6 +63,39 @@ fn with_shared(table: Table) -> Table {
     heads
         .into_iter()
         .fold(table, |table, head| table.column(head, Kind::Number))
+}
+
+fn places(explanation: &Explanation, quote: Quote, limits: &Limits) -> String {
+    let mut table = Table::new("Where the time goes, by object and place in the code")
+        .column("what", Kind::Name)
+        .column("object", Kind::Name)
+        .column("function", Kind::Name)
+        .column("called from", Kind::Name)
+        .column("share", Kind::Number)
+        .column("time", Kind::Number)
+        .column("count", Kind::Number);
+    for row in explanation.whereabouts.iter().take(limits.rows) {
+        let text =
+            |text: Option<String>| Cell::name(&bounded(&text.unwrap_or_default(), limits.text));
+        let callers = row.callers.iter().filter_map(code_name::place);
+        let callers: Vec<String> = callers.collect();
+        table.row(
+            "",
+            vec![
+                Cell::name(&bounded(&whereabouts::what(row), limits.text)),
+                text(row.object.clone()),
+                text(code_name::place(&row.place)),
+                text(Some(callers.join(" <- "))),
+                Cell::number(&share_text(row.share), row.share),
+                time(quote, Some(row.ns)),
+                match row.count {
+                    Some(calls) => count(calls),
+                    None => Cell::none("it is not counted"),
+                },
+            ],
+        );
+    }
+    or_nothing(&table)
 }
 
 fn io(explanation: &Explanation, quote: Quote, limits: &Limits) -> String {

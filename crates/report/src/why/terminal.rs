@@ -4,7 +4,7 @@ use fathom_model::{Explanation, TimeCategory};
 
 use super::account::{self, Entry};
 use super::quote::{Quote, share_text};
-use super::{bar, findings, own_code, processes, startup, summary, tables};
+use super::{bar, findings, own_code, processes, startup, summary, tables, whereabouts};
 use crate::Screen;
 use crate::line::{Line, Page, Tone};
 
@@ -50,8 +50,8 @@ impl Default for WhyOptions {
 /// the tables that `options` ask for. No line is wider than `options.width` and no text from
 /// outside can act on the terminal. Ends with a line end.
 ///
-/// At 80 columns without tables it is at most 20 lines with one finding or none, and 4 more for
-/// each further one.
+/// At 80 columns without tables it is at most 20 lines with one finding or none, 4 more for each
+/// further one, and the rows of where.
 pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> String {
     let mut page = Page::new(&Screen {
         width: options.width,
@@ -89,7 +89,7 @@ pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> Stri
     page.finish()
 }
 
-/// The bar, a line that names its parts, and the functions of own code.
+/// The bar, a line that names its parts, and where most of the time is.
 fn in_two_lines(page: &mut Page, explanation: &Explanation) {
     let entries = account::entries(&explanation.account);
     page.gap();
@@ -100,7 +100,7 @@ fn in_two_lines(page: &mut Page, explanation: &Explanation) {
     }
     bar::write(page, &entries);
     bar::legend(page, &entries);
-    own_code::line(page, explanation);
+    whereabouts::write(page, explanation);
 }
 
 /// Each part with its time and share.

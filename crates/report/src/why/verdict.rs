@@ -6,6 +6,7 @@ use super::account::in_kernel;
 use super::own_code::{LEAST_SAMPLES, name};
 use super::quote::{share_text, time};
 use super::summary::whole_seconds;
+use super::whereabouts;
 use super::words::{self, Kind};
 
 /// From this part of the time on, starting the process is the answer.
@@ -29,7 +30,7 @@ struct Facts<'a> {
 /// outside are as they are: escape them.
 pub(super) fn verdict(explanation: &Explanation) -> String {
     let mut calls = explanation.calls.iter();
-    in_a_line(Facts {
+    let facts = Facts {
         account: &explanation.account,
         code: explanation.own_code.as_ref(),
         wall: whole_seconds(explanation),
@@ -38,7 +39,13 @@ pub(super) fn verdict(explanation: &Explanation) -> String {
             Some(process) => process.listens,
             None => calls.any(|row| row.name == "listen" && row.errors < row.calls),
         },
-    })
+    };
+    let says_more = short(facts).is_some() || awaits_connections(facts);
+    let place = whereabouts::headline(explanation).filter(|_| !says_more);
+    place.map_or_else(
+        || in_a_line(facts),
+        |place| format!("No known cause; {place}"),
+    )
 }
 
 fn in_a_line(facts: Facts<'_>) -> String {

@@ -1,0 +1,236 @@
+//! Rows of made-up traces.
+
+use fathom_model::{FindingId, TimeCategory, WhereRow};
+use fathom_stacks::Frame;
+use fathom_trace::{Activity, Cause, PathRow, StackRow};
+
+use crate::fake::{Fake, MS, ROOT};
+
+/// Adds stacks of the command's first thread: a way in `/bin/program` and in the C library, whose
+/// functions are written with `c:` before them; `name:7` is line 7 of `p.c`.
+fn stacks(fake: &mut Fake, activity: Activity, call: Option<&str>, ms: u64, way: &str) {
+    let stacks = fake.trace.stacks.get_or_insert_default();
+    let frames: Vec<Frame> = way.split_whitespace().map(frame).collect();
+    let node = stacks.tree.add(frames);
+    stacks.rows.push(StackRow {
+        pid: ROOT,
+        tid: ROOT,
+        activity,
+        call: call.map(str::to_owned),
+        fd: None,
+        path: None,
+        woken_by: None,
+        node,
+        samples: ms,
+        ns: ms * MS,
+    });
+}
+
+fn frame(word: &str) -> Frame {
+    let (binary, word) = match word.strip_prefix("c:") {
+        Some(word) => ("/usr/lib/libc.so.6", word),
+        None => ("/bin/program", word),
+    };
+    let (name, line) = word.split_once(':').unwrap_or((word, ""));
+    let line: Option<u32> = line.parse().ok();
+    Frame {
+        binary: binary.to_owned(),
+        function: Some(name.to_owned()),
+        source_file: line.map(|_| "p.c".to_owned()),
+        line,
+        ..Frame::default()
+    }
+}
+
+fn rows(fake: &mut Fake) -> Vec<WhereRow> {
+    let cpu = fake.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
+    fake.trace.accounts.user_ns = cpu;
+    let timed = [fake.run()];
+    crate::diagnose(&fake.observation(&timed)).whereabouts
+}
+
+/// `70 read /a fgets <- load:3`, in per cent.
+fn words(rows: &[WhereRow]) -> Vec<String> {
+    let word = |row: &WhereRow| {
+        let mut text = format!("{:.0}", 100.0 * row.share);
+        for word in [&row.call, &row.object, &row.place.function]
+            .into_iter()
+            .flatten()
+        {
+            text.push_str(&format!(" {word}"));
+        }
+        for caller in row.callers.iter().take(1) {
+            let line = caller.line.map(|line| format!(":{line}"));
+            let name = caller.function.as_deref().unwrap_or("?");
+            text.push_str(&format!(" <- {name}{}", line.unwrap_or_default()));
+        }
+        text
+    };
+    rows.iter().map(word).collect()
+}
+
+#[test]
+fn a_function_of_a_library_is_named_with_the_line_that_calls_it() {
+    let mut fake = Fake::new(1000);
+    let way = "c:__libc_start_main main:90 parse_line:41 c:regcomp c:re_compile";
+    for inner in ["a", "b", "c"] {
+        stacks(
+            &mut fake,
+            Activity::OwnCode,
+            None,
+            290,
+            &format!("{way} c:{inner}"),
+        );
+    }
+    stacks(&mut fake, Activity::OwnCode, None, 130, "main:95 print:50");
+    let rows = rows(&mut fake);
+    assert_eq!(
+        words(&rows),
+        ["87 regcomp <- parse_line:41", "13 print <- main:95"]
+    );
+    assert_eq!(rows[0].kind, TimeCategory::UserCode);
+    let callers: Vec<_> = rows[0].callers.iter().map(|caller| caller.line).collect();
+    assert_eq!(callers, [Some(41), Some(90)]);
+}
+
+#[test]
+fn what_holds_nearly_all_says_nothing_and_small_callees_are_their_callers() {
+    let mut fake = Fake::new(1000);
+    for (callee, ms) in [("a", 340), ("b", 300)] {
+        for small in 0..10 {
+            let way = format!("main:1 work:2 {callee}:3 small{small}:4");
+            stacks(&mut fake, Activity::OwnCode, None, ms / 10, &way);
+        }
+    }
+    for small in 0..12 {
+        let way = format!("main:1 work:2 other{small}:9");
+        stacks(&mut fake, Activity::OwnCode, None, 30, &way);
+    }
+    let wanted = ["36 work <- main:1", "34 a <- work:2", "30 b <- work:2"];
+    assert_eq!(words(&rows(&mut fake)), wanted);
+}
+
+#[test]
+fn a_few_samples_name_no_function() {
+    let mut fake = Fake::new(1000);
+    let stacks_of = |fake: &mut Fake, samples| {
+        stacks(fake, Activity::OwnCode, None, 500, "main rare");
+        let rows = &mut fake.trace.stacks.as_mut().expect("just added").rows;
+        rows.last_mut().expect("just added").samples = samples;
+    };
+    stacks_of(&mut fake, 3);
+    assert_eq!(words(&rows(&mut fake)), ["100"]);
+    stacks_of(&mut fake, 3);
+    assert_eq!(words(&rows(&mut fake)), ["100 rare <- main"]);
+}
+
+#[test]
+fn calls_are_named_with_their_files_and_callers() {
+    let mut fake = Fake::new(1000);
+    fake.calls("read", Some(3), 200_000, 1, 1_000);
+    fake.descriptor(3, "/data/in");
+    fake.calls("openat", None, 100, 0, 2_000_000);
+    for at in 0..100u64 {
+        fake.trace.paths.push(PathRow {
+            pid: ROOT,
+            call: "openat".to_owned(),
+            path: format!("/data/parts/{at}"),
+            calls: 1,
+            ns: 2_000_000,
+            samples: 1,
+        });
+    }
+    stacks(
+        &mut fake,
+        Activity::Call,
+        Some("read"),
+        200,
+        "main:3 load:12 c:fgetc c:read",
+    );
+    stacks(
+        &mut fake,
+        Activity::Call,
+        Some("openat"),
+        200,
+        "main:4 each:20 c:fopen c:open",
+    );
+    let rows = rows(&mut fake);
+    let own = words(&rows).into_iter().filter(|row| row.contains(" <- "));
+    let mut own: Vec<String> = own.collect();
+    own.sort();
+    let wanted = [
+        "20 openat /data/parts/ (100 files) fopen <- each:20",
+        "21 read /data/in fgetc <- load:12",
+    ];
+    assert_eq!(own, wanted);
+    let read = rows.iter().find(|row| row.call.as_deref() == Some("read"));
+    assert_eq!(read.and_then(|row| row.count), Some(200_000));
+}
+
+#[test]
+fn without_stacks_there_is_the_call_its_object_and_the_innermost_function() {
+    let mut fake = Fake::new(1000);
+    fake.in_function(ROOT, "/bin/program", "deflate", 300);
+    fake.in_function(ROOT, "/usr/lib/libc.so.6", "memcpy", 100);
+    fake.descriptor(0, "pipe");
+    fake.waits(Some("read"), Some(0), Cause::Asleep, 60, 10_000);
+    let rows = rows(&mut fake);
+    let wanted = ["60 read standard input (pipe)", "30 deflate", "10 memcpy"];
+    assert_eq!(words(&rows), wanted);
+    assert_eq!(rows[0].kind, TimeCategory::WaitingForInput);
+    assert_eq!(rows[0].count, Some(60));
+}
+
+#[test]
+fn all_rows_of_a_kind_are_no_more_than_the_accounts_part() {
+    let mut fake = Fake::new(1000);
+    fake.thread(ROOT, 101, 0, 1000, 900);
+    fake.thread(ROOT, 102, 0, 1000, 900);
+    for fd in 3..30 {
+        fake.calls_of(101, "write", Some(fd), 10_000, 1, 2_000);
+    }
+    stacks(&mut fake, Activity::OwnCode, None, 400, "main a");
+    stacks(&mut fake, Activity::OwnCode, None, 300, "main b");
+    let cpu = fake.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
+    fake.trace.accounts.user_ns = cpu;
+    let timed = [fake.run()];
+    let diagnosis = crate::diagnose(&fake.observation(&timed));
+    assert!(!diagnosis.whereabouts.is_empty());
+    for kind in TimeCategory::ALL {
+        let of_kind = diagnosis.whereabouts.iter().filter(|row| row.kind == kind);
+        let sum: u64 = of_kind.map(|row| row.ns).sum();
+        assert!(sum <= diagnosis.account.ns(kind), "{kind:?}: {sum}");
+    }
+}
+
+#[test]
+fn a_child_is_the_object_of_what_it_computes() {
+    let mut fake = Fake::new(1000);
+    fake.child(200, 0, 990, 980);
+    let process = fake.trace.processes.last_mut().expect("just added");
+    process.execs[0].arguments = vec!["child".to_owned(), "-n".to_owned()];
+    fake.wait_for(ROOT, "wait4", None, (0, 990, 990), Some(200));
+    let rows = rows(&mut fake);
+    let first = rows.first().map(|row| (row.kind, row.object.as_deref()));
+    assert_eq!(first, Some((TimeCategory::UserCode, Some("child -n"))));
+}
+
+#[test]
+fn a_finding_has_the_place_that_most_of_its_time_is_at() {
+    let mut fake = Fake::new(1000);
+    fake.calls("read", Some(0), 1_000_000, 1, 500);
+    fake.descriptor(0, "pipe");
+    stacks(
+        &mut fake,
+        Activity::Call,
+        Some("read"),
+        500,
+        "main:3 load:12 c:read",
+    );
+    let found = fake.findings();
+    assert_eq!(found[0].id, FindingId::UnbufferedInput);
+    assert_eq!(found[0].code.function.as_deref(), Some("read"));
+    assert_eq!(found[0].callers[0].function.as_deref(), Some("load"));
+    assert_eq!(found[0].callers[0].line, Some(12));
+    assert_eq!(found[0].object.as_deref(), Some("standard input (pipe)"));
+}

@@ -1,0 +1,237 @@
+//! A place in the code in a few words. No name is cut in its middle: what it was made for and what it
+//! is nested in are left out.
+
+use fathom_model::CodePlace;
+
+/// A function with the type or module that it is of, without what these are nested in and made for:
+/// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
+pub(super) fn shortened(function: &str) -> String {
+    if function.contains("operator") {
+        return without_parameters(function).to_owned();
+    }
+    let whole = match function.strip_prefix('<').and_then(of_type) {
+        Some((of, rest)) => format!("{}{rest}", without_arguments(of)),
+        None => without_arguments(without_parameters(function)),
+    };
+    if !whole.contains("::") {
+        return of_go(&whole).to_owned();
+    }
+    // A template is named with what it returns.
+    let whole = whole.trim().rsplit(' ').next().unwrap_or(&whole);
+    let parts: Vec<&str> = whole.split("::").filter(|part| !part.is_empty()).collect();
+    // What has no name of its own is known by the function that it is in.
+    let unnamed = parts.iter().rev().take_while(|part| part.starts_with('{'));
+    let kept = 2 + unnamed.count();
+    match parts.len().saturating_sub(kept) {
+        _ if parts.is_empty() => function.to_owned(),
+        from => parts[from..].join("::"),
+    }
+}
+
+/// Of `github.com/a/b.(*T).f` what stands behind the last folder of its package.
+fn of_go(function: &str) -> &str {
+    let end = function.find(['(', '[']).unwrap_or(function.len());
+    function[..end]
+        .rfind('/')
+        .map_or(function, |at| &function[at + 1..])
+}
+
+/// Without the types of its parameters, which a name ends with: `f(int) const` is `f`.
+fn without_parameters(function: &str) -> &str {
+    let trimmed = function.strip_suffix(" const").unwrap_or(function);
+    if !trimmed.ends_with(')') {
+        return function;
+    }
+    let mut depth = 0usize;
+    for (at, c) in trimmed.char_indices().rev() {
+        match c {
+            ')' => depth += 1,
+            '(' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return match at {
+                0 => function,
+                at => &trimmed[..at],
+            };
+        }
+    }
+    function
+}
+
+/// Of `T as Trait>::function`, behind a `<`: the type, and what follows.
+fn of_type(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 1;
+    let end = text.char_indices().find(|(at, c)| {
+        match c {
+            '<' => depth += 1,
+            // Not of an arrow.
+            '>' if !text[..*at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let (inner, rest) = (&text[..end.0], &text[end.0 + 1..]);
+    Some((inner.split(" as ").next().unwrap_or(inner), rest))
+}
+
+/// A name without what stands in `<` and `>`.
+fn without_arguments(name: &str) -> String {
+    let mut depth = 0usize;
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The kernel's names of memory that is no file.
+pub(super) fn is_made_at_run_time(file: &str) -> bool {
+    file.starts_with("//") || !file.starts_with('/') || file.starts_with("/memfd:")
+}
+
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `parse_line (p.c:7)`, or where the code is that has no name: `libc.so.6+0x9d3a0, after sscanf
+/// (symbols: libc6-dbg)`. `None` where nothing is known.
+pub(super) fn place(place: &CodePlace) -> Option<String> {
+    let name = bare(place)?;
+    Some(match (&place.source_file, place.line) {
+        (Some(file), Some(line)) => format!("{name} ({}:{line})", file_name(file)),
+        _ => name,
+    })
+}
+
+fn bare(place: &CodePlace) -> Option<String> {
+    let file = place.binary.as_deref().unwrap_or_default();
+    if let Some(function) = &place.function {
+        return Some(match is_made_at_run_time(file) && !file.is_empty() {
+            true => function.clone(),
+            false => shortened(function),
+        });
+    }
+    let from = match file {
+        "" => return None,
+        "[vdso]" => return Some("clocks (vDSO)".to_owned()),
+        file if is_made_at_run_time(file) => return Some("code generated at run time".to_owned()),
+        file => file_name(file),
+    };
+    let mut text = match place.offset {
+        Some(offset) => format!("{from}+{offset:#x}"),
+        None => format!("{from} (no symbols)"),
+    };
+    if let Some(after) = &place.after {
+        text.push_str(&format!(" after {}", shortened(after)));
+    }
+    if let Some(package) = &place.symbols_in {
+        text.push_str(&format!(" (symbols: {package})"));
+    }
+    Some(text)
+}
+
+/// The place and the caller that says most, as two pieces: `regcomp` and `<- parse_line (p.c:41)`.
+/// A function without a name is shown with its nearest named caller.
+pub(super) fn pieces(at: &CodePlace, callers: &[CodePlace]) -> Vec<String> {
+    let mut pieces: Vec<String> = place(at).into_iter().collect();
+    let named = |caller: &&CodePlace| caller.function.is_some();
+    let caller = callers.iter().find(named).or(callers.first());
+    let caller = caller.and_then(|caller| match at.line {
+        // The line of the function itself is nearer.
+        Some(_) => bare(caller),
+        None => place(caller),
+    });
+    pieces.extend(caller.map(|caller| format!("<- {caller}")));
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(name: &str, source: Option<(&str, u32)>) -> CodePlace {
+        CodePlace {
+            function: Some(name.to_owned()),
+            source_file: source.map(|(file, _)| file.to_owned()),
+            line: source.map(|(_, line)| line),
+            binary: Some("/bin/a".to_owned()),
+            ..CodePlace::default()
+        }
+    }
+
+    #[test]
+    fn names_lose_what_they_are_nested_in_and_made_for() {
+        for (whole, wanted) in [
+            ("malloc", "malloc"),
+            (
+                "some_crate::some_module::deeper::Parser::next_token",
+                "Parser::next_token",
+            ),
+            (
+                "<alloc::string::String as core::clone::Clone>::clone",
+                "String::clone",
+            ),
+            (
+                "std::__cxx11::basic_string<char, std::allocator<char> >::_M_create",
+                "basic_string::_M_create",
+            ),
+            (
+                "void std::sort<It, app::Less>(It, It, app::Less)",
+                "std::sort",
+            ),
+            ("app::Map<int>::find(std::string const&) const", "Map::find"),
+            ("tool::parse::line::{{closure}}", "parse::line::{{closure}}"),
+            ("operator new(unsigned long)", "operator new"),
+            ("main.(*N).c", "main.(*N).c"),
+            ("github.com/a/b/parse.(*T).Line", "parse.(*T).Line"),
+        ] {
+            assert_eq!(shortened(whole), wanted);
+        }
+        // Nobody made such a name for us to split.
+        for odd in ["<", "<<", "<a", "::", ">>", "<>::", ")", "(", "()", "a)"] {
+            assert!(!shortened(odd).is_empty(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_that_of_the_own_code_nearest_to_the_time() {
+        let caller = [function("parse_line", Some(("/src/p.c", 41)))];
+        let library = function("regcomp", None);
+        assert_eq!(
+            pieces(&library, &caller),
+            ["regcomp", "<- parse_line (p.c:41)"]
+        );
+        let own = function("hash", Some(("h.c", 7)));
+        assert_eq!(pieces(&own, &caller), ["hash (h.c:7)", "<- parse_line"]);
+        assert!(pieces(&CodePlace::default(), &[]).is_empty());
+    }
+
+    #[test]
+    fn code_without_a_name_is_a_byte_of_its_file_and_what_leads_there() {
+        let place = CodePlace {
+            binary: Some("/usr/lib/libc.so.6".to_owned()),
+            offset: Some(0x9d3a0),
+            after: Some("sscanf".to_owned()),
+            symbols_in: Some("libc6-dbg".to_owned()),
+            ..CodePlace::default()
+        };
+        let callers = [
+            CodePlace {
+                function: None,
+                ..place.clone()
+            },
+            function("parse", Some(("p.c", 7))),
+        ];
+        let wanted = [
+            "libc.so.6+0x9d3a0 after sscanf (symbols: libc6-dbg)",
+            "<- parse (p.c:7)",
+        ];
+        assert_eq!(pieces(&place, &callers), wanted);
+    }
+}

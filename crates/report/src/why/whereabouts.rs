@@ -1,0 +1,171 @@
+//! Where the time goes: the largest pieces of it, each with its object and its place in the code.
+
+use fathom_model::{Explanation, TimeCategory, WhereRow};
+
+use super::quote::share_text;
+use super::words::{self, Kind};
+use super::{code_name, own_code};
+use crate::columns;
+use crate::line::{Line, Page, Tone};
+use crate::quantity::counted;
+use crate::text::wrap;
+
+/// Rows on a screen.
+const ROWS: usize = 5;
+/// Rows below this share of the wall time are in the JSON and on the page.
+const MATTERS: f64 = 0.05;
+/// From this share on a row is the answer where no finding is.
+const STANDS_OUT: f64 = 0.2;
+/// Columns of a share.
+const SHARE: usize = 6;
+/// Least columns beside what the time was spent on; with fewer the rest stands below it.
+const LEAST_BESIDE: usize = 36;
+/// Columns before what stands below.
+const INDENT: usize = 4;
+
+/// The rows that are shown.
+pub(super) fn shown(explanation: &Explanation) -> impl Iterator<Item = &WhereRow> {
+    let rows = explanation.whereabouts.iter();
+    rows.filter(|row| row.share >= MATTERS).take(ROWS)
+}
+
+/// What the time was spent on: the call, and what it waits for; else the kind of time.
+pub(super) fn what(row: &WhereRow) -> String {
+    let kind = words::short(row.kind);
+    let what = match &row.call {
+        Some(call) if words::kind(row.kind) == Kind::Waiting => format!("{call} ({kind})"),
+        Some(call) => call.clone(),
+        None => kind.to_owned(),
+    };
+    match &row.role {
+        Some(role) => format!("{what} ({role})"),
+        None => what,
+    }
+}
+
+/// Object, function, caller, count, each as one piece.
+pub(super) fn pieces(row: &WhereRow) -> Vec<String> {
+    let mut pieces: Vec<String> = row.object.iter().cloned().collect();
+    pieces.extend(code_name::pieces(&row.place, &row.callers));
+    pieces.extend(row.count.map(|count| in_words(row, count)));
+    pieces
+}
+
+fn in_words(row: &WhereRow, count: u64) -> String {
+    match (words::kind(row.kind), row.kind) {
+        (_, TimeCategory::PageFaults) => counted(count, "fault", "faults"),
+        (Kind::Waiting, _) => counted(count, "wait", "waits"),
+        _ => counted(count, "call", "calls"),
+    }
+}
+
+/// The rows below the bar; of a record without them the functions of the own code.
+pub(super) fn write(page: &mut Page, explanation: &Explanation) {
+    let rows: Vec<&WhereRow> = shown(explanation).collect();
+    if explanation.whereabouts.is_empty() {
+        own_code::line(page, explanation);
+    }
+    let whats: Vec<String> = rows.iter().map(|row| page.clean(&what(row))).collect();
+    let widest = whats.iter().map(|what| columns(what)).max().unwrap_or(0);
+    let start = SHARE + 2 + widest + 2;
+    let is_beside = page.width() >= start + LEAST_BESIDE;
+    for (row, what) in rows.into_iter().zip(whats) {
+        let share = share_text(row.share);
+        let line = Line::new()
+            .add(Tone::Strong, format!("{share:>SHARE$}"))
+            .add(Tone::Plain, "  ")
+            .add(words::kind(row.kind).tone(), what);
+        let pieces: Vec<String> = pieces(row).iter().map(|piece| page.clean(piece)).collect();
+        let from = if is_beside { start } else { INDENT };
+        let lines = laid_out(&pieces, page.width() - from);
+        let mut lines = lines.into_iter();
+        match lines.next().filter(|_| is_beside) {
+            Some(first) => page.push(line.pad_to(start).add(Tone::Plain, first)),
+            None => {
+                page.push(line);
+                lines = laid_out(&pieces, page.width() - from).into_iter();
+            }
+        }
+        for further in lines {
+            page.push(Line::new().pad_to(from).add(Tone::Plain, further));
+        }
+    }
+}
+
+/// Pieces two blanks apart in lines of at most `width` columns. A piece goes on in the next line
+/// rather than being cut.
+fn laid_out(pieces: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for piece in pieces {
+        let piece = without_folders(piece, width);
+        match lines.last_mut() {
+            Some(last) if columns(last) + 2 + columns(&piece) <= width => {
+                last.push_str("  ");
+                last.push_str(&piece);
+            }
+            _ => lines.extend(wrap(&piece, width)),
+        }
+    }
+    lines
+}
+
+/// A path that is wider than a line without folders in its middle; its file stays whole.
+fn without_folders(path: &str, width: usize) -> String {
+    let parts: Vec<&str> = path.split('/').collect();
+    if columns(path) <= width || path.contains(' ') || parts.len() < 4 {
+        return path.to_owned();
+    }
+    let shorter = (3..parts.len()).map(|from| {
+        let first = parts[..2].join("/");
+        format!("{first}/.../{}", parts[from..].join("/"))
+    });
+    let mut shorter = shorter.filter(|short| columns(short) <= width);
+    shorter.next().unwrap_or_else(|| path.to_owned())
+}
+
+/// `70 % in parse_line (p.c:7) <- main`: the largest row, if it stands out and says more than its
+/// kind of time.
+pub(super) fn headline(explanation: &Explanation) -> Option<String> {
+    let row = shown(explanation).next()?;
+    let place = code_name::pieces(&row.place, &row.callers).join(" ");
+    let call = row.call.as_deref();
+    let what = match (call, row.object.as_deref()) {
+        (None, None) if place.is_empty() => return None,
+        (None, None) if row.kind == TimeCategory::UserCode => String::new(),
+        (None, None) => words::short(row.kind).to_owned(),
+        (None, Some(object)) if row.kind == TimeCategory::UserCode => object.to_owned(),
+        (None, Some(object)) => format!("{} of {object}", words::short(row.kind)),
+        (Some(_), None) => what(row),
+        (Some(_), Some(object)) => format!("{} on {object}", what(row)),
+    };
+    let parts = [what, place].into_iter().filter(|part| !part.is_empty());
+    let words = parts.collect::<Vec<_>>().join(", ");
+    (row.share >= STANDS_OUT).then(|| format!("{} in {words}", share_text(row.share)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_go_on_in_the_next_line_and_none_is_cut() {
+        let pieces = ["/data/in", "fgetc", "<- load (p.c:12)", "200,000 calls"].map(str::to_owned);
+        assert_eq!(
+            laid_out(&pieces, 80),
+            ["/data/in  fgetc  <- load (p.c:12)  200,000 calls"]
+        );
+        let wanted = ["/data/in  fgetc", "<- load (p.c:12)", "200,000 calls"];
+        assert_eq!(laid_out(&pieces, 20), wanted);
+    }
+
+    #[test]
+    fn a_long_path_loses_folders_and_keeps_its_file() {
+        let path = "/home/me/projects/tool/target/release/deps/liblong.so";
+        assert_eq!(without_folders(path, 80), path);
+        assert_eq!(
+            without_folders(path, 34),
+            "/home/.../release/deps/liblong.so"
+        );
+        assert_eq!(without_folders("/a_long_name", 4), "/a_long_name");
+    }
+}
