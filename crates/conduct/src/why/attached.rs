@@ -58,8 +58,10 @@ pub fn attached(plan: &AttachPlan, observer: &mut dyn Observer) -> Result<Explai
         environment: fingerprint::environment(),
         floor: None,
     };
+    let mut explanation = fathom_diagnose::explanation(subject, &observation);
+    super::packages::name(&mut explanation);
     Ok(Explained {
-        explanation: fathom_diagnose::explanation(subject, &observation),
+        explanation,
         observation,
     })
 }

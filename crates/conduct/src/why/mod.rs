@@ -5,6 +5,7 @@ mod difference;
 mod language;
 mod limits;
 mod observe;
+mod packages;
 mod representative;
 mod timing;
 
@@ -167,6 +168,7 @@ fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Expla
     };
     let mut explanation = fathom_diagnose::explanation(subject, observation);
     explanation.warnings.extend(timing.less_for_null.clone());
+    packages::name(&mut explanation);
     explanation
 }
 
