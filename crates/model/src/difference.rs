@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Explaining, Finding, TimeAccount, TimeCategory, TimedRuns};
+use crate::{
+    CodePlace, Environment, Estimate, Explaining, Finding, TimeAccount, TimeCategory, TimedRuns,
+};
 
 /// What a row of a difference divides the time by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,6 +55,10 @@ pub struct DifferenceRow {
     pub category: Option<TimeCategory>,
     /// The file that most of it is on, or that the function is from; not trustworthy: escape it.
     pub file: Option<String>,
+    /// Of a function: the nearest function of the program's own code that it was called from; empty
+    /// where that isn't known.
+    #[serde(default)]
+    pub callers: Vec<CodePlace>,
     /// B's time less A's.
     pub milliseconds: f64,
     /// Lower end of its interval.

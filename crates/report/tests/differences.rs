@@ -66,6 +66,7 @@ fn row(of: &str, by: DifferenceBy, part: &str, milliseconds: f64) -> DifferenceR
         by,
         category: None,
         file: None,
+        callers: Vec::new(),
         milliseconds,
         low: milliseconds - 0.4,
         high: milliseconds + 0.4,

@@ -4,7 +4,7 @@ mod explained;
 
 use explained::tree::many;
 use explained::{attached, clean, findings};
-use fathom_model::Explanation;
+use fathom_model::{CodePlace, Explanation, TimeCategory, WhereRow};
 use fathom_report::{WhyOptions, columns, explain_terminal};
 
 fn print(explanation: &Explanation) -> String {
@@ -183,12 +183,107 @@ fn an_answer_has_20_lines_and_4_more_for_each_further_finding() {
 }
 
 fn assert_fits(name: &str) {
-    let explanation = explained::recorded(name);
+    let mut explanation = explained::recorded(name);
+    // Rows of where are five more, or ten where names are long.
+    explanation.whereabouts.clear();
     let most = 20 + 4 * explanation.findings.len().saturating_sub(1);
     let text = print(&explanation);
     let lines = text.lines().count();
     assert!(lines <= most, "{name}: {lines} lines\n{text}");
     assert!(!text.contains("stands out"), "{text}");
+}
+
+/// A clean program whose time is at three places with long names.
+fn placed() -> Explanation {
+    let place = |function: &str, source: Option<(&str, u32)>| CodePlace {
+        function: Some(function.to_owned()),
+        source_file: source.map(|(file, _)| file.to_owned()),
+        line: source.map(|(_, line)| line),
+        binary: Some("/bin/tool".to_owned()),
+        ..CodePlace::default()
+    };
+    let row = |share: f64, kind: TimeCategory| WhereRow {
+        share,
+        ns: (share * 1e8) as u64,
+        kind,
+        call: None,
+        object: None,
+        place: CodePlace::default(),
+        callers: Vec::new(),
+        count: None,
+        role: None,
+    };
+    let mut explanation = clean();
+    explanation.whereabouts = vec![
+        WhereRow {
+            place: place(
+                "<regex::bytes::Regex as core::str::FromStr>::from_str",
+                None,
+            ),
+            callers: vec![place(
+                "tool::environment::parse_line",
+                Some(("/src/env.rs", 41)),
+            )],
+            ..row(0.61, TimeCategory::UserCode)
+        },
+        WhereRow {
+            call: Some("newfstatat".to_owned()),
+            object: Some("/home/me/projects/tool/node_modules/ (12,000 files)".to_owned()),
+            place: place(
+                "std::filesystem::status(std::filesystem::path const&)",
+                None,
+            ),
+            callers: vec![place("walk", Some(("walk.cc", 9)))],
+            count: Some(500_004),
+            ..row(0.2, TimeCategory::KernelFiles)
+        },
+        WhereRow {
+            call: Some("futex".to_owned()),
+            object: None,
+            place: CodePlace {
+                function: None,
+                binary: Some("/usr/lib/libc.so.6".to_owned()),
+                offset: Some(0x9d3a0),
+                after: Some("sscanf".to_owned()),
+                symbols_in: Some("libc6-dbg".to_owned()),
+                ..CodePlace::default()
+            },
+            callers: vec![place("take", Some(("lock.c", 3)))],
+            count: Some(12),
+            ..row(0.1, TimeCategory::Locks)
+        },
+        row(0.09, TimeCategory::PageFaults),
+        row(0.04, TimeCategory::KernelIo),
+    ];
+    explanation
+}
+
+#[test]
+fn places_are_whole_at_every_width() {
+    let at = |width| {
+        let options = WhyOptions {
+            width,
+            ..WhyOptions::default()
+        };
+        explain_terminal(&placed(), &options)
+    };
+    insta::assert_snapshot!(at(80));
+    insta::assert_snapshot!(at(40));
+    for width in [40, 60, 80, 120] {
+        let text = at(width);
+        assert!(!text.contains('…'), "{text}");
+        for name in [
+            "Regex::from_str",
+            "parse_line (env.rs:41)",
+            "500,004 calls",
+            "lock.c:3",
+        ] {
+            let lines = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            assert!(lines.contains(name), "{width}: {name}\n{text}");
+        }
+    }
+    let headline = "No known cause; 61 % in Regex::from_str <- environment::parse_line (env.rs:41)";
+    assert!(at(80).contains(headline), "{}", at(80));
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{DifferenceBy, Run, TimeAccount, TimeCategory};
+use fathom_model::{CodePlace, DifferenceBy, Run, TimeAccount, TimeCategory};
 use fathom_trace::Tier;
 
 use crate::analysis::{Analysis, OnPath};
 use crate::observation::Observation;
+use crate::whereabouts::own_code_sites;
 
 /// Who spent it: the command's own process, or all children that run one program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +23,8 @@ pub(super) struct What {
     pub name: String,
     /// Of a function: where it is from.
     pub file: Option<String>,
+    /// Of a function: the nearest own one that called it.
+    pub caller: Option<CodePlace>,
 }
 
 /// What two runs can both have.
@@ -96,6 +99,7 @@ impl Parts {
             by: DifferenceBy::Call,
             name: call.to_owned(),
             file: None,
+            caller: None,
         });
         let key = Key {
             who,
@@ -179,9 +183,30 @@ impl Functions {
     fn of(observation: &Observation, analysis: &Analysis<'_>, of: impl Fn(u32) -> Who) -> Self {
         let mut weights: BTreeMap<Who, BTreeMap<What, f64>> = BTreeMap::new();
         let mut samples: BTreeMap<Key, u64> = BTreeMap::new();
+        let mut add = |who: Who, what: What, weight: f64, count: u64| {
+            let key = Key {
+                who: who.clone(),
+                spent: TimeCategory::UserCode,
+                what: Some(what.clone()),
+            };
+            *samples.entry(key).or_default() += count;
+            let of_who = weights.entry(who).or_default();
+            *of_who.entry(what).or_default() += weight * count as f64;
+        };
+        let sites = own_code_sites(observation);
+        for (row, place, caller) in &sites {
+            let what = What {
+                by: DifferenceBy::Function,
+                name: place.function.clone().unwrap_or_else(|| NO_NAME.to_owned()),
+                file: place.binary.clone(),
+                caller: caller.clone(),
+            };
+            add(of(row.pid), what, analysis.weight(row.tid), row.samples);
+        }
         // Those of another run know no thread of this one: they are the command's.
         let more = observation.more_samples.as_ref();
         let profile = more.or(observation.trace.profile.as_ref());
+        let profile = profile.filter(|_| sites.is_empty());
         for row in profile.iter().flat_map(|profile| &profile.functions) {
             let (who, weight) = match more {
                 Some(_) => (Who::Command, 1.0),
@@ -192,15 +217,9 @@ impl Functions {
                 by: DifferenceBy::Function,
                 name: name.unwrap_or_else(|| NO_NAME.to_owned()),
                 file: Some(row.file.clone()),
+                caller: None,
             };
-            let key = Key {
-                who: who.clone(),
-                spent: TimeCategory::UserCode,
-                what: Some(what.clone()),
-            };
-            *samples.entry(key).or_default() += row.samples;
-            let of_who = weights.entry(who).or_default();
-            *of_who.entry(what).or_default() += weight * row.samples as f64;
+            add(who, what, weight, row.samples);
         }
         let shares = weights.into_iter().map(|(who, functions)| {
             let all: f64 = functions.values().sum();

@@ -228,3 +228,42 @@ fn rows_add_up_whatever_the_runs_are_made_of() {
         assert_eq!(there.not_explained, opposite(&back), "{seed}");
     }
 }
+
+#[test]
+fn functions_are_told_apart_by_who_called_them() {
+    use fathom_stacks::Frame;
+    let with = |ms: u64, of_check: u64| {
+        let mut fake = Fake::new(ms);
+        let stacks = fake.trace.stacks.get_or_insert_default();
+        for (caller, samples) in [("load", 150), ("check", of_check)] {
+            let frame = |binary: &str, name: &str| Frame {
+                binary: binary.to_owned(),
+                function: Some(name.to_owned()),
+                ..Frame::default()
+            };
+            let frames = [
+                frame("/bin/program", "main"),
+                frame("/bin/program", caller),
+                frame("/usr/lib/libc.so.6", "regexec"),
+                frame("/usr/lib/libc.so.6", "re_search"),
+            ];
+            stacks.rows.push(fathom_trace::StackRow {
+                pid: ROOT,
+                tid: ROOT,
+                activity: fathom_trace::Activity::OwnCode,
+                call: None,
+                fd: None,
+                path: None,
+                woken_by: None,
+                node: stacks.tree.add(frames),
+                samples,
+                ns: samples * MS,
+            });
+        }
+        observed(fake, 0)
+    };
+    let (difference, _) = between(&[with(200, 50)], &[with(400, 250)]);
+    let row = find(&difference, "user_code", "regexec");
+    assert_eq!(row.callers[0].function.as_deref(), Some("check"));
+    assert!((row.milliseconds - 200.0).abs() < 1.0, "{row:?}");
+}

@@ -55,7 +55,8 @@ impl<'a> Sites<'a> {
         self.rows.push(Site {
             route,
             path: row.path.as_deref(),
-            ns: row.ns as f64,
+            // Where calls are stopped at their time isn't known.
+            ns: if row.ns > 0 { row.ns } else { row.samples } as f64,
             stacks: row.samples,
         });
         let call = row.call.as_deref();

@@ -1,11 +1,16 @@
-//! A warning that the machine is not as it was when its profile was taken.
+//! A note that the machine is not as it was when its profile was taken.
+//!
+//! What is measured now is compared with what is measured now, so that it changes no answer: for who
+//! asks for all.
 
 use crate::cli::out::say;
 use fathom_machine::remembered::Change;
 
-/// On standard error, in one line.
-pub(super) fn warn(changes: &[Change]) {
-    say!("warning: {}", sentence(changes));
+/// On standard error, in one line, if all is asked for.
+pub(super) fn note(changes: &[Change], verbose: bool) {
+    if verbose {
+        say!("note: {}", sentence(changes));
+    }
 }
 
 /// All that moved, in one line.

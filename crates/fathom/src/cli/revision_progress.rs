@@ -13,6 +13,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Draws, if standard error is a terminal.
 pub(super) struct RevisionProgress {
     draws: bool,
+    verbose: bool,
     drawn: Option<Instant>,
     /// What the rounds are for.
     doing: String,
@@ -20,8 +21,9 @@ pub(super) struct RevisionProgress {
 
 impl RevisionProgress {
     /// Draws nothing until the first event.
-    pub(super) fn new() -> RevisionProgress {
+    pub(super) fn new(verbose: bool) -> RevisionProgress {
         RevisionProgress {
+            verbose,
             draws: screen::can_draw(),
             drawn: None,
             doing: "measuring".to_owned(),
@@ -45,7 +47,7 @@ impl RevisionProgress {
 impl Observer for RevisionProgress {
     fn on(&mut self, event: Event<'_>) {
         match event {
-            Event::MachineChanged(changes) => machine_changed::warn(changes),
+            Event::MachineChanged(changes) => machine_changed::note(changes, self.verbose),
             Event::WaitsForQuiet(problem) => screen::waits_for_quiet(problem),
             Event::Builds { version, place, of } => {
                 let of = of.map_or_else(String::new, |of| format!(" ({} of {of})", place + 1));

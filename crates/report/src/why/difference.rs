@@ -1,10 +1,11 @@
 //! What one command takes more than another: the difference first, then its parts.
 
 use fathom_model::{
-    Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord, DifferenceRow,
-    OF_WALL, OnlyFinding, TimeCategory,
+    CodePlace, Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord,
+    DifferenceRow, OF_WALL, OnlyFinding, TimeCategory,
 };
 
+use super::code_name;
 use super::columns::{self, Column};
 use super::quote::{share_text, time};
 use super::summary::{estimate, explained_by};
@@ -286,12 +287,21 @@ fn what(row: &DifferenceRow) -> String {
             "other_cpu_time" => "CPU time in parts too small to be known one by one".to_owned(),
             _ => "waits, each too short to be known by itself".to_owned(),
         },
+        (DifferenceBy::Function, _) => {
+            let function = CodePlace {
+                function: Some(row.part.clone()),
+                binary: row.file.clone(),
+                ..CodePlace::default()
+            };
+            code_name::place(&function).unwrap_or_else(|| row.part.clone())
+        }
         _ => row.part.clone(),
     };
+    let callers = code_name::pieces(&CodePlace::default(), &row.callers);
     let file = match (row.by, &row.file) {
-        (DifferenceBy::Function, Some(file)) => {
-            format!(" in {}", file.rsplit('/').next().unwrap_or(file))
-        }
+        // What called it says more than where it is from.
+        (DifferenceBy::Function, _) if !callers.is_empty() => format!(" {}", callers.concat()),
+        (DifferenceBy::Function, Some(file)) => format!(" in {}", code_name::file_name(file)),
         (_, Some(file)) => format!(" on {file}"),
         _ => String::new(),
     };

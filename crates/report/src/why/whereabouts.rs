@@ -23,10 +23,15 @@ const LEAST_BESIDE: usize = 36;
 /// Columns before what stands below.
 const INDENT: usize = 4;
 
-/// The rows that are shown.
+/// The rows that are shown: those that matter and say more than the bar.
 pub(super) fn shown(explanation: &Explanation) -> impl Iterator<Item = &WhereRow> {
     let rows = explanation.whereabouts.iter();
-    rows.filter(|row| row.share >= MATTERS).take(ROWS)
+    rows.filter(|row| row.share >= MATTERS && says_more(row))
+        .take(ROWS)
+}
+
+fn says_more(row: &WhereRow) -> bool {
+    row.call.is_some() || row.object.is_some() || !row.place.is_unknown()
 }
 
 /// What the time was spent on: the call, and what it waits for; else the kind of time.

@@ -1,6 +1,6 @@
 //! Names that want to be more than names.
 
-use fathom_model::{Explanation, Finding};
+use fathom_model::{CodePlace, Explanation, Finding};
 
 /// Ends a script, opens another, makes an image that fails, turns the line around, clears the
 /// screen.
@@ -34,6 +34,15 @@ pub(crate) fn spoil(explanation: &mut Explanation) {
     explanation.fathom_version = next();
     for row in &mut explanation.io {
         row.name = next();
+    }
+    for row in &mut explanation.whereabouts {
+        (row.call, row.object, row.role) = (Some(next()), Some(next()), Some(next()));
+        row.place = place(&mut next);
+        row.callers = vec![place(&mut next), place(&mut next)];
+    }
+    for finding in &mut explanation.findings {
+        (finding.object, finding.code) = (Some(next()), place(&mut next));
+        finding.callers = vec![place(&mut next)];
     }
     for row in &mut explanation.calls {
         row.name = next();
@@ -71,5 +80,19 @@ fn spoil_finding(finding: &mut Finding, next: &mut impl FnMut() -> String) {
     for evidence in &mut finding.evidence {
         evidence.name = next();
         evidence.unit = next();
+    }
+}
+
+/// Every other one without a function.
+fn place(next: &mut impl FnMut() -> String) -> CodePlace {
+    let function = next();
+    CodePlace {
+        function: (!function.contains("script")).then_some(function),
+        source_file: Some(next()),
+        line: Some(7),
+        binary: Some(next()),
+        offset: Some(16),
+        after: Some(next()),
+        symbols_in: Some(next()),
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let plan = plan(arguments)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
-    let mut progress = RevisionProgress::new();
+    let mut progress = RevisionProgress::new(arguments.verbose);
     let searched = fathom_conduct::bisect(&plan, &mut progress);
     progress.clear();
     let mut searched = searched?;

@@ -59,7 +59,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
 }
 
 fn measured(arguments: &Arguments, plan: &GatePlan, saver: &mut Saver) -> Result<i32, Failure> {
-    let mut progress = RevisionProgress::new();
+    let mut progress = RevisionProgress::new(arguments.verbose);
     let measured = gate(plan, &mut progress);
     progress.clear();
     let mut measured = measured?;

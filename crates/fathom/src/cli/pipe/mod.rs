@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let plan = plan(arguments, stages)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
-    let mut progress = Progress::new(&plan.stages.described);
+    let mut progress = Progress::new(&plan.stages.described, arguments.verbose);
     let record = fathom_conduct::pipe(&plan, &mut progress);
     progress.clear();
     let record = record?;

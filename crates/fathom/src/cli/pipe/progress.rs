@@ -17,13 +17,15 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(super) struct Progress {
     names: Vec<String>,
     draws: bool,
+    verbose: bool,
     drawn: Option<Instant>,
 }
 
 impl Progress {
     /// Draws nothing until the first run.
-    pub(super) fn new(stages: &[PipeStage]) -> Progress {
+    pub(super) fn new(stages: &[PipeStage], verbose: bool) -> Progress {
         Progress {
+            verbose,
             names: stages.iter().map(|stage| stage.name.clone()).collect(),
             draws: screen::can_draw(),
             drawn: None,
@@ -64,7 +66,7 @@ impl Progress {
 impl Observer for Progress {
     fn on(&mut self, event: Event<'_>) {
         match event {
-            Event::MachineChanged(changes) => machine_changed::warn(changes),
+            Event::MachineChanged(changes) => machine_changed::note(changes, self.verbose),
             Event::PipelineStarts(round, kind) => self.starts(round, kind),
             Event::PipelineObserved(round) => self.say(&format!("observed round {}", round + 1)),
             _ => {}

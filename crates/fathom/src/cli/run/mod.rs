@@ -302,7 +302,7 @@ fn measured(
         time: limits.time,
         deadline: limits.deadline,
     };
-    let mut line = Line::new(name);
+    let mut line = Line::new(name, arguments.verbose);
     let end = session::run(experiment, &options, &mut |event| line.show(&event));
     line.clear();
     end.map_err(failure_of)

@@ -11,12 +11,14 @@ use crate::cli::{machine_changed, screen};
 pub(super) struct Line {
     name: String,
     draws: bool,
+    verbose: bool,
 }
 
 impl Line {
     /// Nothing is drawn yet.
-    pub(super) fn new(name: &str) -> Line {
+    pub(super) fn new(name: &str, verbose: bool) -> Line {
         Line {
+            verbose,
             name: escape(name),
             draws: screen::can_draw(),
         }
@@ -25,7 +27,7 @@ impl Line {
     /// Shows what begins now.
     pub(super) fn show(&mut self, event: &Event<'_>) {
         let text = match event {
-            Event::MachineChanged(changes) => return machine_changed::warn(changes),
+            Event::MachineChanged(changes) => return machine_changed::note(changes, self.verbose),
             Event::Preparing(kind, name) => {
                 let what = match kind {
                     StepKind::Check => "looking for",

@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     path_conflicts::check(commands, written())?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
-    let mut line = Line::new(&plan);
+    let mut line = Line::new(&plan, arguments.verbose);
     let measured = fathom_conduct::serve(&plan, &mut line);
     line.clear();
     let measured = measured?;

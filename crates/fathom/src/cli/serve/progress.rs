@@ -15,6 +15,7 @@ const INTERVAL: Duration = Duration::from_millis(250);
 pub(super) struct Line<'l> {
     plan: &'l ServePlan,
     draws: bool,
+    verbose: bool,
     drawn: Option<Instant>,
     server: usize,
     what: String,
@@ -22,8 +23,9 @@ pub(super) struct Line<'l> {
 }
 
 impl<'l> Line<'l> {
-    pub(super) fn new(plan: &'l ServePlan) -> Line<'l> {
+    pub(super) fn new(plan: &'l ServePlan, verbose: bool) -> Line<'l> {
         Line {
+            verbose,
             plan,
             draws: screen::can_draw(),
             drawn: None,
@@ -57,7 +59,7 @@ impl<'l> Line<'l> {
 impl Observer for Line<'_> {
     fn on(&mut self, event: Event<'_>) {
         match event {
-            Event::MachineChanged(changes) => machine_changed::warn(changes),
+            Event::MachineChanged(changes) => machine_changed::note(changes, self.verbose),
             Event::Launches { server, launch, of } if self.draws => {
                 self.server = server;
                 self.what = format!("launch {} of {of}", launch + 1);

@@ -31,7 +31,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     interrupt::catch();
     let measured = fathom_conduct::startup(&plan, &mut |event: Event<'_>| {
         if let Event::MachineChanged(changes) = event {
-            machine_changed::warn(changes);
+            machine_changed::note(changes, arguments.verbose);
         }
     })?;
     if let Some(error) = measured.failure {

@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let plan = plan(arguments)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
-    let mut progress = RevisionProgress::new();
+    let mut progress = RevisionProgress::new(arguments.verbose);
     let measured = fathom_conduct::versions(&plan, &mut progress);
     progress.clear();
     let measured = measured?;

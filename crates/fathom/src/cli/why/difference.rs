@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
     path_conflicts::check(commands, arguments.json.as_deref())?;
     interrupt::catch();
     let draws = screen::can_draw() && !arguments.run_options.show_output;
-    let mut observer = |event: Event<'_>| show_event(draws, event);
+    let mut observer = |event: Event<'_>| show_event(draws, arguments.verbose, event);
     fingerprint::take(&mut observer);
     let record = fathom_conduct::difference(&plan, &mut observer);
     screen::redraw(draws, "");

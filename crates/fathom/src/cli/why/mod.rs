@@ -49,7 +49,9 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     path_conflicts::check([&plan.target.command], written)?;
     interrupt::catch();
     let draws = screen::can_draw() && !arguments.run_options.show_output;
-    let explained = fathom_conduct::why(&plan, &mut |event: Event<'_>| show_event(draws, event));
+    let explained = fathom_conduct::why(&plan, &mut |event: Event<'_>| {
+        show_event(draws, arguments.verbose, event);
+    });
     screen::redraw(draws, "");
     finish(&arguments, &explained?)
 }
@@ -64,8 +66,9 @@ fn observe(arguments: &Arguments, pid: u32) -> Result<i32, Failure> {
     };
     interrupt::catch();
     let draws = screen::can_draw();
-    let observed =
-        fathom_conduct::attached(&plan, &mut |event: Event<'_>| show_event(draws, event));
+    let observed = fathom_conduct::attached(&plan, &mut |event: Event<'_>| {
+        show_event(draws, arguments.verbose, event);
+    });
     screen::redraw(draws, "");
     finish(arguments, &observed?)
 }
@@ -95,9 +98,9 @@ fn plan(arguments: &Arguments, mut targets: Vec<Target>) -> Result<WhyPlan, Fail
 }
 
 /// Says on the terminal what is being done, in the place of what was said before.
-fn show_event(draws: bool, event: Event<'_>) {
+fn show_event(draws: bool, verbose: bool, event: Event<'_>) {
     let what = match event {
-        Event::MachineChanged(changes) => return machine_changed::warn(changes),
+        Event::MachineChanged(changes) => return machine_changed::note(changes, verbose),
         Event::Round { warmup: true, .. } => "timing: a run that doesn't count …".to_owned(),
         Event::Round { round, .. } => format!("timing: run {} …", round + 1),
         Event::Observes(tier) => format!("observing: tier {} …", tier.name()),
