@@ -13,6 +13,9 @@ pub(super) fn shortened(function: &str) -> String {
         Some((of, rest)) => format!("{}{rest}", without_arguments(of)),
         None => without_arguments(without_parameters(function)),
     };
+    if whole.trim().is_empty() {
+        return function.to_owned();
+    }
     if !whole.contains("::") {
         return of_go(&whole).to_owned();
     }

@@ -5,8 +5,8 @@ use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 use super::code_name::{file_name, is_made_at_run_time, shortened};
 use super::columns::{self, Column};
 use super::quote::share_text;
-use crate::format_count;
 use crate::line::{Line, Page, Tone};
+use crate::{columns, format_count};
 
 /// Own code below this share of the wall time is not split.
 const LEAST_SHARE: f64 = 0.2;
@@ -21,12 +21,13 @@ const NAMED: usize = 4;
 /// where it doesn't matter or too little is known.
 fn in_a_sentence(page: &Page, explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
-    let matters = explanation.account.share(TimeCategory::UserCode) >= LEAST_SHARE;
-    matters.then(|| named(page, own))?
+    let part = explanation.account.share(TimeCategory::UserCode);
+    (part >= LEAST_SHARE).then(|| named(page, own, part))?
 }
 
-/// The functions with the largest shares of own code; `None` where too little is known.
-pub(super) fn named(page: &Page, own: &OwnCode) -> Option<String> {
+/// The functions with the largest shares of own code, which is this part of the whole; `None` where
+/// too little is known.
+pub(super) fn named(page: &Page, own: &OwnCode, part: f64) -> Option<String> {
     if own.samples < LEAST_SAMPLES {
         return None;
     }
@@ -36,7 +37,7 @@ pub(super) fn named(page: &Page, own: &OwnCode) -> Option<String> {
         .filter(|row| row.share >= LEAST_OF_CODE)
         .take(NAMED)
         .map(|row| {
-            let share = share_text(row.share).replace(' ', "\u{a0}");
+            let share = share_text(part * row.share).replace(' ', "\u{a0}");
             format!("{share}\u{a0}{}", page.clean(&name(row)))
         })
         .collect();
@@ -103,7 +104,13 @@ pub(super) fn below_its_part(page: &mut Page, explanation: &Explanation) {
 pub(super) fn line(page: &mut Page, explanation: &Explanation) {
     if let Some(sentence) = in_a_sentence(page, explanation) {
         let text = format!("own code: {}", sentence.replace('\u{a0}', " "));
-        let text = page.begin(&text, page.width() - 2);
+        // As many names as there is room for, each whole.
+        let ends = text
+            .match_indices(", ")
+            .map(|(at, _)| at)
+            .chain([text.len()]);
+        let fitting = ends.filter(|end| columns(&text[..*end]) <= page.width() - 2);
+        let text = fitting.last().map_or("", |end| &text[..end]);
         page.push(Line::new().pad_to(2).add(Tone::Quiet, text));
     }
 }

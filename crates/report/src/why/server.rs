@@ -1,6 +1,6 @@
 //! Where the time of a server under load goes, below its figures.
 
-use fathom_model::ServerWhy;
+use fathom_model::{ServerWhy, TimeCategory};
 
 use super::account;
 use super::bar;
@@ -30,7 +30,8 @@ pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy
         page.prose(2, Tone::Plain, &calls);
     }
     let code = why.own_code.as_ref();
-    if let Some(functions) = code.and_then(|code| own_code::named(page, code)) {
+    let own = why.account.share(TimeCategory::UserCode);
+    if let Some(functions) = code.and_then(|code| own_code::named(page, code, own)) {
         page.prose(2, Tone::Plain, &format!("own code: {functions}"));
     }
     let observed = explained_by(&page.clean(&why.tier));

@@ -64,12 +64,9 @@ fn in_words(row: &WhereRow, count: u64) -> String {
     }
 }
 
-/// The rows below the bar; of a record without them the functions of the own code.
+/// The rows below the bar; where none is of own code the functions that most of it is in.
 pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     let rows: Vec<&WhereRow> = shown(explanation).collect();
-    if explanation.whereabouts.is_empty() {
-        own_code::line(page, explanation);
-    }
     let whats: Vec<String> = rows.iter().map(|row| page.clean(&what(row))).collect();
     let widest = whats.iter().map(|what| columns(what)).max().unwrap_or(0);
     let start = SHARE + 2 + widest + 2;
@@ -94,6 +91,9 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         for further in lines {
             page.push(Line::new().pad_to(from).add(Tone::Plain, further));
         }
+    }
+    if !shown(explanation).any(|row| row.kind == TimeCategory::UserCode) {
+        own_code::line(page, explanation);
     }
 }
 
