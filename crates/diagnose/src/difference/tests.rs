@@ -258,6 +258,7 @@ fn functions_are_told_apart_by_who_called_them() {
                 node: stacks.tree.add(frames),
                 samples,
                 ns: samples * MS,
+                calls: 0,
             });
         }
         observed(fake, 0)

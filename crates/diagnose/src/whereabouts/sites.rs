@@ -56,7 +56,7 @@ impl<'a> Sites<'a> {
             route,
             path: row.path.as_deref(),
             // Where calls are stopped at their time isn't known.
-            ns: if row.ns > 0 { row.ns } else { row.samples } as f64,
+            ns: if row.ns > 0 { row.ns } else { row.calls } as f64,
             stacks: row.samples,
         });
         let call = row.call.as_deref();

@@ -22,6 +22,7 @@ fn stacks(fake: &mut Fake, activity: Activity, call: Option<&str>, ms: u64, way:
         woken_by: None,
         node,
         samples: ms,
+        calls: 0,
         ns: ms * MS,
     });
 }
