@@ -222,7 +222,7 @@ fn rust(tree: &CallTree, rounds: u64) -> String {
         format!(
             "#[inline(never)] fn n{at}(mut x: u64) -> u64 {{\n\
              for _ in 0..{turns}u64 {{ x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);\n\
-             unsafe {{ std::arch::asm!(\"\", inout(reg) x) }} }}\n\
+             unsafe {{ std::arch::asm!(\"/* {{0}} */\", inout(reg) x) }} }}\n\
              {calls} black_box(x) + 1\n}}\n"
         )
     };
