@@ -10,8 +10,7 @@ mod texts;
 pub use promised::{measured_subjects, promised};
 
 use crate::file::experiment::Experiment;
-use crate::file::problem::{FileError, did_you_mean};
-use crate::file::table::{Located, Problems};
+use crate::file::problem::{FileError, Problems};
 
 /// Checks a file that was read.
 ///
@@ -58,19 +57,6 @@ struct Checker<'e> {
 }
 
 impl Checker<'_> {
-    fn unknown(&self, word: &Located<String>, what: &str, known: &[&str]) {
-        let advice = match did_you_mean(word, known.iter().copied()) {
-            Some(meant) => format!("did you mean {meant:?}?"),
-            None if known.is_empty() => format!("the file has no {what}"),
-            None => format!("there is {}", known.join(", ")),
-        };
-        self.problems.add(
-            word.span.clone(),
-            format!("there is no {what} {:?}", word.value),
-            advice,
-        );
-    }
-
     fn names<'a, T>(list: &'a [T], name: impl Fn(&'a T) -> &'a str) -> Vec<&'a str> {
         list.iter().map(name).collect()
     }

@@ -113,7 +113,7 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
                     add(
                         &value.name,
                         Some(subject),
-                        &value.unit.to_string(),
+                        &value.unit.0.to_string(),
                         false,
                         primary,
                     );

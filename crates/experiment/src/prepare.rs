@@ -14,7 +14,7 @@ pub use install::install_jobs;
 use install::missing;
 
 use crate::file::experiment::{Content, Tool};
-use crate::file::table::Located;
+use crate::file::problem::Located;
 use crate::resolve::{Job, Scope, Sink};
 use crate::results::Cause;
 use crate::run::bench::is_over;

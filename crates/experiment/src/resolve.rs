@@ -309,8 +309,8 @@ impl<'e> Scope<'e> {
     fn variables(
         &self,
         env: &[(
-            crate::file::table::Located<String>,
-            crate::file::table::Located<String>,
+            crate::file::problem::Located<String>,
+            crate::file::problem::Located<String>,
         )],
         finds: Finds,
         combination: &Combination,

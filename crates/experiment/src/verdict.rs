@@ -200,7 +200,7 @@ pub fn answer(answer: &Answer, claims: &[ClaimResult]) -> AnswerResult {
         ClaimVerdict::Undecided,
         ClaimVerdict::NotRunnableHere,
     ];
-    let status = match answer.open {
+    let status = match answer.is_open() {
         true => "open",
         false if all(&[ClaimVerdict::Reproduced]) => "answered",
         false if all(&untested) => "not tested here",

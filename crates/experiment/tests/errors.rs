@@ -74,15 +74,49 @@ fn all_mistakes_are_said_at_once() {
     assert_eq!(
         messages,
         [
-            "a claim needs `layer`",
             "a claim needs `holds`",
             "a claim needs `text`",
+            "a claim needs `layer`",
             "a claim needs `holds`",
             "a claim needs `text`",
             "there are two claims `x`",
             "there is no layer \"weight\"",
         ]
     );
+}
+
+#[test]
+fn each_value_of_a_wrong_kind_is_said_once_and_hides_no_other() {
+    let error = experiment(
+        r#"schema_version = 1
+title = ""
+time_budget = []
+source = { title = 1, year = 1, rows = [[]] }
+tools.a = { check = 1, npm = 1 }
+inputs.a = { hex = 1, seed = -1, size = {} }
+parameters = { a = 1, quick = 1 }
+answers = 1
+pictures = [1]
+subjects.a = { command = {}, env = 1, needs = {}, timeout = [], only = { a = [] } }
+[[measure]]
+how = "value"
+rounds = 0
+values.a = { pattern = 1, unit = 1, better = 1, take = "lost" }
+[[claims]]
+id = 1
+layer = 1
+holds = 1
+published = { value = "x", unit = "u$" }
+[gate]
+margin = "x"
+margins.a = "100%"
+undecided = "x"
+budgets.a = { read_calls = "x", nothing = 1 }
+waivers = [{ benchmark = 1, until = 1, at_most = 1 }]
+"#,
+    )
+    .unwrap_err();
+    insta::assert_snapshot!(error);
 }
 
 proptest::proptest! {

@@ -2,13 +2,9 @@
 //!
 //! `FATHOM_WRITE_SCHEMAS=1 cargo test -p fathom-model schemas` writes the files; without the
 //! variable the test fails where a committed file is not what the types give. The schema of the
-//! experiment file, which is input, is written by hand.
+//! experiment file, which is input, is that of `fathom-experiment`.
 
-use std::path::PathBuf;
-
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
+use fathom_test_schemas::{Schema, assert_committed, assert_described};
 
 use crate::{
     BenchRecord, BisectRecord, CatalogueRecord, ChangesRecord, CheckRecord, CompareRecord,
@@ -16,162 +12,36 @@ use crate::{
     MachineRecord, PipeRecord, PlanRecord, ServeRecord, StartupRecord, StoreRecord, VersionsRecord,
 };
 
-/// A file's name without `.schema.json`, and its schema.
-type Row = (&'static str, Value);
-
-fn all() -> Vec<Row> {
+fn all() -> Vec<Schema> {
     vec![
-        row::<BenchRecord>("bench", "Record of fathom bench"),
-        row::<BisectRecord>("bisect", "Record of fathom bisect"),
-        row::<CatalogueRecord>("catalogue", "List of fathom run --list"),
-        row::<ChangesRecord>("changes", "Record of fathom changes"),
-        row::<CompareRecord>("compare", "Record of fathom compare"),
-        row::<DifferenceRecord>("difference", "Answer of fathom why to two commands"),
-        row::<GateRecord>("gate", "Record of fathom gate"),
-        row::<HistoryRecord>("history", "Record of fathom history"),
-        row::<ImportedRecord>("imported", "Record of fathom import"),
-        row::<CheckRecord>("machine-check", "Record of fathom machine --check"),
-        row::<MachineRecord>("machine", "Record of fathom machine"),
-        row::<PipeRecord>("pipe", "Record of fathom pipe"),
-        row::<PlanRecord>("plan", "Plan of fathom run --plan"),
-        row::<ExperimentRecord>("run", "Record of fathom run"),
-        row::<ServeRecord>("serve", "Record of fathom serve"),
-        row::<StartupRecord>("startup", "Record of fathom startup"),
-        row::<StoreRecord>("store", "Record of fathom store"),
-        row::<VersionsRecord>("versions", "Record of fathom versions"),
-        row::<Explanation>("why", "Answer of fathom why"),
+        Schema::of_output::<BenchRecord>("bench", "Record of fathom bench"),
+        Schema::of_output::<BisectRecord>("bisect", "Record of fathom bisect"),
+        Schema::of_output::<CatalogueRecord>("catalogue", "List of fathom run --list"),
+        Schema::of_output::<ChangesRecord>("changes", "Record of fathom changes"),
+        Schema::of_output::<CompareRecord>("compare", "Record of fathom compare"),
+        Schema::of_output::<DifferenceRecord>("difference", "Answer of fathom why to two commands"),
+        Schema::of_output::<GateRecord>("gate", "Record of fathom gate"),
+        Schema::of_output::<HistoryRecord>("history", "Record of fathom history"),
+        Schema::of_output::<ImportedRecord>("imported", "Record of fathom import"),
+        Schema::of_output::<CheckRecord>("machine-check", "Record of fathom machine --check"),
+        Schema::of_output::<MachineRecord>("machine", "Record of fathom machine"),
+        Schema::of_output::<PipeRecord>("pipe", "Record of fathom pipe"),
+        Schema::of_output::<PlanRecord>("plan", "Plan of fathom run --plan"),
+        Schema::of_output::<ExperimentRecord>("run", "Record of fathom run"),
+        Schema::of_output::<ServeRecord>("serve", "Record of fathom serve"),
+        Schema::of_output::<StartupRecord>("startup", "Record of fathom startup"),
+        Schema::of_output::<StoreRecord>("store", "Record of fathom store"),
+        Schema::of_output::<VersionsRecord>("versions", "Record of fathom versions"),
+        Schema::of_output::<Explanation>("why", "Answer of fathom why"),
     ]
-}
-
-fn row<T: JsonSchema>(file: &'static str, title: &'static str) -> Row {
-    // As written: a key that is always there is required, also where it may be null.
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    let mut schema = schema.to_value();
-    schema["$id"] = json!(format!("{file}.schema.json"));
-    schema["title"] = json!(title);
-    tighten(&mut schema);
-    (file, schema)
-}
-
-/// Says all that holds for the records: no unknown keys, and no null where the key is left out.
-fn tighten(schema: &mut Value) {
-    match schema {
-        Value::Array(alternatives) => alternatives.iter_mut().for_each(tighten),
-        Value::Object(keywords) => {
-            keywords.remove("format");
-            keywords.remove("default");
-            if let Some(Value::String(text)) = keywords.get_mut("description") {
-                *text = plain(text);
-            }
-            if keywords.contains_key("properties") {
-                leave_out_null(keywords);
-                // Keys of a flattened enum are those of one of its variants.
-                let variants = ["oneOf", "anyOf", "allOf"];
-                let flattened = variants.iter().any(|key| keywords.contains_key(*key));
-                let closed = if flattened {
-                    for key in variants {
-                        for variant in keywords
-                            .get_mut(key)
-                            .into_iter()
-                            .filter_map(Value::as_array_mut)
-                            .flatten()
-                        {
-                            variant["additionalProperties"] = json!(true);
-                        }
-                    }
-                    "unevaluatedProperties"
-                } else {
-                    "additionalProperties"
-                };
-                keywords.entry(closed).or_insert(json!(false));
-            }
-            keywords.values_mut().for_each(tighten);
-            if keywords.get("additionalProperties") == Some(&json!(true)) {
-                keywords.remove("additionalProperties");
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A key that isn't required is left out where there is no value: it is never null.
-fn leave_out_null(keywords: &mut Map<String, Value>) {
-    let required = keywords.get("required").cloned().unwrap_or(json!([]));
-    let required = required.as_array().expect("a list");
-    let properties = keywords["properties"].as_object_mut().expect("an object");
-    for (name, property) in properties {
-        if required.iter().any(|required| required == name) {
-            continue;
-        }
-        if let Some(Value::Array(types)) = property.get_mut("type") {
-            types.retain(|name| name != "null");
-            if let [one] = types.as_slice() {
-                property["type"] = one.clone();
-            }
-        }
-        if let Some(Value::Array(alternatives)) = property.get_mut("anyOf") {
-            alternatives.retain(|one| one != &json!({"type": "null"}));
-        }
-    }
-}
-
-/// A comment as a paragraph, without the marks of links.
-fn plain(text: &str) -> String {
-    let paragraphs = text.split("\n\n").map(|text| text.replace('\n', " "));
-    let text = paragraphs.collect::<Vec<_>>().join("\n\n");
-    text.replace("[`crate::", "`")
-        .replace("[`", "`")
-        .replace("`]", "`")
-}
-
-fn path(file: &str) -> PathBuf {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json-schema");
-    PathBuf::from(folder).join(format!("{file}.schema.json"))
 }
 
 #[test]
 fn the_committed_schemas_are_what_the_types_give() {
-    let write = std::env::var_os("FATHOM_WRITE_SCHEMAS").is_some();
-    let mut differ = Vec::new();
-    for (file, schema) in all() {
-        let mut text = serde_json::to_string_pretty(&schema).unwrap();
-        text.push('\n');
-        if write {
-            std::fs::write(path(file), text).unwrap();
-        } else if std::fs::read_to_string(path(file)).unwrap_or_default() != text {
-            differ.push(file);
-        }
-    }
-    assert_eq!(
-        differ,
-        Vec::<&str>::new(),
-        "FATHOM_WRITE_SCHEMAS=1 writes them"
-    );
+    assert_committed(&all());
 }
 
 #[test]
 fn every_key_is_described() {
-    fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
-        let Value::Object(keywords) = schema else {
-            return;
-        };
-        for (key, inner) in keywords {
-            let path = format!("{path}/{key}");
-            if let (true, Value::Object(properties)) = (key == "properties", inner) {
-                let bare =
-                    |(_, property): &(&String, &Value)| property.get("description").is_none();
-                let bare = properties.iter().filter(bare);
-                found.extend(bare.map(|(name, _)| format!("{path}/{name}")));
-            }
-            undescribed(inner, &path, found);
-        }
-    }
-    let mut found = Vec::new();
-    for (file, schema) in all() {
-        undescribed(&schema, file, &mut found);
-    }
-    // A variant's own field: the variant is described.
-    found.retain(|path| !path.contains("/oneOf"));
-    assert_eq!(found, Vec::<String>::new());
+    assert_described(&all());
 }

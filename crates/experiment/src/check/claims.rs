@@ -6,7 +6,7 @@ use super::{Checker, measured_subjects};
 use crate::expression::{Context, Fault, compared, judge};
 use crate::file::experiment::{Claim, Experiment, Formula, How};
 use crate::file::parse::inside;
-use crate::file::table::Located;
+use crate::file::problem::Located;
 use crate::metrics;
 use crate::results::{Findings, Results, Samples};
 use crate::sweep;
@@ -112,7 +112,7 @@ impl Checker<'_> {
             match parameters.iter().find(|p| p.name.value == *name) {
                 None => {
                     let known = Self::names(parameters, |p| &p.name.value);
-                    self.unknown(&at, "parameter", &known);
+                    self.problems.unknown(&at, "parameter", &known);
                 }
                 Some(parameter) if !parameter.all_values().contains(&value.as_str()) => {
                     let known = parameter.all_values();
@@ -120,7 +120,8 @@ impl Checker<'_> {
                         value: value.clone(),
                         span: at.span,
                     };
-                    self.unknown(&at, &format!("value of {name}"), &known);
+                    self.problems
+                        .unknown(&at, &format!("value of {name}"), &known);
                 }
                 Some(_) => {}
             }

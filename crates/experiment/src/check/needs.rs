@@ -20,7 +20,7 @@ impl Checker<'_> {
             );
         for need in lists.flatten() {
             if !known.contains(&need.value.as_str()) {
-                self.unknown(need, "tool or build", &known);
+                self.problems.unknown(need, "tool or build", &known);
             }
         }
         for build in &experiment.builds {

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::file::experiment::{How, Measure, Only};
 use crate::file::placeholder;
-use crate::file::table::Located;
+use crate::file::problem::Located;
 use crate::sweep;
 
 impl Checker<'_> {
@@ -14,7 +14,7 @@ impl Checker<'_> {
             if let Some(other) = &subject.variant_of
                 && !names.contains(&other.value.as_str())
             {
-                self.unknown(other, "subject", &names);
+                self.problems.unknown(other, "subject", &names);
             }
             self.only(&subject.only);
             for combination in sweep::all_combinations(self.experiment) {
@@ -32,7 +32,7 @@ impl Checker<'_> {
                         value: filled,
                         span: input.span.clone(),
                     };
-                    self.unknown(&filled, "input", &inputs);
+                    self.problems.unknown(&filled, "input", &inputs);
                     break;
                 }
                 if let Some(output) = &subject.output
@@ -43,7 +43,8 @@ impl Checker<'_> {
                         value: filled,
                         span: output.span.clone(),
                     };
-                    self.unknown(&filled, "output", &["null", "pipe", "file"]);
+                    self.problems
+                        .unknown(&filled, "output", &["null", "pipe", "file"]);
                     break;
                 }
             }
@@ -55,13 +56,13 @@ impl Checker<'_> {
         for (name, values) in only {
             let Some(parameter) = parameters.iter().find(|p| p.name.value == name.value) else {
                 let known = Self::names(parameters, |p| &p.name.value);
-                self.unknown(name, "parameter", &known);
+                self.problems.unknown(name, "parameter", &known);
                 continue;
             };
             let known = parameter.all_values();
             for value in values {
                 if !known.contains(&value.value.as_str()) {
-                    self.unknown(value, "value", &known);
+                    self.problems.unknown(value, "value", &known);
                 }
             }
         }
@@ -72,7 +73,7 @@ impl Checker<'_> {
         for measure in &self.experiment.measures {
             for subject in &measure.subjects {
                 if !names.contains(&subject.value.as_str()) {
-                    self.unknown(subject, "subject", &names);
+                    self.problems.unknown(subject, "subject", &names);
                 }
             }
             if measure.how.has_subjects() && names.is_empty() {
@@ -116,7 +117,7 @@ impl Checker<'_> {
         for picture in &self.experiment.pictures {
             let unknown = |subject: &&Located<String>| !names.contains(&subject.value.as_str());
             for subject in picture.over.iter().filter(unknown) {
-                self.unknown(subject, "subject", &names);
+                self.problems.unknown(subject, "subject", &names);
             }
             let of_it = |subject: &Option<String>| {
                 let mut over = picture.over.iter();
@@ -129,7 +130,7 @@ impl Checker<'_> {
                 measured.map(|one| one.metric.as_str()).collect();
             if !metrics.contains(picture.metric.value.as_str()) {
                 let metrics: Vec<&str> = metrics.into_iter().collect();
-                self.unknown(&picture.metric, "metric", &metrics);
+                self.problems.unknown(&picture.metric, "metric", &metrics);
             }
         }
     }
@@ -138,7 +139,7 @@ impl Checker<'_> {
         let claims = Self::names(&self.experiment.claims, |c| &c.id.value);
         for id in self.experiment.answers.iter().flat_map(|a| &a.evidence) {
             if !claims.contains(&id.value.as_str()) {
-                self.unknown(id, "claim", &claims);
+                self.problems.unknown(id, "claim", &claims);
             }
         }
     }

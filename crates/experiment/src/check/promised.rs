@@ -1,7 +1,7 @@
 //! Which results do the file's measures promise?
 
 use crate::file::experiment::{Experiment, How, Measure, Only};
-use crate::file::table::Located;
+use crate::file::problem::Located;
 use crate::metrics;
 use crate::results::{FINDINGS, Promised};
 

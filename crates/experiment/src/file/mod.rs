@@ -1,14 +1,18 @@
 //! The file: its text, its parts, and what is wrong with it.
 
 pub mod experiment;
-pub mod keys;
+mod gate;
+mod leaf;
 pub mod parse;
-mod parse_claims;
-pub mod parse_gate;
-mod parse_measures;
-mod parse_programs;
+mod place;
 pub mod placeholder;
 pub mod problem;
-pub mod table;
+mod rules;
+#[cfg(test)]
+mod schema;
+mod shape;
+mod source;
+mod tree;
 
-pub use parse_measures::WEBSOCKET;
+pub use leaf::{is_date, share_of};
+pub use parse::WEBSOCKET;

@@ -1,19 +1,18 @@
 //! From the text of a file to its parts.
 
 use std::path::Path;
-use std::time::Duration;
 
-use fathom_model::Source;
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use super::experiment::{Experiment, Only, Parameter};
-use super::keys::Section;
-use super::problem::{FileError, Problem, did_you_mean};
-use super::table::{Located, Problems, Table};
-use crate::unit;
+use super::experiment::{Experiment, Measure, Parameter, Registry, Tool};
+use super::leaf::Given;
+use super::problem::{FileError, Located, Problem, Problems};
+use super::rules::rules;
+use super::tree;
 
-/// The one version of the format.
-pub const SCHEMA_VERSION: u64 = 1;
+/// The load of `serve` that is none of connections.
+pub const WEBSOCKET: &str = "websocket";
 
 /// Reads the text of a file, without looking whether its parts fit each other; see
 /// [`crate::check`].
@@ -34,182 +33,205 @@ pub fn parse(path: &Path, text: &str) -> Result<Experiment, FileError> {
         }])
     })?;
     let problems = Problems::default();
-    let root = Table::new(tree.get_ref(), 0..1, Section::Root, &problems);
-    let experiment = Reader {
-        problems: &problems,
-        text,
-    }
-    .experiment(path, &root);
+    rules(tree.get_ref(), &problems);
+    let root = Spanned::new(0..1, DeValue::Table(tree.into_inner()));
+    let experiment: Option<Experiment> = tree::read(&root, text, &problems);
+    let experiment = experiment.map(|experiment| complete(experiment, path, text, &problems));
     let problems = problems.into_sorted();
-    if problems.is_empty() {
-        Ok(experiment)
-    } else {
-        Err(failed(problems))
+    match experiment {
+        Some(experiment) if problems.is_empty() => Ok(experiment),
+        _ => Err(failed(problems)),
     }
 }
 
-/// Collects what is wrong while it reads.
-pub(super) struct Reader<'p> {
-    pub(super) problems: &'p Problems,
-    pub(super) text: &'p str,
+/// Names, and what several keys say together.
+fn complete(
+    mut experiment: Experiment,
+    path: &Path,
+    text: &str,
+    problems: &Problems,
+) -> Experiment {
+    experiment.path = path.to_path_buf();
+    experiment.text = text.to_string();
+    experiment.gate = experiment.gate_keys.settings(problems);
+    experiment.parameters = parameters(&experiment.given, problems);
+    let names = (experiment.tools.iter().map(|part| ("tool", &part.name)))
+        .chain(experiment.inputs.iter().map(|part| ("input", &part.name)))
+        .chain(experiment.builds.iter().map(|part| ("build", &part.name)))
+        .chain(
+            experiment
+                .subjects
+                .iter()
+                .map(|part| ("subject", &part.name)),
+        )
+        .chain(
+            experiment
+                .parameters
+                .iter()
+                .map(|part| ("parameter", &part.name)),
+        );
+    names.for_each(|(what, part)| name(part, what, problems));
+    for tool in &mut experiment.tools {
+        tool.packages = packages(tool, problems);
+    }
+    for part in &experiment.measures {
+        measure(part, problems);
+    }
+    twice(
+        "measures",
+        experiment.measures.iter().map(|part| &part.id),
+        problems,
+    );
+    twice(
+        "claims",
+        experiment.claims.iter().map(|part| &part.id),
+        problems,
+    );
+    experiment
 }
 
-impl Reader<'_> {
-    fn experiment(&self, path: &Path, root: &Table<'_>) -> Experiment {
-        match root.whole("schema_version", 1) {
-            Some(SCHEMA_VERSION) => {}
-            Some(other) => self.problems.add(
-                root.get("schema_version").map_or(0..1, toml::Spanned::span),
-                format!("schema_version is {other}"),
-                "this Fathom reads version 1: write schema_version = 1",
-            ),
-            None if root.get("schema_version").is_none() => {
-                root.missing("schema_version", "write schema_version = 1");
-            }
-            None => {}
-        }
-        Experiment {
-            path: path.to_path_buf(),
-            text: self.text.to_string(),
-            title: root
-                .required("title", "write title = \"What it is about\"")
-                .value,
-            question: root.text("question").map(|t| t.value),
-            source: self.source(root),
-            time_budget: self.duration(root, "time_budget"),
-            tools: self.tools(root),
-            inputs: self.inputs(root),
-            builds: self.builds(root),
-            parameters: self.parameters(root),
-            subjects: self.subjects(root),
-            measures: self.measures(root),
-            claims: self.claims(root),
-            answers: self.answers(root),
-            pictures: self.pictures(root),
-            gate: self.gate(root),
-        }
+/// Names are used in expressions, placeholders and file names.
+fn name(name: &Located<String>, what: &str, problems: &Problems) {
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let ends = name.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if !starts || !ends || !name.chars().all(legal) || name.len() > 60 {
+        problems.add(
+            name.span.clone(),
+            format!("{:?} can't be the name of a {what}", name.value),
+            "begin with a letter; then letters, digits, and _ - . between them",
+        );
     }
+}
 
-    fn source(&self, root: &Table<'_>) -> Option<Source> {
-        let table = root.table("source", Section::Source)?;
-        Some(Source {
-            title: table.required("title", "write title = \"…\"").value,
-            by: table.text("by").map(|t| t.value),
-            year: table
-                .whole("year", 1900)
-                .and_then(|year| i64::try_from(year).ok()),
-            url: table.text("url").map(|t| t.value),
-            rows: plain(table.texts("rows")),
-        })
+fn twice<'a>(what: &str, ids: impl Iterator<Item = &'a Located<String>>, problems: &Problems) {
+    let mut known = Vec::new();
+    for id in ids.filter(|id| !id.value.is_empty()) {
+        if known.contains(&&id.value) {
+            problems.add(
+                id.span.clone(),
+                format!("there are two {what} `{}`", id.value),
+                "give each an `id` of its own",
+            );
+        }
+        known.push(&id.value);
     }
+}
 
-    fn parameters(&self, root: &Table<'_>) -> Vec<Parameter> {
-        let mut all: Vec<Parameter> = Vec::new();
-        let mut quick = Vec::new();
-        for (name, value) in root.entries_of("parameters") {
-            if name.value == "quick" {
-                match value.get_ref().as_table() {
-                    Some(entries) => {
-                        for (key, value) in entries {
-                            let key_name = key.get_ref().to_string();
-                            if let Some(values) = root.values_of(&key_name, value) {
-                                quick.push((key_name, key.span(), values));
-                            }
-                        }
-                    }
-                    None => self.problems.add(
-                        value.span(),
-                        "`quick` in [parameters] is no table",
-                        "write quick = { NAME = [\"value\"] }",
-                    ),
-                }
+fn parameters(given: &[(Located<String>, Given)], problems: &Problems) -> Vec<Parameter> {
+    let (mut all, mut quick) = (Vec::<Parameter>::new(), Vec::new());
+    for (name, given) in given {
+        let values = match given {
+            Given::Values(values) => values,
+            Given::Lists(lists) => {
+                quick.extend(lists);
                 continue;
             }
-            self.name(&name, "parameter");
-            let Some(values) = root.values_of(&name.value, value) else {
-                continue;
-            };
-            for (index, value) in values.iter().enumerate() {
-                if values[..index]
-                    .iter()
-                    .any(|other| other.value == value.value)
-                {
-                    self.problems.add(
-                        value.span.clone(),
-                        format!("the value {:?} stands twice", value.value),
-                        "each value once",
-                    );
-                }
-            }
-            all.push(Parameter {
-                name,
-                values: plain(values),
-                quick: None,
-            });
-        }
-        for (name, span, values) in quick {
-            let Some(parameter) = all.iter_mut().find(|p| p.name.value == name) else {
-                self.unknown(
-                    span,
-                    "parameter",
-                    &name,
-                    all.iter().map(|p| p.name.value.as_str()),
+        };
+        for (index, value) in values.iter().enumerate() {
+            if values[..index]
+                .iter()
+                .any(|other| other.value == value.value)
+            {
+                problems.add(
+                    value.span.clone(),
+                    format!("the value {:?} stands twice", value.value),
+                    "each value once",
                 );
-                continue;
-            };
-            parameter.quick = Some(plain(values));
+            }
         }
-        all
+        all.push(Parameter {
+            name: name.clone(),
+            values: plain(values.clone()),
+            quick: None,
+        });
     }
-
-    pub(super) fn only(&self, table: &Table<'_>) -> Only {
-        table.lists("only")
-    }
-
-    pub(super) fn duration(&self, table: &Table<'_>, key: &str) -> Option<Duration> {
-        let text = table.texts_or_number(key)?;
-        match duration(&text) {
-            Some(duration) => Some(duration),
+    for (name, values) in quick {
+        match all
+            .iter_mut()
+            .find(|parameter| parameter.name.value == name.value)
+        {
+            Some(parameter) => parameter.quick = Some(plain(values.clone())),
             None => {
-                self.problems.add(
-                    text.span.clone(),
-                    format!("{:?} is no time", text.value),
-                    "write one such as \"500ms\", \"30s\" or \"2min\"",
-                );
-                None
+                let known = all.iter().map(|parameter| parameter.name.value.as_str());
+                problems.unknown(name, "parameter", &known.collect::<Vec<_>>());
             }
         }
     }
+    all
+}
 
-    /// Names are used in expressions, placeholders and file names.
-    pub(super) fn name(&self, name: &Located<String>, what: &str) {
-        let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        let ends = name.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        if !starts || !ends || !name.chars().all(legal) || name.len() > 60 {
-            self.problems.add(
-                name.span.clone(),
-                format!("{:?} can't be the name of a {what}", name.value),
-                "begin with a letter; then letters, digits, and _ - . between them",
+fn packages(tool: &Tool, problems: &Problems) -> Option<(Registry, Vec<String>)> {
+    let all = [&tool.apt, &tool.cargo, &tool.npm, &tool.pypi, &tool.go];
+    let mut given = Registry::ALL
+        .iter()
+        .zip(all)
+        .filter(|(_, given)| !given.is_empty());
+    let ((registry, first), texts) = given.next()?;
+    let mut names = Vec::new();
+    for text in texts {
+        for package in text.split_whitespace() {
+            if !is_package(package) && !is_own_crate(*registry, package) {
+                problems.add(
+                    text.span.clone(),
+                    format!("{package:?} is not the name of a package"),
+                    "write \"package@version\"",
+                );
+            }
+            names.push(package.to_owned());
+        }
+    }
+    for ((_, key), texts) in given {
+        problems.add(
+            texts[0].span.clone(),
+            format!("the tool has both `{first}` and `{key}`"),
+            "give one place to get it from; other ways go into `hint`",
+        );
+    }
+    Some((*registry, names))
+}
+
+fn measure(measure: &Measure, problems: &Problems) {
+    name(&measure.id, "measure", problems);
+    measure
+        .values
+        .iter()
+        .for_each(|value| name(&value.name, "value", problems));
+    measure
+        .counts
+        .iter()
+        .for_each(|count| name(&count.name, "count", problems));
+    for cache in measure
+        .cache
+        .iter()
+        .filter(|cache| !["warm", "cold"].contains(&cache.as_str()))
+    {
+        problems.unknown(cache, "cache", &["warm", "cold"]);
+    }
+    for load in &measure.load {
+        let is_number = load.parse::<u32>().is_ok_and(|number| number > 0);
+        if !is_number && load.value != WEBSOCKET {
+            problems.add(
+                load.span.clone(),
+                format!("`{}` is not a load", load.value),
+                "write numbers of connections, load = [1, 16, 64], or load = \"websocket\"",
             );
         }
     }
-
-    pub(super) fn unknown<'k>(
-        &self,
-        span: std::ops::Range<usize>,
-        what: &str,
-        word: &str,
-        known: impl IntoIterator<Item = &'k str>,
-    ) {
-        let known: Vec<&str> = known.into_iter().collect();
-        let advice = match did_you_mean(word, known.iter().copied()) {
-            Some(meant) => format!("did you mean {meant:?}?"),
-            None if known.is_empty() => "the file has none".to_string(),
-            None => format!("there is {}", known.join(", ")),
-        };
-        self.problems
-            .add(span, format!("there is no {what} {word:?}"), advice);
+    let has_websocket = measure.load.iter().any(|load| load.value == WEBSOCKET);
+    if has_websocket && measure.load.len() > 1 {
+        problems.add(
+            measure.span.clone(),
+            "a measure loads servers by WebSocket or by connections",
+            "write two measures",
+        );
+    }
+    if measure.deflate && !has_websocket {
+        problems.add(
+            measure.span.clone(),
+            "`deflate` is an extension of WebSocket",
+            "write load = \"websocket\" beside it",
+        );
     }
 }
 
@@ -236,22 +258,20 @@ pub(super) fn plain(list: Vec<Located<String>>) -> Vec<String> {
     list.into_iter().map(|text| text.value).collect()
 }
 
-/// `500ms`, `30s`, `2min`, `1h`; a bare number is seconds.
-fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let split = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, word) = text.split_at(split);
-    let number: f64 = number.parse().ok()?;
-    let scale = match word.trim() {
-        "" => 1.0,
-        "m" => 60.0,
-        word => match unit::parse(word) {
-            Ok((unit, scale)) if unit == unit::Unit::seconds() => scale,
-            _ => return None,
-        },
-    };
-    let seconds = number * scale;
-    (seconds > 0.0 && seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
+/// `./FOLDER`: a crate in the experiment's own folder. Nothing above it can be named.
+fn is_own_crate(registry: Registry, package: &str) -> bool {
+    let inner = package.strip_prefix("./");
+    registry == Registry::Cargo
+        && inner.is_some_and(|inner| is_package(inner) && !inner.contains(['/', '@', '=']))
+}
+
+/// A package is handed to a package manager as a word: it must not be an option or a path.
+fn is_package(text: &str) -> bool {
+    let first = text.chars().next().unwrap_or('-');
+    (first.is_ascii_alphanumeric() || first == '@')
+        && text.len() <= 200
+        && !text.contains("..")
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "@/._+-=:~".contains(c))
 }

@@ -1,8 +1,68 @@
 //! What is wrong with a file, where, and what to write instead.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
+
+/// A value with the bytes of the file that it stands at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub span: Range<usize>,
+}
+
+impl<T> std::ops::Deref for Located<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Where problems are put.
+#[derive(Debug, Default)]
+pub struct Problems(RefCell<Vec<Problem>>);
+
+impl Problems {
+    /// Adds one, once.
+    pub fn add(&self, span: Range<usize>, message: impl Into<String>, advice: impl Into<String>) {
+        let problem = Problem {
+            span,
+            message: message.into(),
+            advice: advice.into(),
+        };
+        let mut all = self.0.borrow_mut();
+        if !all.contains(&problem) {
+            all.push(problem);
+        }
+    }
+
+    /// Says that a table needs a key.
+    pub(super) fn missing(&self, table: Range<usize>, title: &str, key: &str, advice: &str) {
+        let span = table.start..table.end.max(table.start + 1);
+        self.add(span, format!("{title} needs `{key}`"), advice);
+    }
+
+    /// Says that there is nothing of that name.
+    pub fn unknown(&self, word: &Located<String>, what: &str, known: &[&str]) {
+        let advice = match did_you_mean(word, known.iter().copied()) {
+            Some(meant) => format!("did you mean {meant:?}?"),
+            None if known.is_empty() => format!("the file has no {what}"),
+            None => format!("there is {}", known.join(", ")),
+        };
+        let message = format!("there is no {what} {:?}", word.value);
+        self.add(word.span.clone(), message, advice);
+    }
+
+    /// All, in the order of the file.
+    pub fn into_sorted(self) -> Vec<Problem> {
+        let mut all = self.0.into_inner();
+        all.sort_by_key(|problem| (problem.span.start, problem.span.end));
+        all
+    }
+}
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]

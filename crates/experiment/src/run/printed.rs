@@ -185,7 +185,7 @@ impl Reading<'_> {
                 metric: value.name.value.clone(),
                 subject: Some(self.target.subject.clone()),
                 parameters: self.target.parameters.clone(),
-                unit: value.unit.to_string(),
+                unit: value.unit.0.to_string(),
                 values,
                 exact: false,
                 primary: measure.values.len() == 1,
@@ -216,7 +216,7 @@ fn read(value: &Value, file: &Path) -> Result<f64, String> {
         // People print thousands with commas and underscores.
         let digits = group.as_str().trim().replace([',', '_'], "");
         match digits.parse::<f64>() {
-            Ok(number) if number.is_finite() => found.push(number * value.scale),
+            Ok(number) if number.is_finite() => found.push(number * value.unit.1),
             _ => {
                 return Err(format!(
                     "the value {} is {:?}, which is no number",

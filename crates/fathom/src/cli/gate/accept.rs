@@ -1,6 +1,6 @@
 //! `fathom gate accept`: a known change is let pass until a day.
 
-use fathom_experiment::file::parse_gate::is_date;
+use fathom_experiment::file::is_date;
 use fathom_experiment::waiver::without;
 use fathom_experiment::{did_you_mean, gate};
 

@@ -206,7 +206,7 @@ pub(crate) struct Render {
 }
 
 fn ceiling(text: &str) -> Result<String, String> {
-    match fathom_experiment::file::parse_gate::share_of(text) {
+    match fathom_experiment::file::share_of(text) {
         Some(_) => Ok(text.trim().to_owned()),
         None => Err("write a share such as 15%".to_owned()),
     }

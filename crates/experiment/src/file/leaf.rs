@@ -1,0 +1,398 @@
+//! Values of the file that are more than text: each is read as what it means, or says what is wrong.
+
+use std::fmt;
+use std::time::Duration;
+
+use jiff::civil::Date;
+use regex::Regex;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, Unexpected, Visitor};
+
+use super::experiment::{Formula, Only};
+use super::place::DATE;
+use super::problem::Located;
+use super::shape::{AsText, Pairs, Scalar, Values, scalar, texts};
+use super::tree::Said;
+use crate::expression;
+use crate::unit::{self, Unit};
+
+/// What to write for the end of a waiver: without one it would never be thought of again.
+pub(super) const UNTIL: &str = "write until = 2027-01-31, the last day on which it is let pass";
+
+/// What a text means, or what is wrong with it and what to write instead.
+type Read<T> = Result<T, (String, &'static str)>;
+
+/// Names for `#[serde(with = "…")]`: what a value is read as, what its schema is, and how.
+macro_rules! leaf {
+    ($($(#[$doc:meta])* $name:ident -> $to:ty, $schema:tt, |$from:ident| $read:expr;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name;
+
+        impl $name {
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>($from: D) -> Result<$to, D::Error> {
+                $read
+            }
+        }
+
+        #[cfg(test)]
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
+            }
+        }
+    )*};
+}
+
+leaf! {
+    /// One text, or a list.
+    Texts -> Vec<Located<String>>,
+    {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": ["string", "number", "boolean"]}}]},
+    |from| texts(from);
+
+    /// A list of two texts or more.
+    Several -> Vec<Located<String>>, {"type": "array", "items": {"type": "string"}, "minItems": 2},
+    |from| texts(from);
+
+    /// Texts by name.
+    TextsByName -> Vec<(Located<String>, Located<String>)>,
+    {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},
+    |from| {
+        let pairs = Pairs::<Located<Scalar>>::deserialize(from)?.0.into_iter();
+        Ok(pairs.map(|(name, value)| (name, value.into())).collect())
+    };
+
+    /// The same, of files.
+    PathsByName -> Vec<(Located<String>, Located<String>)>,
+    {"type": "object", "additionalProperties": {"type": "string"}},
+    |from| TextsByName::deserialize(from);
+
+    /// Lists by name.
+    Lists -> Only,
+    {"type": "object", "additionalProperties": {
+        "type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1}},
+    |from| Pairs::deserialize(from).map(lists);
+
+    /// The values of parameters, and those of `quick`.
+    Parameters -> Vec<(Located<String>, Given)>,
+    {"type": "object", "additionalProperties": {
+        "type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1},
+     "properties": {"quick": {"description": "The values of --quick.", "type": "object",
+        "additionalProperties": {
+            "type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1}}}},
+    |from| from.deserialize_map(Parameters);
+
+    /// Some time, as text or in seconds.
+    Time -> Option<Duration>, {"type": ["string", "number"], "examples": ["30s", "2min"]},
+    |from| parsed(scalar(from)?, |text| {
+        let wrong = || (
+            format!("{:?} is not a time", text.value),
+            "write one such as \"500ms\", \"30s\" or \"2min\"",
+        );
+        duration(text).ok_or_else(wrong).map(Some)
+    });
+
+    /// Bytes, as text or as their number.
+    Size -> Option<u64>, {"type": ["string", "integer"], "examples": ["11 MiB", 4096]},
+    |from| parsed(scalar(from)?, |text| unit::bytes(text).map(Some).map_err(|message| (message, "")));
+
+    /// A whole number.
+    Whole -> u64, {"type": "integer", "minimum": 0},
+    |from| from.deserialize_u64(From(0));
+
+    /// A whole number that is not 0.
+    Positive -> u64, {"type": "integer", "minimum": 1},
+    |from| from.deserialize_u64(From(1));
+
+    /// The same, or none.
+    Quick -> Option<u64>, {"type": "integer", "minimum": 1},
+    |from| Positive::deserialize(from).map(Some);
+
+    /// A year.
+    Year -> Option<i64>, {"type": "integer", "minimum": 1900},
+    |from| Ok(from.deserialize_u64(From(1900))?.try_into().ok());
+
+    /// The one version of the format.
+    Version -> (), {"const": 1},
+    |from| {
+        let number = Located::<Number>::deserialize(from)?;
+        let text = Located { value: number.value.0.to_string(), span: number.span };
+        parsed(text, |text| match text.value.as_str() {
+            "1" => Ok(()),
+            other => Err((
+                format!("schema_version is {other}"),
+                "this Fathom reads version 1: write schema_version = 1",
+            )),
+        })
+    };
+
+    /// A unit, and how many bases one of it is.
+    UnitOf -> (Unit, f64), {"type": "string"},
+    |from| parsed(Located::deserialize(from)?, |text| unit::parse(text).map_err(|message| (message, "")));
+
+    /// The name of a unit.
+    UnitName -> Option<String>, {"type": "string"},
+    |from| parsed(Located::deserialize(from)?, |text| match unit::parse(text) {
+        Ok(_) => Ok(Some(text.value.clone())),
+        Err(message) => Err((message, "")),
+    });
+
+    /// Pairs of hexadecimal digits.
+    Hex -> Option<Vec<u8>>, {"type": "string"},
+    |from| parsed(Located::deserialize(from)?, |text| {
+        let wrong = || (
+            "`hex` is not pairs of hexadecimal digits".to_owned(),
+            "write hex = \"00 01 ff\"",
+        );
+        hex(text).ok_or_else(wrong).map(Some)
+    });
+
+    /// A regular expression.
+    Pattern -> Regex, {"type": "string"},
+    |from| or_empty(parsed(Located::deserialize(from)?, |text| pattern(text).map(Some))?);
+
+    /// A regular expression with one group, around a number.
+    NumberPattern -> Regex, {"type": "string"},
+    |from| or_empty(parsed(Located::deserialize(from)?, |text| {
+        let pattern = pattern(text)?;
+        match pattern.captures_len() {
+            2 => Ok(Some(pattern)),
+            _ if text.trim().is_empty() => Ok(None),
+            groups => Err((
+                format!("the pattern has {} groups", groups - 1),
+                "put ( ) around the number, and (?: ) around everything else",
+            )),
+        }
+    })?);
+
+    /// An expression over the results.
+    Expression -> Option<Formula>, {"type": "string"},
+    |from| {
+        let text = Located::<String>::deserialize(from)?;
+        if text.span.is_empty() {
+            return Ok(None);
+        }
+        match expression::parse(&text) {
+            Ok(expression) => Ok(Some(Formula { text, expression })),
+            Err(error) => Err(Said::error(&text, Some(error.span), error.message, error.advice)),
+        }
+    };
+
+    /// `3%` as a share.
+    Margin -> Option<f64>, {"type": "string"},
+    |from| parsed(scalar(from)?, |text| match share_of(text) {
+        Some(share) if share < 1.0 => Ok(Some(share)),
+        _ => Err((format!("{:?} is not a margin", text.value), "write one such as \"3%\"")),
+    });
+
+    /// Margins by name.
+    Margins -> Vec<(String, f64)>, {"type": "object", "additionalProperties": {"type": "string"}},
+    |from| {
+        let pairs = Pairs::<MarginOf>::deserialize(from)?.0.into_iter();
+        Ok(pairs.filter_map(|(name, share)| Some((name.value, share.0?))).collect())
+    };
+
+    /// `15%` as a share, which may be more than the whole.
+    Ceiling -> Option<f64>, {"type": "string"},
+    |from| parsed(Located::deserialize(from)?, |text| {
+        let wrong = || (
+            format!("{:?} is not a change", text.value),
+            "write one such as \"15%\", the largest change that is let pass",
+        );
+        share_of(text).ok_or_else(wrong).map(Some)
+    });
+
+    /// A date of TOML, or its text.
+    Day -> String, {"type": "string"},
+    |from| {
+        let day = Located::<DayText>::deserialize(from)?;
+        let text = Located { value: day.value.0, span: day.span };
+        parsed(text, |text| match is_date(text) {
+            true => Ok(text.value.clone()),
+            false => Err((format!("{:?} is not a date", text.value), UNTIL)),
+        })
+    };
+}
+
+/// Reads a text as what it means; nothing stands for one that was left out.
+fn parsed<T: Default, E: Error>(
+    text: Located<String>,
+    read: impl FnOnce(&Located<String>) -> Read<T>,
+) -> Result<T, E> {
+    if text.span.is_empty() {
+        return Ok(T::default());
+    }
+    read(&text).map_err(|(message, advice)| Said::error(&text, None, message, advice))
+}
+
+fn lists(pairs: Pairs<Values>) -> Only {
+    let pairs = pairs.0.into_iter();
+    pairs.map(|(name, values)| (name, values.0)).collect()
+}
+
+/// The values of a parameter; those of `quick` are lists by name.
+#[derive(Debug, Clone)]
+pub enum Given {
+    /// Of a parameter.
+    Values(Vec<Located<String>>),
+    /// Of `quick`.
+    Lists(Only),
+}
+
+impl<'de> Visitor<'de> for Parameters {
+    type Value = Vec<(Located<String>, Given)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(name) = entries.next_key::<Located<String>>()? {
+            let given = match name.value.as_str() {
+                "quick" => Given::Lists(lists(entries.next_value()?)),
+                _ => Given::Values(entries.next_value::<Values>()?.0),
+            };
+            all.push((name, given));
+        }
+        Ok(all)
+    }
+}
+
+/// `500ms`, `30s`, `2min`, `1h`; a bare number is seconds.
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, word) = text.split_at(split);
+    let number: f64 = number.parse().ok()?;
+    let scale = match word.trim() {
+        "" => 1.0,
+        "m" => 60.0,
+        word => match unit::parse(word) {
+            Ok((unit, scale)) if unit == Unit::seconds() => scale,
+            _ => return None,
+        },
+    };
+    let seconds = number * scale;
+    (seconds > 0.0 && seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
+}
+
+/// A whole number that is at least so large.
+struct From(u64);
+
+impl Visitor<'_> for From {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a whole number from {}", self.0)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<u64, E> {
+        match number >= self.0 {
+            true => Ok(number),
+            false => Err(E::invalid_value(Unexpected::Unsigned(number), &self)),
+        }
+    }
+}
+
+struct Number(u64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
+        Positive::deserialize(from).map(Number)
+    }
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.chars().filter(|c| !c.is_whitespace());
+    let digits: Vec<u32> = digits.map(|c| c.to_digit(16)).collect::<Option<_>>()?;
+    let pairs = digits.chunks(2).map(|pair| match pair {
+        [high, low] => Some((high << 4 | low) as u8),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+fn pattern(text: &str) -> Read<Regex> {
+    let built = regex::RegexBuilder::new(text)
+        .multi_line(true)
+        .size_limit(1 << 20)
+        .build();
+    built.map_err(|error| {
+        let message = error.to_string();
+        let last = message.lines().last().unwrap_or_default().trim();
+        (
+            format!("the pattern is not understood: {last}"),
+            "it is a regular expression; in TOML, '…' keeps backslashes as they are",
+        )
+    })
+}
+
+fn or_empty<E: Error>(pattern: Option<Regex>) -> Result<Regex, E> {
+    pattern.map_or_else(|| Regex::new("").map_err(E::custom), Ok)
+}
+
+struct MarginOf(Option<f64>);
+
+impl<'de> Deserialize<'de> for MarginOf {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<MarginOf, D::Error> {
+        Margin::deserialize(from).map(MarginOf)
+    }
+}
+
+struct DayText(String);
+
+impl<'de> Deserialize<'de> for DayText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DayText, D::Error> {
+        from.deserialize_newtype_struct(DATE, AsText("a date"))
+            .map(DayText)
+    }
+}
+
+/// `15%` as a share, which may be more than the whole.
+pub fn share_of(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
+    Some(number / 100.0).filter(|share| share.is_finite() && *share >= 0.0)
+}
+
+/// `2027-01-31`, a date of the calendar; ISO 8601 has other forms, which don't compare as text.
+pub fn is_date(text: &str) -> bool {
+    text.parse::<Date>()
+        .is_ok_and(|date| date.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_one_of_the_calendar() {
+        for date in ["2027-01-31", "2028-02-29", "2000-02-29", "2026-12-31"] {
+            assert!(is_date(date), "{date}");
+        }
+        for none in [
+            "2027-02-29",
+            "2100-02-29",
+            "2026-02-30",
+            "2026-04-31",
+            "2026-13-01",
+            "2026-00-10",
+            "2026-01-00",
+            "26-01-01",
+            "2026-1-1",
+            "soon",
+            "2026-01-01T00:00:00Z",
+        ] {
+            assert!(!is_date(none), "{none}");
+        }
+    }
+}
