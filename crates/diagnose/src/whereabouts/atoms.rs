@@ -160,16 +160,23 @@ impl<'a> Source<'a> {
         let Some(call) = part.call else {
             return vec![(None, 1.0)];
         };
+        let by_stack = ways.iter().any(|way| way.path.is_some());
+        let of_stacks = || {
+            let path = |way: &Way<'a>| (way.path.map(str::to_owned), way.part);
+            ways.iter().map(path).collect()
+        };
         if let Some(fd) = part.fd {
+            // A number may have been one file after another: stacks know which it was then.
+            if by_stack && fd > 2 {
+                return of_stacks();
+            }
             let named = self.objects.of_descriptor(part.pid, fd);
             if named.is_some() {
                 return vec![(named, 1.0)];
             }
         }
-        let by_stack = ways.iter().any(|way| way.path.is_some());
         if by_stack && !self.objects.times_paths_of(part.pid, call) {
-            let path = |way: &Way<'a>| (way.path.map(str::to_owned), way.part);
-            return ways.iter().map(path).collect();
+            return of_stacks();
         }
         let all = self.calls.get(call).copied().unwrap_or(0);
         let named = self.objects.named_by(part.pid, call, all);

@@ -13,14 +13,20 @@ pub(super) struct Step<'a> {
 }
 
 /// What makes two frames the same function.
-pub(super) type Key<'a> = (&'a str, Option<&'a str>);
+pub(super) type Key<'a> = (&'a str, Option<&'a str>, Option<u64>);
 
 impl<'a> Step<'a> {
-    /// Code without a symbol is one with all of its binary that lies behind the same exported
-    /// function: each sample of it has another address.
+    /// Own code without a symbol is known by where its function begins. Of a library without symbols
+    /// each sample may have another address: then it is all that lies behind the same exported
+    /// function.
     pub(super) fn key(&self) -> Key<'a> {
         let name = self.frame.function.as_deref();
-        (&self.frame.binary, name.or(self.frame.after.as_deref()))
+        let begin = self.frame.offset.filter(|_| self.is_own && name.is_none());
+        (
+            &self.frame.binary,
+            name.or(self.frame.after.as_deref()),
+            begin,
+        )
     }
 }
 

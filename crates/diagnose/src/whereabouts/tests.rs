@@ -235,3 +235,47 @@ fn a_finding_has_the_place_that_most_of_its_time_is_at() {
     assert_eq!(found[0].callers[0].line, Some(12));
     assert_eq!(found[0].object.as_deref(), Some("standard input (pipe)"));
 }
+
+#[test]
+fn a_number_that_was_many_files_is_what_it_was_when_stacks_were_taken() {
+    let mut fake = Fake::new(1000);
+    fake.calls("getdents64", Some(3), 2_000, 0, 200_000);
+    fake.descriptor(3, "socket");
+    for (path, ms) in [("/usr/share/doc", 200), ("/usr/share/man", 200)] {
+        stacks(
+            &mut fake,
+            Activity::Call,
+            Some("getdents64"),
+            ms,
+            "main:3 c:readdir",
+        );
+        let rows = &mut fake.trace.stacks.as_mut().expect("just added").rows;
+        let row = rows.last_mut().expect("just added");
+        (row.path, row.fd) = (Some(path.to_owned()), Some(3));
+    }
+    let rows = rows(&mut fake);
+    let objects = rows.iter().filter_map(|row| row.object.as_deref());
+    let mut objects: Vec<&str> = objects.collect();
+    objects.sort_unstable();
+    assert_eq!(objects, ["/usr/share/doc", "/usr/share/man"]);
+}
+
+#[test]
+fn functions_of_a_stripped_program_are_known_by_where_they_begin() {
+    let mut fake = Fake::new(1000);
+    for (begin, ms) in [(0x8850, 600), (0x7630, 400)] {
+        stacks(&mut fake, Activity::OwnCode, None, ms, "");
+        let stacks = fake.trace.stacks.as_mut().expect("just added");
+        let frame = |offset| Frame {
+            binary: "/bin/program".to_owned(),
+            offset: Some(offset),
+            ..Frame::default()
+        };
+        let node = stacks.tree.add([frame(0x3000), frame(begin)]);
+        stacks.rows.last_mut().expect("just added").node = node;
+    }
+    let rows = rows(&mut fake);
+    let begins: Vec<_> = rows.iter().map(|row| row.place.offset).collect();
+    assert_eq!(begins, [Some(0x8850), Some(0x7630)]);
+    assert_eq!(rows[0].callers[0].offset, Some(0x3000));
+}

@@ -6,8 +6,15 @@ use fathom_model::CodePlace;
 /// A function with the type or module that it is of, without what these are nested in and made for:
 /// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
 pub(super) fn shortened(function: &str) -> String {
-    if function.contains("operator") {
-        return without_parameters(function).to_owned();
+    if let Some(at) = function.find("operator") {
+        // What an operator is called may have `<` in it: only what it is of is shortened.
+        let (of, operator) = without_parameters(function).split_at(at);
+        let of = without_arguments(of);
+        let of = of.trim().trim_end_matches("::");
+        return match of.rsplit([' ', ':']).next().filter(|of| !of.is_empty()) {
+            Some(of) => format!("{of}::{operator}"),
+            None => operator.to_owned(),
+        };
     }
     let whole = match function.strip_prefix('<').and_then(of_type) {
         Some((of, rest)) => format!("{}{rest}", without_arguments(of)),
@@ -191,13 +198,33 @@ mod tests {
             ("app::Map<int>::find(std::string const&) const", "Map::find"),
             ("tool::parse::line::{{closure}}", "parse::line::{{closure}}"),
             ("operator new(unsigned long)", "operator new"),
+            (
+                "std::map<std::string, int>::operator[](std::string&&)",
+                "map::operator[]",
+            ),
+            (
+                "bool std::operator< <char>(A const&, B const&)",
+                "std::operator< <char>",
+            ),
             ("main.(*N).c", "main.(*N).c"),
             ("github.com/a/b/parse.(*T).Line", "parse.(*T).Line"),
         ] {
             assert_eq!(shortened(whole), wanted);
         }
         // Nobody made such a name for us to split.
-        for odd in ["<", "<<", "<a", "::", ">>", "<>::", ")", "(", "()", "a)"] {
+        for odd in [
+            "<",
+            "<<",
+            "<a",
+            "::",
+            ">>",
+            "<>::",
+            ")",
+            "(",
+            "()",
+            "a)",
+            "(operator)",
+        ] {
             assert!(!shortened(odd).is_empty(), "{odd}");
         }
     }
