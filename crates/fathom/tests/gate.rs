@@ -454,7 +454,7 @@ fn what_cant_be_judged_is_answered_with_what_to_do() {
         &format!("{SUITE}\n[gate]\nmargin = \"wide\"\n"),
     );
     let text = refused(&["gate"], 2);
-    assert!(text.contains("no margin"), "{text}");
+    assert!(text.contains("is not a margin"), "{text}");
 }
 
 #[test]

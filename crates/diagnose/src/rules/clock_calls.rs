@@ -21,7 +21,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let cost = CallCost::with(&clocks, analysis, asks);
     let statement = format!(
         "{} calls asked the kernel for the time; they {}",
-        count(clocks.calls),
+        count(analysis.shown_calls(clocks.calls as f64)),
         cost.in_words(analysis),
     );
     Some(

@@ -117,7 +117,7 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
     };
     let statement = format!(
         "{} calls of `{name}`{} {}",
-        count(tally.calls),
+        count(analysis.shown_calls(tally.calls as f64)),
         if asks_about_path(name) {
             " and calls like it"
         } else {

@@ -73,7 +73,10 @@ pub(crate) fn rows(analysis: &Analysis<'_>) -> Vec<WhereRow> {
                 object: subject.object.clone(),
                 place: place.place,
                 callers: place.callers,
-                count: (counted && place.count >= 0.5).then_some(place.count.round() as u64),
+                count: (counted && place.count >= 0.5).then(|| match subject.call {
+                    Some(_) => analysis.shown_calls(place.count),
+                    None => place.count.round() as u64,
+                }),
                 role: subject.role.map(str::to_owned),
             });
         }

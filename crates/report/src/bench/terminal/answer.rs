@@ -74,20 +74,21 @@ pub(crate) fn clock(record: &BenchRecord) -> Metric {
     first.map_or(Metric::Wall, |comparison| comparison.metric)
 }
 
-/// As many notes as fit into `room` lines, and how many there are besides.
+/// As many notes as fit into `room` lines, and how many there are besides. Those that say what the
+/// figures are of come first and always.
 fn write_notes(page: &mut Page, notes: &[notes::Note], room: usize) {
     let mut left = room;
     for (index, note) in notes.iter().enumerate() {
         let lines = wrap(&page.own(&note.text), page.width() - NOTE_INDENT);
         let is_last = index + 1 == notes.len();
-        if lines.len() + usize::from(!is_last) > left {
+        if note.tone != Tone::Bad && lines.len() + usize::from(!is_last) > left {
             let more = format!("{} more to know: -v", notes.len() - index);
             if left > 0 {
                 page.note(Tone::Notice, &[more]);
             }
             return;
         }
-        left -= lines.len();
+        left = left.saturating_sub(lines.len());
         page.note(note.tone, &lines);
     }
 }
