@@ -93,18 +93,21 @@ fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
     }
 }
 
+/// Object, function and caller of a finding, without what its statement says already.
+pub(super) fn place(finding: &Finding) -> Option<String> {
+    let mut place: Vec<String> = finding.object.iter().cloned().collect();
+    place.retain(|object| !finding.statement.contains(object.as_str()));
+    place.extend(code_name::pieces(&finding.code, &finding.callers));
+    (!place.is_empty()).then(|| place.join(" "))
+}
+
 /// Evidence and change, in so many lines.
 fn body(page: &mut Page, finding: &Finding, lines: usize) {
     let width = page.width().saturating_sub(INDENT);
     let statement = wrap(&page.clean(&finding.statement), width);
-    let mut place: Vec<String> = finding.object.iter().cloned().collect();
-    // What the statement says isn't said again.
-    place.retain(|object| !finding.statement.contains(object.as_str()));
-    place.extend(code_name::pieces(&finding.code, &finding.callers));
-    let place = match place.is_empty() {
-        true => Vec::new(),
-        false => wrap(&format!("{AT}{}", page.clean(&place.join(" "))), width),
-    };
+    let place = place(finding).map_or_else(Vec::new, |place| {
+        wrap(&format!("{AT}{}", page.clean(&place)), width)
+    });
     let change = wrap(&format!("{CHANGE}{}", page.clean(&finding.advice)), width);
     let (of_statement, of_change) = divided(statement.len(), change.len(), lines);
     for line in cut(page, &statement, of_statement, width) {

@@ -4,6 +4,7 @@ use fathom_model::{Confidence, Explanation, Finding, TimeCategory};
 use serde::Serialize;
 
 use super::account;
+use super::findings;
 use super::lanes::{self, Timeline};
 use super::quote::{Quote, could_save, run_ns, share_text, time};
 use super::summary::{
@@ -186,6 +187,7 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
     let place = &finding.place;
     let path = place.path.as_ref().map(|path| safe(path, limits.text));
     let mut words = Vec::new();
+    words.extend(findings::place(finding).map(|place| safe(&place, limits.text.max(200))));
     words.extend(place.pid.map(|pid| format!("process {pid}")));
     let thread = place.tid.filter(|tid| Some(*tid) != place.pid);
     words.extend(thread.map(|tid| format!("thread {tid}")));

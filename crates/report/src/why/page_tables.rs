@@ -20,7 +20,7 @@ const SMALL: f64 = 0.01;
 pub(super) fn all(explanation: &Explanation, lanes: &[Lane], limits: &Limits) -> String {
     let quote = Quote::of(explanation);
     [
-        section("Where the time goes", &places(explanation, quote, limits)),
+        section("Where in the code", &places(explanation, quote, limits)),
         section("Read and written", &io(explanation, quote, limits)),
         section("System calls", &calls(explanation, quote, limits)),
         section(
@@ -71,29 +71,32 @@ fn places(explanation: &Explanation, quote: Quote, limits: &Limits) -> String {
         .column("object", Kind::Name)
         .column("function", Kind::Name)
         .column("called from", Kind::Name)
-        .column("share", Kind::Number)
-        .column("time", Kind::Number)
-        .column("count", Kind::Number);
+        .column("share", Kind::Number);
+    // Where times are the observer's they are quoted as shares, which stand here already.
+    if quote.times {
+        table = table.column("time", Kind::Number);
+    }
+    table = table.column("count", Kind::Number);
     for row in explanation.whereabouts.iter().take(limits.rows) {
         let text =
             |text: Option<String>| Cell::name(&bounded(&text.unwrap_or_default(), limits.text));
         let callers = row.callers.iter().filter_map(code_name::place);
         let callers: Vec<String> = callers.collect();
-        table.row(
-            "",
-            vec![
-                Cell::name(&bounded(&whereabouts::what(row), limits.text)),
-                text(row.object.clone()),
-                text(code_name::place(&row.place)),
-                text(Some(callers.join(" <- "))),
-                Cell::number(&share_text(row.share), row.share),
-                time(quote, Some(row.ns)),
-                match row.count {
-                    Some(calls) => count(calls),
-                    None => Cell::none("it is not counted"),
-                },
-            ],
-        );
+        let mut cells = vec![
+            Cell::name(&bounded(&whereabouts::what(row), limits.text)),
+            text(row.object.clone()),
+            text(code_name::place(&row.place)),
+            text(Some(callers.join(" <- "))),
+            Cell::number(&share_text(row.share), row.share),
+        ];
+        if quote.times {
+            cells.push(time(quote, Some(row.ns)));
+        }
+        cells.push(match row.count {
+            Some(calls) => count(calls),
+            None => Cell::none("it is not counted"),
+        });
+        table.row("", cells);
     }
     or_nothing(&table)
 }
