@@ -68,3 +68,18 @@ pub struct WhereRow {
     /// What the thread is for, such as `collector`; null for threads of the program.
     pub role: Option<String>,
 }
+
+/// The name of a function of Rust or C++ without its type arguments, which stand in `<` and `>`.
+pub fn without_type_arguments(name: &str) -> String {
+    let mut depth = 0usize;
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}

@@ -3,6 +3,7 @@
 //! A program says nothing of it. Source files do, where a compiler recorded them; else the folder of
 //! the binary, and within a binary that holds both (Rust, Go) the crate or package in the name.
 
+use fathom_model::without_type_arguments;
 use fathom_stacks::Frame;
 
 /// Whose code a frame is of.
@@ -205,7 +206,7 @@ fn is_of_language_crate(name: &str) -> bool {
         return is_language_path(of) && is_language_path(with);
     }
     // A C++ template is named with what it returns.
-    let bare = without_arguments(name);
+    let bare = without_type_arguments(name);
     let bare = bare.split('(').next().unwrap_or(&bare);
     is_language_path(bare.trim().rsplit(' ').next().unwrap_or(bare))
 }
@@ -219,21 +220,6 @@ fn is_language_path(path: &str) -> bool {
     let first = path.split("::").next().unwrap_or(path);
     let has_crate = path.contains("::");
     !has_crate || LANGUAGE_CRATES.contains(&first)
-}
-
-/// A name without what stands in `<` and `>`.
-fn without_arguments(name: &str) -> String {
-    let mut depth = 0usize;
-    let mut out = String::new();
-    for c in name.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => out.push(c),
-            _ => {}
-        }
-    }
-    out
 }
 
 /// Of `github.com/a/b.(*T).f` what stands before the first point of its last part.

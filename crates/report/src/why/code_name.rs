@@ -1,7 +1,7 @@
 //! A place in the code in a few words. No name is cut in its middle: what it was made for and what it
 //! is nested in are left out.
 
-use fathom_model::CodePlace;
+use fathom_model::{CodePlace, without_type_arguments};
 
 /// A function with the type or module that it is of, without what these are nested in and made for:
 /// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
@@ -9,7 +9,7 @@ pub(super) fn shortened(function: &str) -> String {
     if let Some(at) = function.find("operator") {
         // What an operator is called may have `<` in it: only what it is of is shortened.
         let (of, operator) = without_parameters(function).split_at(at);
-        let of = without_arguments(of);
+        let of = without_type_arguments(of);
         let of = of.trim().trim_end_matches("::");
         return match of.rsplit([' ', ':']).next().filter(|of| !of.is_empty()) {
             Some(of) => format!("{of}::{operator}"),
@@ -17,8 +17,8 @@ pub(super) fn shortened(function: &str) -> String {
         };
     }
     let whole = match function.strip_prefix('<').and_then(of_type) {
-        Some((of, rest)) => format!("{}{rest}", without_arguments(of)),
-        None => without_arguments(without_parameters(function)),
+        Some((of, rest)) => format!("{}{rest}", without_type_arguments(of)),
+        None => without_type_arguments(without_parameters(function)),
     };
     if whole.trim().is_empty() {
         return function.to_owned();
@@ -83,21 +83,6 @@ fn of_type(text: &str) -> Option<(&str, &str)> {
     })?;
     let (inner, rest) = (&text[..end.0], &text[end.0 + 1..]);
     Some((inner.split(" as ").next().unwrap_or(inner), rest))
-}
-
-/// A name without what stands in `<` and `>`.
-fn without_arguments(name: &str) -> String {
-    let mut depth = 0usize;
-    let mut out = String::new();
-    for c in name.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => out.push(c),
-            _ => {}
-        }
-    }
-    out
 }
 
 /// The kernel's names of memory that is no file.
