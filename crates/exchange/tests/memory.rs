@@ -1,67 +1,30 @@
 //! The most memory that an import takes, counted by the allocator: the limits before the parser are
 //! estimates of it. A binary of its own, since an allocator is of a whole program.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use fathom_exchange::read;
+use fathom_test_memory::{Counting, most_in};
 
 /// What docs/security.md promises.
 const MOST: isize = 400 << 20;
 /// Of a document.
 const LARGEST: usize = 64 << 20;
 
-thread_local! {
-    static LIVE: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-fn change(bytes: isize) {
-    // A thread that ends has no such place any more; nobody asks what it had.
-    let _ = LIVE.try_with(|live| {
-        live.set(live.get() + bytes);
-        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(live.get())));
-    });
-}
-
-// SAFETY: the system's allocator does all; its results and arguments are passed on as they are.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        change(layout.size() as isize);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        change(-(layout.size() as isize));
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        change(size as isize - layout.size() as isize);
-        // SAFETY: the caller's promise.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
 
 /// The most bytes that reading `text` takes, itself not counted, and whether it was refused for its size
 /// before it was parsed.
 fn peak(text: &str, format: &str) -> (isize, bool) {
-    let before = LIVE.get();
-    PEAK.set(before);
-    let refused = match read(text.as_bytes(), "hostile", Some(format)) {
-        Ok(_) => false,
-        Err(error) => ["300 MB", "220 MB"]
-            .iter()
-            .any(|size| error.to_string().contains(size)),
-    };
-    (PEAK.get() - before, refused)
+    let mut refused = false;
+    let most = most_in(|| {
+        refused = match read(text.as_bytes(), "hostile", Some(format)) {
+            Ok(_) => false,
+            Err(error) => ["300 MB", "220 MB"]
+                .iter()
+                .any(|size| error.to_string().contains(size)),
+        };
+    });
+    (most, refused)
 }
 
 /// So often `part` between a head and an end that the limit before the parser lets it through and not

@@ -9,7 +9,6 @@ use fathom_load::{Address, RequestPlan, Step};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::memory;
 use crate::world::{MS, closed, open, run, serve, task};
 
 /// Answers of every framing, one after the other.
@@ -134,7 +133,7 @@ fn no_answer_hangs_the_client_or_makes_its_memory_grow() {
     let address = hostile(false);
     for step in [closed(50 * MS), open(500.0, 50 * MS)] {
         let plan = RequestPlan::default();
-        let most = memory::most_in(|| {
+        let most = fathom_test_memory::most_in(|| {
             ask(&address, &plan, &bounded(step));
         });
         assert!(most < MOST, "{most} bytes");
@@ -185,7 +184,7 @@ fn a_body_without_end_is_not_kept() {
     task.timeout = 100 * MS;
     task.checks.contains = Some(b"never there".to_vec());
     let mut received = 0;
-    let most = memory::most_in(|| {
+    let most = fathom_test_memory::most_in(|| {
         let outcome = run(task, 2, &closed(200 * MS));
         assert_eq!(outcome.totals.completed, outcome.totals.errors());
         received = outcome.received_bytes;
@@ -233,7 +232,7 @@ fn no_frame_hangs_the_client_or_makes_its_memory_grow() {
         http2: true,
         ..RequestPlan::default()
     };
-    let most = memory::most_in(|| {
+    let most = fathom_test_memory::most_in(|| {
         ask(&address, &plan, &closed(50 * MS));
     });
     assert!(most < MOST, "{most} bytes");

@@ -11,7 +11,6 @@ use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::memory;
 use crate::world::{self, MS, busy_and_idle, closed, open, run, serve_async};
 
 /// More than a stream's first window of 64 KB.
@@ -226,7 +225,7 @@ fn a_body_without_end_is_not_kept() {
     task.timeout = 50 * MS;
     task.checks.contains = Some(b"never there".to_vec());
     let mut received = 0;
-    let most = memory::most_in(|| {
+    let most = fathom_test_memory::most_in(|| {
         let outcome = run(task, 1, &closed(200 * MS));
         assert_eq!(outcome.totals.completed, outcome.totals.errors());
         received = outcome.received_bytes;

@@ -4,7 +4,10 @@
 
 mod hostile;
 mod http2;
-mod memory;
 mod omission;
 mod secured;
 mod world;
+
+/// Tests ask how much memory a hostile answer takes.
+#[global_allocator]
+static ALLOCATOR: fathom_test_memory::Counting = fathom_test_memory::Counting;

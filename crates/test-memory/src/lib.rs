@@ -1,4 +1,7 @@
-//! How much memory a thread has.
+//! How much memory a thread has at most while it does something, counted by the allocator.
+//!
+//! An allocator is of a whole program: each test binary that asks has
+//! `#[global_allocator] static ALLOCATOR: Counting = Counting;`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,10 +11,9 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-struct Counting;
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+/// The system's allocator, which counts the bytes that each thread has.
+#[derive(Debug)]
+pub struct Counting;
 
 fn change(bytes: isize) {
     // A thread that ends has no such place any more; nobody asks what it had.
@@ -34,10 +36,16 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(at, layout) }
     }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        change(size as isize - layout.size() as isize);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(at, layout, size) }
+    }
 }
 
 /// The most bytes that this thread had at a time while it did something, beyond what it had before.
-pub(crate) fn most_in(work: impl FnOnce()) -> isize {
+pub fn most_in(work: impl FnOnce()) -> isize {
     let before = LIVE.get();
     MOST.set(before);
     work();
