@@ -6,8 +6,8 @@ use fathom_trace::{
     Profile, SyscallRow, Thread, Tier, Trace,
 };
 
-use crate::language::Language;
 use crate::observation::{Languages, Limits, Observation};
+use crate::runtimes::Language;
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const ROOT: u32 = 100;

@@ -4,7 +4,7 @@ use fathom_model::Run;
 use fathom_trace::{Profile, Trace};
 use serde::{Deserialize, Serialize};
 
-use crate::language::Language;
+use crate::runtimes::Language;
 
 /// A command that was timed and traced: all that a diagnosis is made from. It is kept as JSON where
 /// a diagnosis is to be made again, in tests of the rules.

@@ -7,84 +7,21 @@ use fathom_model::TimeCategory;
 use fathom_trace::SyscallRow;
 
 use super::Analysis;
-use crate::calls;
-use crate::language::Language;
+use crate::runtimes::{Around, Runtime};
 use crate::thread_times::ThreadTimes;
-
-/// What a library does around one thing that is done, in ns: less than half of the programs of a
-/// language take less, whose slow form was measured beside its repaired twin (`corpus`).
-struct Around {
-    ns: f64,
-    /// Nobody sees which of a program's instructions belong to it: of what its code takes for each,
-    /// no more than this part is counted. The rest may be work that stays.
-    of_own: f64,
-}
-
-/// Around a call that moves little, and which a buffer or fewer calls do away with.
-fn around_call(language: Option<Language>, row: &SyscallRow) -> Around {
-    let call = row.name.as_str();
-    // Its console puts a line together from any values, and its streams hand each piece through
-    // several layers.
-    if language == Some(Language::Node) && calls::is_write(call) && matches!(row.fd, Some(1 | 2)) {
-        return Around {
-            ns: 1500.0,
-            of_own: 0.6,
-        };
-    }
-    // To say which file, a path is put together, converted and taken apart, and a failure is put
-    // into an object.
-    let names_file = calls::opens_file(call) || calls::asks_about_path(call);
-    let ns = match language {
-        Some(Language::Python) if names_file => 600.0,
-        Some(Language::Shell) if names_file => 200.0,
-        Some(Language::Python | Language::Node) => 300.0,
-        Some(Language::Java) => 200.0,
-        Some(Language::Ruby | Language::Perl) => 150.0,
-        Some(Language::Go) => 120.0,
-        Some(Language::Rust | Language::Shell) => 60.0,
-        Some(Language::C) => 20.0,
-        // What isn't known is not guessed.
-        None => 0.0,
-    };
-    let of_own = if names_file { 0.6 } else { 0.4 };
-    Around { ns, of_own }
-}
-
-/// Around the start and the end of a program.
-fn around_start(language: Option<Language>) -> Around {
-    let ns = match language {
-        Some(Language::Node) => 800e3,
-        Some(Language::Python | Language::Java) => 200e3,
-        Some(Language::Go) => 100e3,
-        _ => 0.0,
-    };
-    Around { ns, of_own: 0.4 }
-}
-
-/// Around the making and the end of a thread: its stack, its own variables, the handing over of its
-/// work.
-fn around_thread(language: Option<Language>) -> Around {
-    let ns = match language {
-        Some(Language::Java | Language::Python | Language::Ruby) => 20e3,
-        Some(Language::Rust) => 8e3,
-        Some(_) => 6e3,
-        None => 0.0,
-    };
-    Around { ns, of_own: 0.8 }
-}
 
 /// All that one process did of it.
 struct Done {
-    language: Option<Language>,
+    runtime: &'static Runtime,
     times: f64,
     ns: f64,
     of_own: f64,
 }
 
 impl Done {
-    fn by(language: Option<Language>) -> Self {
+    fn by(runtime: &'static Runtime) -> Self {
         Self {
-            language,
+            runtime,
             times: 0.0,
             ns: 0.0,
             of_own: 0.0,
@@ -110,7 +47,7 @@ impl Analysis<'_> {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
             let of_process = self.done_by(&mut done, row.pid);
-            let around = around_call(of_process.language, row);
+            let around = of_process.runtime.around(&row.name, row.fd);
             of_process.add(self.calls_on_path(row), around);
         }
         self.around_ns(&done)
@@ -124,7 +61,7 @@ impl Analysis<'_> {
         let programs = processes.filter(|process| !process.execs.is_empty());
         for parent in programs.filter_map(|process| process.parent) {
             let of_parent = self.done_by(&mut done, parent);
-            of_parent.add(1.0, around_start(of_parent.language));
+            of_parent.add(1.0, of_parent.runtime.around_start());
         }
         self.around_ns(&done)
     }
@@ -137,16 +74,16 @@ impl Analysis<'_> {
             times.sums.get(TimeCategory::UserCode) * self.factor(TimeCategory::UserCode)
         });
         let own: f64 = own.sum();
-        let mut making = Done::by(self.language(pid));
-        making.add(made as f64, around_thread(making.language));
+        let mut making = Done::by(self.runtime(pid));
+        making.add(made as f64, making.runtime.around_thread());
         own - making.ns_of(own)
     }
 
-    /// What a process did so far. Its language is looked up once: of thousands of processes that
+    /// What a process did so far. Its runtime is looked up once: of thousands of processes that
     /// takes long.
     fn done_by<'d>(&self, done: &'d mut BTreeMap<u32, Done>, pid: u32) -> &'d mut Done {
         done.entry(pid)
-            .or_insert_with(|| Done::by(self.language(Some(pid))))
+            .or_insert_with(|| Done::by(self.runtime(Some(pid))))
     }
 
     fn around_ns(&self, done: &BTreeMap<u32, Done>) -> f64 {
@@ -183,6 +120,7 @@ impl Analysis<'_> {
 mod tests {
     use super::*;
     use crate::fake::Fake;
+    use crate::runtimes::Language;
 
     fn of_reads(calls: u64, language: Option<Language>) -> f64 {
         let mut fake = Fake::new(1000);

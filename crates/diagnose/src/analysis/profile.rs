@@ -4,7 +4,7 @@ use fathom_model::TimeCategory;
 use fathom_trace::FunctionRow;
 
 use super::Analysis;
-use crate::functions::is_contended;
+use crate::runtimes::is_contended;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Analysis;
-use crate::language::Language;
 use crate::observation::Observation;
+use crate::runtimes::{Habit, Language, Runtime};
 
 impl<'a> Analysis<'a> {
     /// Path of the program that a process runs: its own last one, or that of whom it is a copy of.
@@ -19,9 +19,14 @@ impl<'a> Analysis<'a> {
         None
     }
 
+    /// What runs the code of a process. Of the command where no process is named.
+    pub(crate) fn runtime(&self, pid: Option<u32>) -> &'static Runtime {
+        Runtime::of(self.language(pid))
+    }
+
     /// What a process is written in: the caller's word for the command's program, the name of the
     /// program for interpreters. Of the command where no process is named.
-    pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
+    fn language(&self, pid: Option<u32>) -> Option<Language> {
         let root = self.trace.processes.first()?.pid;
         let command = self.program_of(root);
         let program = pid.map_or(command, |pid| self.program_of(pid));
@@ -58,7 +63,7 @@ pub(super) fn pools(observation: &Observation) -> HashSet<u32> {
         }
         programs.insert(process.pid, program);
         let language = language(observation, program, command);
-        if [Some(Language::Go), Some(Language::Node)].contains(&language) {
+        if Runtime::of(language).has(Habit::MovesWork) {
             found.insert(process.pid);
         }
     }

@@ -8,15 +8,14 @@ use fathom_trace::FunctionRow;
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::functions::{is_allocator, is_collector, makes_objects};
-use crate::language::Language;
 use crate::numbers::time;
+use crate::runtimes::{Habit, Topic, is_allocator, is_collector, makes_objects};
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     // A shell makes a string for each word of each command, whatever the script does.
     let pids = analysis.trace.processes.iter().map(|process| process.pid);
-    let is_shell = |pid: &u32| analysis.language(Some(*pid)) == Some(Language::Shell);
+    let is_shell = |pid: &u32| analysis.runtime(Some(*pid)).has(Habit::RunsCommands);
     let shells: HashSet<u32> = pids.filter(is_shell).collect();
     let shells = &shells;
     let own = |fits: fn(&FunctionRow) -> bool| {
@@ -38,7 +37,9 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         false => own(is_collector),
     };
     let first = analysis.main_function(fits)?;
-    let language = analysis.language(Some(first.pid));
+    let objects = Topic::Objects {
+        allocated: allocator >= collector,
+    };
     let whose = match allocator >= collector {
         true => "the allocator and in what fills the memory that it gives",
         false => "handing out memory and collecting what is unused",
@@ -52,28 +53,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         FindingBuilder::new(FindingId::AllocatorChurn, analysis, cost, statement)
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with what fills what it gives", cost, "ns")
-            .advice(advice(language, allocator >= collector))
+            .advice(analysis.runtime(Some(first.pid)).advice(objects))
             .pid(Some(first.pid))
             .finish(),
     )
-}
-
-fn advice(language: Option<Language>, own_allocator: bool) -> &'static str {
-    match language {
-        Some(Language::Rust) => {
-            "Make fewer objects: keep a `String` or `Vec` and `clear` it in the loop, borrow (`&str`, slices, `Cow`) instead of cloning, give `with_capacity`; another global allocator (mimalloc, jemalloc) makes each one cheaper."
-        }
-        Some(Language::Go) => {
-            "Make fewer objects: reuse buffers (`buf[:0]`, `sync.Pool`), give `make` a capacity, keep `[]byte` instead of `string`, avoid interfaces and pointers in hot slices; `GOGC` or `GOMEMLIMIT` make collections rarer. `go test -benchmem` and pprof's alloc_space say where."
-        }
-        Some(Language::Node) => {
-            "Make fewer objects in the loop: reuse them, work on a Buffer or typed array instead of splitting strings; `--max-semi-space-size` makes collections of young objects rarer."
-        }
-        Some(Language::C) | None if own_allocator => {
-            "Make fewer objects: one buffer that is reused, an arena that is freed at once, small strings and arrays inside of their owner (in C++ `string_view`, `reserve`, move instead of copy); another allocator (mimalloc, jemalloc by LD_PRELOAD) makes each one cheaper."
-        }
-        _ => "Make fewer objects: reuse buffers, and keep many small values in one array.",
-    }
 }
 
 #[cfg(test)]
@@ -81,7 +64,7 @@ mod tests {
     use fathom_model::FindingId;
 
     use crate::fake::{Fake, ROOT};
-    use crate::language::Language;
+    use crate::runtimes::Language;
 
     #[test]
     fn own_code_that_mostly_allocates_is_found() {

@@ -7,7 +7,6 @@ use fathom_model::{Finding, FindingId, TimeCategory};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -50,8 +49,8 @@ fn handed_on(analysis: &Analysis<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>
 }
 
 fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Option<Turns> {
-    // Go's idle threads wait in the same call as its locks, and hand the poller around.
-    if analysis.language(Some(pid)) == Some(Language::Go) {
+    // Idle threads may wait in the same call as those at locks.
+    if analysis.runtime(Some(pid)).idle_wait("futex") {
         return None;
     }
     // Who never had to wait for the lock may still have held it first.

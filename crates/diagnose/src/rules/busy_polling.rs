@@ -10,7 +10,6 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::entry_exit_overhead::cpu_in_calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -81,9 +80,9 @@ fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {
-            // Go's threads yield while they search for work.
-            let go = analysis.language(Some(pid)) == Some(Language::Go);
-            if let Some(at) = rest.iter().position(|times| times.pid == pid && !go) {
+            // Threads that search for work may yield.
+            let may_idle = analysis.runtime(Some(pid)).idle_wait("sched_yield");
+            if let Some(at) = rest.iter().position(|times| times.pid == pid && !may_idle) {
                 found.push((tid, rest.remove(at)));
             }
         }
@@ -118,10 +117,10 @@ fn loops<'a>(
         // were short: the threads of a runtime search for work in such.
         let known_by_call = |row: &SyscallRow| {
             let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
-            // Go's runtime naps for microseconds while it waits for a lock of its own or searches
+            // A runtime may nap for microseconds while it waits for a lock of its own or searches
             // for work.
-            let by_runtime = calls::is_sleep(&row.name)
-                && analysis.language(Some(row.pid)) == Some(Language::Go);
+            let by_runtime =
+                calls::is_sleep(&row.name) && analysis.runtime(Some(row.pid)).idle_wait(&row.name);
             !by_runtime && (tid == times.tid || !waits && !row.name.starts_with("wait"))
         };
         let empty_turns = |row: &'a SyscallRow| match known_by_call(row) {

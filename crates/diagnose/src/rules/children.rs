@@ -6,7 +6,7 @@ use fathom_trace::{DescriptorKind, FileRow, Process};
 
 use super::pseudo_files::is_of_system;
 use crate::analysis::Analysis;
-use crate::language::Language;
+use crate::runtimes::{Runtime, is_shell};
 use crate::thresholds as t;
 
 /// Options with a value of their own that come before a subcommand: `git -C repo gc`.
@@ -68,8 +68,7 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
     let Some(exec) = process.execs.last() else {
         return Ok(Kind::default());
     };
-    let language = Language::from_program_name(&exec.path);
-    if language == Some(Language::Shell) && depth < 8 {
+    if is_shell(&exec.path) && depth < 8 {
         // `sh -c` around the program.
         let inner = analysis
             .children_of(process.pid)
@@ -88,7 +87,7 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
     {
         return Err(program);
     }
-    if language.is_some() {
+    if Runtime::interpreting(&exec.path).is_some() {
         let script = arguments
             .next()
             .filter(|argument| !argument.starts_with('-'));
@@ -181,7 +180,7 @@ pub(super) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
         let Some(exec) = process.execs.last() else {
             continue;
         };
-        if Language::from_program_name(&exec.path).is_none() {
+        if Runtime::interpreting(&exec.path).is_none() {
             continue;
         }
         let kind = runs(analysis, process, 0);

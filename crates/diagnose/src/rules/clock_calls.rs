@@ -8,8 +8,8 @@ use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
-use crate::language::Language;
 use crate::numbers::count;
+use crate::runtimes::Topic;
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -28,20 +28,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.finding(FindingId::ClockCalls, analysis, statement)
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
-            .advice(match analysis.language(clocks.pid) {
-                Some(Language::Python) => {
-                    "Ask less often, and use `time.perf_counter` or `time.monotonic`, which need no call, not `process_time`, `thread_time` or `resource.getrusage`."
-                }
-                Some(Language::Node) => {
-                    "Ask less often, and use `performance.now`, which needs no call, not `process.cpuUsage`."
-                }
-                Some(Language::Java) => {
-                    "Ask less often, and use `System.nanoTime`, which needs no call, not the CPU times of threads (`ThreadMXBean`)."
-                }
-                _ => {
-                    "Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not by `syscall`; check that the system's clock source is tsc."
-                }
-            })
+            .advice(analysis.runtime(clocks.pid).advice(Topic::ClockCalls))
             .limit(Small::limit(analysis))
             .pid(clocks.pid)
             .finish(),

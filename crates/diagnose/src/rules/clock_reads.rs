@@ -4,9 +4,8 @@ use fathom_model::{Finding, FindingId};
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::functions::is_clock;
-use crate::language::Language;
 use crate::numbers::time;
+use crate::runtimes::{Topic, is_clock};
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -23,10 +22,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     Some(
         FindingBuilder::new(FindingId::ClockCalls, analysis, cost, statement)
             .evidence("time in reading clocks", cost, "ns")
-            .advice(match analysis.language(Some(first.pid)) {
-                Some(Language::Python) => "Read the clock less often: once for many pieces of work, not before and after each.",
-                _ => "Read the clock less often: once for many pieces of work, each thousandth turn, or CLOCK_MONOTONIC_COARSE where milliseconds are enough.",
-            })
+            .advice(analysis.runtime(Some(first.pid)).advice(Topic::ClockReads))
             .pid(Some(first.pid))
             // The counter is read when what was begun before has ended: some of the work is in it.
             .likely()

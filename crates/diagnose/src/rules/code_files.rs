@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use fathom_trace::FileRow;
 
 use crate::analysis::Analysis;
-use crate::language::Language;
+use crate::runtimes::{Modules, Runtime};
 
 /// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies
 /// or searches one reads it to its end.
@@ -13,11 +13,11 @@ const READ_BY_LOADER: u64 = 16 << 10;
 
 /// What separates the code that one process runs from the data that it works on.
 pub(super) struct CodeFiles {
-    language: Option<Language>,
-    /// Python: modules, without their `.py`, of which no compiled form was found. Node: what was
-    /// asked for before an ending was added to it.
+    modules: Modules,
+    /// Modules, without the ending of their source, of which no compiled form was found, or what
+    /// was asked for before an ending was added to it.
     missed: HashSet<String>,
-    /// Node: folders of which it asked what kind of modules they hold.
+    /// Folders of which it was asked what kind of modules they hold.
     of_packages: HashSet<String>,
     /// What the command is given to work on.
     operands: Vec<String>,
@@ -25,18 +25,21 @@ pub(super) struct CodeFiles {
 
 impl CodeFiles {
     pub(super) fn of(analysis: &Analysis<'_>, pid: u32) -> Self {
-        let language = analysis.language(Some(pid));
+        let modules = analysis.runtime(Some(pid)).modules;
+        let (missed, of_packages) = match modules {
+            Modules::Compiled {
+                compiled, cache, ..
+            } => (uncompiled(analysis, pid, compiled, cache), HashSet::new()),
+            Modules::Packages { description, .. } => (
+                lookups(analysis).map(str::to_owned).collect(),
+                of_packages(analysis, pid, description),
+            ),
+            Modules::Files { .. } | Modules::None => (HashSet::new(), HashSet::new()),
+        };
         Self {
-            language,
-            missed: match language {
-                Some(Language::Python) => uncompiled(analysis, pid),
-                Some(Language::Node) => lookups(analysis).map(str::to_owned).collect(),
-                _ => HashSet::new(),
-            },
-            of_packages: match language {
-                Some(Language::Node) => of_packages(analysis, pid),
-                _ => HashSet::new(),
-            },
+            modules,
+            missed,
+            of_packages,
             operands: operands(analysis, pid),
         }
     }
@@ -50,15 +53,13 @@ impl CodeFiles {
             return (1..=READ_BY_LOADER * file.opens).contains(&file.read_bytes);
         }
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-        match self.language {
-            Some(Language::Python) => ends(&[".pyc"]) || self.is_missed(name, &[".py"]),
-            Some(Language::Node) => self.is_of_node(name),
-            Some(Language::Java) => {
-                ends(&[".jar", ".class", "/lib/modules"]) && !self.is_worked_on(name)
-            }
-            Some(Language::Perl) => ends(&[".pl", ".pm"]) && !self.is_worked_on(name),
-            Some(Language::Ruby) => ends(&[".rb"]) && !self.is_worked_on(name),
-            _ => false,
+        match self.modules {
+            Modules::None => false,
+            Modules::Compiled {
+                compiled, source, ..
+            } => ends(&[compiled]) || self.is_missed(name, &[source]),
+            Modules::Packages { ends, description } => self.is_package(name, ends, description),
+            Modules::Files { ends: of_code, .. } => ends(of_code) && !self.is_worked_on(name),
         }
     }
 
@@ -67,15 +68,13 @@ impl CodeFiles {
         stems.any(|stem| self.missed.contains(stem))
     }
 
-    /// Node tries the name that `require` was given before it adds an ending, and asks for the
-    /// `package.json` of the folder of each script that it runs, not of those that are read as
-    /// data.
-    fn is_of_node(&self, name: &str) -> bool {
-        const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".node"];
+    /// The name that is asked for is tried before an ending is added to it, and the description of
+    /// the folder is asked for of each script that is run, not of those that are read as data.
+    fn is_package(&self, name: &str, ends: &[&str], description: &str) -> bool {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let is_script = ENDS.iter().any(|end| name.ends_with(end));
+        let is_script = ends.iter().any(|end| name.ends_with(end));
         let scoped = self.of_packages.contains(folder) && !self.is_worked_on(name);
-        name.ends_with(PACKAGE) && scoped || is_script && (scoped || self.is_missed(name, ENDS))
+        name.ends_with(description) && scoped || is_script && (scoped || self.is_missed(name, ends))
     }
 
     /// Whether a file lies in a folder that the program is given to work on, as linters and
@@ -96,44 +95,42 @@ impl CodeFiles {
     }
 }
 
-const PACKAGE: &str = "/package.json";
-
 fn lookups<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = &'a str> {
     let missed = &analysis.trace.failed_lookups;
     missed.iter().map(|row| row.path.as_str())
 }
 
-fn of_packages(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
+fn of_packages(analysis: &Analysis<'_>, pid: u32, description: &str) -> HashSet<String> {
     let files = analysis.files_of(pid);
     let asked = files
         .filter_map(|file| file.name.path())
         .chain(lookups(analysis));
-    let folders = asked.filter_map(|path| path.strip_suffix(PACKAGE));
+    let folders = asked.filter_map(|path| path.strip_suffix(description));
     folders.map(str::to_owned).collect()
 }
 
-/// Modules that Python looked up in its cache and did not find. Who writes compiled modules is
-/// filling the cache, as `compileall` does, and who reads a `.py` without asking for its compiled
-/// form reads it as data.
-fn uncompiled(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
+/// Modules whose compiled form was looked up in the cache and not found. Who writes compiled modules
+/// is filling the cache, as `compileall` does, and who reads a source without asking for its
+/// compiled form reads it as data.
+fn uncompiled(analysis: &Analysis<'_>, pid: u32, compiled: &str, cache: &str) -> HashSet<String> {
     let mut files = analysis.files_of(pid);
-    if files.any(|file| file.writes > 0 && file.name.text().contains(".pyc")) {
+    if files.any(|file| file.writes > 0 && file.name.text().contains(compiled)) {
         return HashSet::new();
     }
-    lookups(analysis).filter_map(module_of).collect()
+    let module = |path| module_of(path, compiled, cache);
+    lookups(analysis).filter_map(module).collect()
 }
 
 /// Of `/a/__pycache__/b.cpython-311.pyc`: `/a/b`.
-fn module_of(compiled: &str) -> Option<String> {
-    let (folder, file) = compiled.strip_suffix(".pyc")?.rsplit_once('/')?;
-    let folder = folder.strip_suffix("__pycache__")?;
+fn module_of(path: &str, compiled: &str, cache: &str) -> Option<String> {
+    let (folder, file) = path.strip_suffix(compiled)?.rsplit_once('/')?;
+    let folder = folder.strip_suffix(cache)?;
     let (module, _) = file.split_once('.')?;
     Some(format!("{folder}{module}"))
 }
 
-/// Folders from which Java was asked to load classes.
-fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
-    let options = ["-cp", "-classpath", "--class-path"];
+/// Folders from which code is to be loaded, as these options say.
+fn code_path<'a>(arguments: &'a [String], options: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
     let values = pairs.filter(move |(option, _)| options.contains(&option.as_str()));
     values.flat_map(|(_, value)| value.split(':'))
@@ -146,11 +143,14 @@ fn operands(analysis: &Analysis<'_>, pid: u32) -> Vec<String> {
         .process(pid)
         .and_then(|process| process.execs.last());
     let Some(exec) = exec else { return Vec::new() };
-    let is_interpreter = Language::from_program_name(&exec.path).is_some();
+    let is_interpreter = Runtime::interpreting(&exec.path).is_some();
+    let options = analysis.runtime(Some(pid)).modules.path_options();
     let given = exec.arguments.iter().skip(1);
     given
         .filter(|argument| !argument.starts_with('-'))
-        .filter(|argument| !class_path(&exec.arguments).any(|folder| folder == argument.as_str()))
+        .filter(|argument| {
+            !code_path(&exec.arguments, options).any(|folder| folder == argument.as_str())
+        })
         .skip(usize::from(is_interpreter))
         .map(|argument| argument.trim_start_matches("./").trim_end_matches('/'))
         .filter(|argument| !argument.is_empty() && *argument != ".")

@@ -10,9 +10,8 @@ use super::call_cost::CallCost;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::functions::{is_contended, is_mutex};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::{is_contended, is_mutex};
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -40,7 +39,7 @@ fn by_own_code(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     processes.retain(|pid, (threads, samples)| {
         let often = *samples >= t::LEAST_SAMPLES_OF_NAMED;
-        *threads > 1 && often && analysis.language(Some(*pid)) != Some(Language::Go)
+        *threads > 1 && often && !analysis.runtime(Some(*pid)).idle_wait("futex")
     });
     let (pid, (threads, _)) = processes.into_iter().max_by_key(|(_, (_, sum))| *sum)?;
     let in_code = analysis.in_functions(|row| row.pid == pid && is_mutex(row));
@@ -82,8 +81,8 @@ const ADVICE: &str = "Take the lock less often: keep a sum per thread and add it
 fn by_calls(analysis: &Analysis<'_>) -> Option<Finding> {
     let by_process = callers(analysis);
     let (pid, threads) = by_process.into_iter().max_by_key(|(_, threads)| *threads)?;
-    // Idle threads of Go's runtime rest in the same call.
-    if threads < 2 || analysis.language(Some(pid)) == Some(Language::Go) {
+    // Idle threads may rest in the same call.
+    if threads < 2 || analysis.runtime(Some(pid)).idle_wait("futex") {
         return None;
     }
     let on_locks = |row: &SyscallRow| row.pid == pid && calls::is_lock(&row.name);

@@ -6,6 +6,7 @@ use fathom_trace::MutexRow;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::{count, time};
+use crate::runtimes::{Topic, is_of_scheduler};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -89,43 +90,13 @@ fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     waited >= t::PACED_BY_READER * analysis.timed_ns
 }
 
-/// What of the runtime waits for locks, looks for goroutines that can run, and wakes threads.
-const SCHEDULER: [&str; 24] = [
-    "sync.(*Mutex).",
-    "sync.(*RWMutex).",
-    "runtime.procyield",
-    "runtime.osyield",
-    "runtime.usleep",
-    "runtime.sem",
-    "runtime.cansemacquire",
-    "runtime.findRunnable",
-    "runtime.stealWork",
-    "runtime.runq",
-    "runtime.schedule",
-    "runtime.execute",
-    "runtime.lock2",
-    "runtime.unlock2",
-    "runtime.futex",
-    "runtime.note",
-    "runtime.wakep",
-    "runtime.startm",
-    "runtime.stopm",
-    "runtime.mPark",
-    "runtime.mcall",
-    "runtime.park_m",
-    "runtime.ready",
-    "runtime.casgstatus",
-];
-
-/// Part of a process's own code that is in there, 0 to 1; 0 without samples.
+/// Part of a process's own code that is in the scheduler and its locks, 0 to 1; 0 without samples.
 fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
     let (mut all, mut in_lock_code) = (0, 0);
     for row in functions.filter(|row| row.pid == pid) {
-        let name = row.function.as_deref().unwrap_or_default();
-        let name = name.strip_prefix("internal/").unwrap_or(name);
         all += row.samples;
-        if SCHEDULER.iter().any(|begin| name.starts_with(begin)) {
+        if is_of_scheduler(row) {
             in_lock_code += row.samples;
         }
     }
@@ -160,18 +131,26 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, queue.saving_ns),
     );
     Some(
-        FindingBuilder::new(FindingId::LockContention, analysis, queue.saving_ns, statement)
-            .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
-            .evidence("waits", row.waits as f64, "waits")
-            .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
-            .evidence("time in which one waited at least", row.contended_ns as f64, "ns")
-            .advice(match queue.holder_waits {
-                true => "Let go of the mutex before sleeping or waiting for something: hold it only to read or store what is shared.",
-                false => "Compute outside of the mutex and hold it only to store the result; keep a sum per goroutine, use `sync/atomic`, or split the lock.",
-            })
-            .pid(Some(row.pid))
-            .likely()
-            .finish(),
+        FindingBuilder::new(
+            FindingId::LockContention,
+            analysis,
+            queue.saving_ns,
+            statement,
+        )
+        .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
+        .evidence("waits", row.waits as f64, "waits")
+        .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
+        .evidence(
+            "time in which one waited at least",
+            row.contended_ns as f64,
+            "ns",
+        )
+        .advice(analysis.runtime(Some(row.pid)).advice(Topic::Mutex {
+            holder_waits: queue.holder_waits,
+        }))
+        .pid(Some(row.pid))
+        .likely()
+        .finish(),
     )
 }
 
@@ -182,7 +161,7 @@ mod tests {
     use fathom_trace::MutexRow;
 
     use crate::fake::{Fake, ROOT};
-    use crate::language::Language;
+    use crate::runtimes::Language;
 
     /// A Go program that uses so much CPU time in a second; one at least waits so long for a mutex.
     fn program(cpu_ms: u64, contended_ms: u64) -> Fake {

@@ -8,8 +8,8 @@ use fathom_trace::Tier;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::language::Language;
 use crate::numbers::time;
+use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -176,33 +176,36 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     let cpus = analysis.observation.cpus;
     let found = analysis.trace.processes.iter().filter_map(|process| {
-        let language = analysis.language(Some(process.pid));
-        // Their runtimes' own threads share one name and work beside the program's single one.
-        if cpus < 2 || language == Some(Language::Node) {
+        let runtime = analysis.runtime(Some(process.pid));
+        // Its runtime's own threads share one name and work beside the program's single one.
+        if cpus < 2 || runtime.has(Habit::OneThread) {
             return None;
         }
-        let workers = match language {
-            Some(Language::Java) => match executor(analysis, process.pid) {
+        let (names_pools, moves_work) = (
+            runtime.has(Habit::NamesPools),
+            runtime.has(Habit::MovesWork),
+        );
+        let workers = match names_pools {
+            true => match executor(analysis, process.pid) {
                 none if none.is_empty() => one_of_several(analysis, process.pid),
                 pool => pool,
             },
-            language => workers(analysis, process.pid, language == Some(Language::Go)),
+            false => workers(analysis, process.pid, moves_work),
         };
-        let alone_in_pool = language == Some(Language::Java) && workers.len() == 1;
+        let alone_in_pool = names_pools && workers.len() == 1;
         if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
             return None;
         }
-        // The thread that gives out the work may do a part of it. A Java machine's compile and
+        // The thread that gives out the work may do a part of it. A machine's own compile and
         // collect.
-        let java = language == Some(Language::Java);
-        if !java && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
+        if !names_pools && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
             return None;
         }
-        // Go moves one goroutine over many threads; only threads that are bound to their
-        // goroutines get equal parts of the work and still take turns.
+        // Where work moves over many threads, only those that are bound to theirs get equal parts
+        // of it and still take turns.
         let least = workers.iter().map(|l| l.on_cpu_ns).fold(f64::MAX, f64::min);
         let most = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
-        if language == Some(Language::Go) && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
+        if moves_work && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
             return None;
         }
         let cpu: f64 = workers.iter().map(|l| l.on_cpu_ns).sum();

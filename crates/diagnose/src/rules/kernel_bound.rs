@@ -12,8 +12,8 @@ use super::tiny_files;
 use crate::analysis::{Analysis, Tally};
 use crate::calls::{self, asks_about_path};
 use crate::finding_builder::is_significant;
-use crate::language::Language;
 use crate::numbers::count;
+use crate::runtimes::Habit;
 use crate::thresholds as t;
 
 /// Questions about a path are one kind, whichever of the calls asks.
@@ -27,7 +27,7 @@ fn is_one(kind: &str, row: &SyscallRow) -> bool {
 /// A shell masks signals around each command: no change of the script makes that fewer but fewer
 /// commands, and a sound loop spends 15 to 20 % on it.
 fn is_of_the_shell(analysis: &Analysis<'_>, row: &SyscallRow) -> bool {
-    row.name == "rt_sigprocmask" && analysis.language(Some(row.pid)) == Some(Language::Shell)
+    row.name == "rt_sigprocmask" && analysis.runtime(Some(row.pid)).has(Habit::RunsCommands)
 }
 
 /// Whether these polls take so long on a CPU that they must go through hundreds of descriptors.

@@ -3,10 +3,9 @@
 use fathom_model::{Finding, FindingId};
 
 use super::small_io::Small;
-use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, is_of_pieces, on_output};
+use super::unbuffered_output::{is_of_pieces, on_output};
 use crate::analysis::Analysis;
 use crate::descriptors::WaitKind;
-use crate::language::Language;
 use crate::numbers::count;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -39,42 +38,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .evidence("write calls", tally.calls as f64, "calls")
         .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
         .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-        .advice(small.advice_on_output(analysis, advice_on_standard))
+        .advice(small.advice_on_output(analysis, true))
         .limit(Small::limit(analysis))
         .place(small.place(analysis));
     Some(if checked { finding } else { finding.likely() }.finish())
-}
-
-fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {
-    match language {
-        Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
-        Some(Language::Rust) => {
-            "`let mut out = std::io::BufWriter::new(std::io::stdout().lock());` and `writeln!(out, ...)`: `println!` writes each line by itself."
-        }
-        Some(Language::C) => {
-            "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);`, without `fflush` for each line; in C++ write '\\n' instead of `endl`."
-        }
-        Some(Language::Go) => {
-            "`out := bufio.NewWriter(os.Stdout); defer out.Flush()` and `fmt.Fprintln(out, ...)`: `os.Stdout` has no buffer."
-        }
-        Some(Language::Python) => {
-            "Leave out `flush=True`, `-u`, `PYTHONUNBUFFERED`, and `buffering=1` (or `buffering=0`)."
-        }
-        Some(Language::Node) => {
-            "`console.log` into a file is a call a line: collect lines and write blocks."
-        }
-        Some(Language::Java) => {
-            "`var out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(System.out)));`: `System.out` flushes each line."
-        }
-        Some(Language::Shell) => {
-            "Each `echo` is a call: build the text first, or let one `awk` write."
-        }
-        Some(Language::Perl) => {
-            "Leave out `$| = 1` (`autoflush`) where the output is no terminal: it makes each `print` a call."
-        }
-        Some(Language::Ruby) => "Leave out `$stdout.sync = true` where the output is no terminal.",
-        None => "Buffer whole blocks where the output is no terminal.",
-    }
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use super::lock_convoys::is_of_runtime;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -111,19 +111,23 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
 }
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    // Go's idle threads wait in the same call as its locks.
-    let go = analysis.language(None) == Some(Language::Go);
-    if go || analysis.observation.cpus < 2 || analysis.quiet < t::LEAST_QUIET {
+    // Idle threads may wait in the same call as those at locks.
+    if analysis.runtime(None).idle_wait("futex")
+        || analysis.observation.cpus < 2
+        || analysis.quiet < t::LEAST_QUIET
+    {
         return None;
     }
     let pair = pairs(analysis)
         .into_iter()
         .max_by(|a, b| a.saving_ns().total_cmp(&b.saving_ns()))?;
     let saving = analysis.untraced(pair.saving_ns() * analysis.quiet);
-    // Python's own lock is handed over when its holder has had it for 5 ms: a few times in any
-    // start of threads.
-    let python = analysis.language(Some(pair.waiter.pid)) == Some(Language::Python);
-    let least = if python { t::LOCK_SHARE } else { 0.0 };
+    // An interpreter's own lock is handed over when its holder has had it for 5 ms: a few times in
+    // any start of threads.
+    let own_lock = analysis
+        .runtime(Some(pair.waiter.pid))
+        .has(Habit::GlobalLock);
+    let least = if own_lock { t::LOCK_SHARE } else { 0.0 };
     if !is_significant(analysis, saving) || analysis.share(saving) < least {
         return None;
     }

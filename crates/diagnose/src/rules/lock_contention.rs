@@ -6,8 +6,8 @@ use super::lock_convoys::{Queue, queues};
 use super::wakeup_storm;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::{Habit, Topic};
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -21,7 +21,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
         .filter(|q| q.for_reader_ns < t::PACED_BY_READER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
-    let language = analysis.language(Some(queue.pid));
+    let runtime = analysis.runtime(Some(queue.pid));
     let side_by_side = analysis.observation.cpus.min(queue.threads).max(1) as f64;
     // What other programs took of the CPU is nobody's queueing, and who waits for input does so
     // without the lock too; and nothing saves more than to use all CPUs.
@@ -34,7 +34,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if !is_significant(analysis, saving) {
         return None;
     }
-    let gil = language == Some(Language::Python) && !queue.between_processes;
+    let gil = runtime.has(Habit::GlobalLock) && !queue.between_processes;
     let locked = queue.file.and_then(|fd| analysis.name_of(queue.pid, fd));
     let statement = format!(
         "{}; side by side they would take {}{} less, {} of the wall time.",
@@ -50,7 +50,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("waits", queue.waits as f64, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")
             .evidence("CPU time for each wait", queue.cpu_per_wait(), "ns")
-            .advice(advice(&queue, language))
+            .advice(match queue.between_processes {
+                true => BETWEEN_PROCESSES.into(),
+                false => runtime.advice(Topic::Lock),
+            })
             .place(Place {
                 pid: Some(queue.pid),
                 tid: None,
@@ -88,22 +91,7 @@ fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> Strin
     )
 }
 
-fn advice(queue: &Queue, language: Option<Language>) -> &'static str {
-    match language {
-        _ if queue.between_processes => {
-            "Compute outside of the lock and hold it only to store the result, or give each process a file (or a part of the memory) of its own."
-        }
-        Some(Language::Python) => {
-            "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
-        }
-        Some(Language::Java) => {
-            "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only to store the result. If it is a barrier at which they meet (`CyclicBarrier`), give each an equal piece."
-        }
-        _ => {
-            "Compute outside of the lock and hold it only to store the result; keep a sum per thread, or split the lock. If it is a barrier at which they meet, give each an equal piece."
-        }
-    }
-}
+const BETWEEN_PROCESSES: &str = "Compute outside of the lock and hold it only to store the result, or give each process a file (or a part of the memory) of its own.";
 
 #[cfg(test)]
 mod tests {

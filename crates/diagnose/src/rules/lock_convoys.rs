@@ -9,7 +9,6 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::critical_path::covered_ns;
 use crate::descriptors::WaitKind;
-use crate::language::Language;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -224,17 +223,19 @@ fn queue(
     if on_files(analysis, &tids) == 0 && (have_hub(analysis, &tids) || given()) {
         return None;
     }
-    // Go's idle threads and its locks wait in the same call. Only more threads than CPUs that
+    // Idle threads may wait in the same call as those at locks. Only more threads than CPUs that
     // have equal parts of the work can't be idle ones.
     let least = queueing
         .iter()
         .map(|q| q.0.on_cpu_ns)
         .fold(f64::MAX, f64::min);
     let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
-    let go = analysis.language(Some(pid)) == Some(Language::Go);
+    let may_idle = analysis.runtime(Some(pid)).idle_wait("futex");
     // Where calls take most of the time, its runtime hands what has to run from thread to thread.
     let handed_on = analysis.in_kernel_ns() > analysis.spent_ns(TimeCategory::UserCode);
-    if go && (handed_on || queueing.len() < analysis.observation.cpus + 2 || least < 0.7 * most) {
+    if may_idle
+        && (handed_on || queueing.len() < analysis.observation.cpus + 2 || least < 0.7 * most)
+    {
         return None;
     }
     let from = queueing.iter().map(|(times, ..)| times.from_ns).min()?;

@@ -7,7 +7,6 @@ mod allocation;
 mod allocator_churn;
 mod arbitration;
 mod blocking_in_lock;
-mod buffer_advice;
 mod busy_polling;
 mod call_cost;
 mod children;

@@ -5,8 +5,8 @@ use fathom_model::{Finding, FindingId, TimeCategory};
 use super::process_spawning::faults_are_of_copies;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::Topic;
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -43,16 +43,14 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         FindingBuilder::new(FindingId::PageFaultHeavy, analysis, cost, statement)
             .evidence("minor faults", faults as f64, "faults")
             .evidence(each, all.each_ns, "ns")
-            .advice(match analysis.language(None) {
-                // Its pages can be chosen there.
-                Some(Language::C | Language::Rust) | None => {
-                    "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes; for tables that must be large ask for huge pages (`madvise(MADV_HUGEPAGE)`)."
-                }
-                Some(_) => {
-                    "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes."
-                }
-            })
-            .limit(analysis.observation.limits.page_fault_seconds.map(|s| format!("a first touch takes {} here", time(s * 1e9))))
+            .advice(analysis.runtime(None).advice(Topic::Memory))
+            .limit(
+                analysis
+                    .observation
+                    .limits
+                    .page_fault_seconds
+                    .map(|s| format!("a first touch takes {} here", time(s * 1e9))),
+            )
             .likely()
             .finish(),
     )

@@ -9,8 +9,8 @@ use super::children::{is_copy, starts_of_interpreter};
 use crate::analysis::Analysis;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::Topic;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -86,8 +86,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, saving),
     );
     let advice = match interpreter {
-        Some(name) => format!("Do it in one process: hand all items to one `{name}`."),
-        None => advice(analysis.language(maker), are_copies).to_owned(),
+        Some(name) => format!("Do it in one process: hand all items to one `{name}`.").into(),
+        None => analysis
+            .runtime(maker)
+            .advice(Topic::Processes { copies: are_copies }),
     };
     Some(
         FindingBuilder::new(FindingId::ProcessSpawning, analysis, saving, statement)
@@ -121,27 +123,6 @@ fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
             (waits + waited(times), all + times.ns())
         });
     waited * 2.0 > lived
-}
-
-fn advice(maker: Option<Language>, are_copies: bool) -> &'static str {
-    match maker {
-        Some(Language::Shell) => {
-            "Use what the shell has built in (`$((...))`, `${x#...}`, `case`), or hand the whole list to one `awk`, `sed` or `xargs`."
-        }
-        Some(Language::Python) if are_copies => {
-            "Keep the workers and hand them one item after another (`multiprocessing.Pool`, without `maxtasksperchild`)."
-        }
-        _ if are_copies => {
-            "Keep the workers and hand them one item after another, or use threads: a fork copies the page tables of all memory that the parent holds. Where a program is to follow, `posix_spawn` or `vfork` copies nothing."
-        }
-        Some(Language::Python) => {
-            "Call a function of the library instead of a program for each item, or give one program all items."
-        }
-        Some(Language::C) => "Call the library function instead of `system`/`popen`.",
-        _ => {
-            "Call a library instead of a program for each item, or give one program many items at once."
-        }
-    }
 }
 
 /// The name of the interpreter that these processes start, if that is what they are.

@@ -6,7 +6,6 @@ use fathom_model::FindingId;
 use super::call_cost::CallCost;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, percent};
-use crate::language::Language;
 use crate::numbers::time;
 use crate::thresholds as t;
 
@@ -93,33 +92,10 @@ pub(super) fn work_ns(
         return 0.0;
     }
     let own = (analysis.own_ns(pid) - calls.library_ns).max(0.0) * part;
-    let language = analysis.language(Some(pid));
+    let runtime = analysis.runtime(Some(pid));
     let each = match own < t::QUICKEST_PARSING_NS_PER_BYTE * bytes {
-        true => collecting_ns_per_byte(language),
-        false => parsing_ns_per_byte(language, bytes <= t::MOST_OF_A_SETTINGS_FILE * times),
+        true => runtime.collecting_ns(),
+        false => runtime.parsing_ns(bytes <= t::MOST_OF_A_SETTINGS_FILE * times),
     };
     (bytes * each).min(own)
-}
-
-/// To give back what was read, in ns for each byte, where a collector does that later.
-fn collecting_ns_per_byte(language: Option<Language>) -> f64 {
-    match language {
-        Some(Language::Go) => 0.2,
-        Some(Language::Java | Language::Node) => 0.1,
-        _ => 0.0,
-    }
-}
-
-/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do. Those
-/// for files of settings are written in the language itself: Python's for INI takes 260, where its
-/// JSON takes 15.
-fn parsing_ns_per_byte(language: Option<Language>, settings: bool) -> f64 {
-    match language {
-        Some(Language::Python | Language::Ruby | Language::Perl) if settings => 60.0,
-        Some(Language::Python | Language::Ruby | Language::Perl) => 15.0,
-        Some(Language::Go | Language::Java | Language::Node) => 12.0,
-        // `mapfile`; a line at a time it takes ten times as long.
-        Some(Language::Shell) => 12.0,
-        Some(Language::C | Language::Rust) | None => 3.0,
-    }
 }

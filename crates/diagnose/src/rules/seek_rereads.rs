@@ -10,8 +10,8 @@ use super::reread_cost::{Cost, from_memory, part_of, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::finding_builder::is_significant;
-use crate::language::Language;
 use crate::numbers::{bytes, count};
+use crate::runtimes::Habit;
 use crate::thresholds as t;
 
 /// A file that stays open and is read to its end again and again: each time a read brings nothing.
@@ -95,9 +95,8 @@ pub(super) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
             .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
         let file = whole(analysis, file);
         let fd = file.fd?;
-        // A shell's `read` goes back to the end of the line each time: its script can't read
-        // otherwise.
-        if fd == 0 && analysis.language(Some(file.pid)) == Some(Language::Shell) {
+        // Its script can't read otherwise.
+        if fd == 0 && analysis.runtime(Some(file.pid)).has(Habit::GoesBack) {
             return None;
         }
         let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;

@@ -3,7 +3,6 @@
 use fathom_model::{Finding, FindingId};
 use fathom_trace::SyscallRow;
 
-use super::buffer_advice;
 use super::call_cost::CallCost;
 use super::pseudo_files::is_pseudo;
 use super::small_io::{self, Small};
@@ -11,8 +10,8 @@ use super::{discarded_buffers, tiny_files};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::descriptors::WaitKind;
-use crate::language::Language;
 use crate::numbers::count;
+use crate::runtimes::{Habit, Topic};
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     tiny_files::find(analysis)
@@ -53,11 +52,11 @@ fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
         n => format!(", with {} calls to open and close around them", count(n)),
     };
     let path = analysis.name_of(small.pid, small.fd);
-    let language = analysis.language(Some(small.pid));
+    let runtime = analysis.runtime(Some(small.pid));
     // A shell goes back after each line; what is opened for each record has first to be kept open.
     let is_scattered = !small.writes
         && around.calls == 0
-        && language != Some(Language::Shell)
+        && !runtime.has(Habit::GoesBack)
         && small_io::is_gone_about(analysis, &small);
     let statement = format!(
         "{} {what} {} moved {:.1} bytes each{opened}; the calls {}",
@@ -72,8 +71,11 @@ fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match is_scattered {
-                true => SCATTERED.to_owned(),
-                false => buffer_advice::of_file(language, small.writes, around.calls > 0),
+                true => SCATTERED.into(),
+                false => runtime.advice(Topic::File {
+                    writes: small.writes,
+                    reopened: around.calls > 0,
+                }),
             })
             .limit(Small::limit(analysis))
             .place(small.place(analysis))

@@ -1,16 +1,16 @@
 //! Shared by the rules on small reads and writes: where are they, and what do they cost?
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::Place;
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
-use super::buffer_advice;
 use super::call_cost::CallCost;
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::descriptors::WaitKind;
-use crate::language::Language;
+use crate::runtimes::Topic;
 use crate::thresholds as t;
 
 /// Small calls on one descriptor, or on that of the same number in processes that one parent made
@@ -119,17 +119,23 @@ impl Small {
         }
     }
 
-    /// What to say of a file that is written so, and of standard output by `on_standard`.
+    /// What to say of a file that is written so, and of standard output.
     pub(super) fn advice_on_output(
         &self,
         analysis: &Analysis<'_>,
-        on_standard: fn(&Analysis<'_>, Option<Language>) -> &'static str,
-    ) -> String {
-        let language = analysis.language(Some(self.pid));
-        match analysis.descriptors.is_output(self.pid, self.fd) {
-            true => on_standard(analysis, language).to_owned(),
-            false => buffer_advice::of_file(language, true, false),
-        }
+        lines: bool,
+    ) -> Cow<'static, str> {
+        let topic = match analysis.descriptors.is_output(self.pid, self.fd) {
+            true => Topic::Output {
+                lines,
+                by_variable: analysis.observation.python_unbuffered,
+            },
+            false => Topic::File {
+                writes: true,
+                reopened: false,
+            },
+        };
+        analysis.runtime(Some(self.pid)).advice(topic)
     }
 
     pub(super) fn place(&self, analysis: &Analysis<'_>) -> Place {

@@ -8,8 +8,8 @@ use fathom_trace::FunctionRow;
 use super::busy_polling::kept_from_others;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::functions::{asks_channel, is_of_channels};
 use crate::numbers::time;
+use crate::runtimes::{Runtime, Topic, asks_channel, is_of_channels, spins_in_runtime};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -52,7 +52,7 @@ fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
     };
     let spins = |row: &&FunctionRow| {
         let for_lock = what == What::Lock;
-        is_lock(row) == for_lock && samples_of(row) >= t::LEAST_SAMPLES && !is_of_runtime(row)
+        is_lock(row) == for_lock && samples_of(row) >= t::LEAST_SAMPLES && !spins_in_runtime(row)
     };
     let first = functions.iter().find(spins)?;
     let mut samples = BTreeMap::new();
@@ -100,12 +100,6 @@ fn is_lock(row: &FunctionRow) -> bool {
     }
     let is = |word: &str| ["lock", "spinlock", "rwlock", "trylock", "mutex"].contains(&word);
     words.split(' ').any(is)
-}
-
-/// Runtimes spin for a while on their own before they sleep: no change of the program's mends that.
-fn is_of_runtime(row: &FunctionRow) -> bool {
-    let function = row.function.as_deref().unwrap_or_default();
-    function.starts_with("runtime.") || row.file.contains("/libjvm.so")
 }
 
 /// Threads that do little else than ask channels without waiting for them.
@@ -185,11 +179,10 @@ fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
             .of_cpu_time(wall)
             .evidence("CPU time of spinning", burnt, "ns")
             .advice(match what {
-                _ if first.file.contains("libgomp") || first.file.contains("libomp") => "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, and no more threads than CPUs; with `OMP_WAIT_POLICY=passive` those that have nothing to do sleep.",
-                What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and take a lock that sleeps when it is held (a mutex) where it is held for longer than a microsecond.",
-                What::Channel if name.ends_with("try_recv") => "Wait for the channel: `recv` sleeps until something comes, `recv_timeout` until then or for so long.",
-                What::Channel => "Wait for the channel: without `default` a `select` sleeps until something comes; for work in between give it a goroutine of its own.",
-                What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.",
+                _ if first.file.contains("libgomp") || first.file.contains("libomp") => "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, and no more threads than CPUs; with `OMP_WAIT_POLICY=passive` those that have nothing to do sleep.".into(),
+                What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and take a lock that sleeps when it is held (a mutex) where it is held for longer than a microsecond.".into(),
+                What::Channel => Runtime::of_function(first).advice(Topic::Channel),
+                What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.".into(),
             })
             .place(Place {
                 pid: Some(first.pid),

@@ -7,8 +7,8 @@ use super::code_files::CodeFiles;
 use crate::analysis::Analysis;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::{Begins, Topic};
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -47,20 +47,11 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         time(loading),
         percent(analysis, loading),
     );
-    let advice = match analysis.language(None) {
-        Some(Language::Python) => {
-            "Import only what is used, and import it where it is used (`python -X importtime` names the slow ones)."
-        }
-        Some(Language::Node) => {
-            "Bundle the modules into one file, and require what is seldom used where it is used."
-        }
-        _ => "Load only what is used, when it is used; or do many items in one start.",
-    };
     Some(
         FindingBuilder::new(FindingId::StartupDominated, analysis, loading, statement)
             .evidence("files of code", opened.len() as f64, "files")
             .evidence("time to the last of them", start, "ns")
-            .advice(advice)
+            .advice(analysis.runtime(None).advice(Topic::Start))
             .limit(match runtime >= t::RUNTIME_OF_NOTE_NS {
                 true => Some(format!(
                     "the runtime took {} before the first of them",
@@ -86,17 +77,19 @@ fn first_of_program<'a>(
     loaded: impl Iterator<Item = &'a FileRow>,
 ) -> Option<u64> {
     let mut own = loaded.filter(|file| !file.name.text().contains(".so"));
-    match analysis.language(Some(root.pid))? {
-        Language::Node => own.map(|file| file.first_ns).min(),
-        Language::Java => own
+    match analysis.runtime(Some(root.pid)).modules.begins() {
+        Begins::Unknown => None,
+        Begins::First(of_runtime) => own
             .filter(|file| {
-                !file.name.text().contains("/jvm/") && !file.name.text().ends_with("/lib/modules")
+                !of_runtime
+                    .iter()
+                    .any(|part| file.name.text().contains(part))
             })
             .map(|file| file.first_ns)
             .min(),
-        Language::Python => {
+        Begins::Script(ending) => {
             let mut words = root.execs.last()?.arguments.iter().skip(1);
-            let script = words.find(|word| word.ends_with(".py"))?;
+            let script = words.find(|word| word.ends_with(ending))?;
             let script = script.trim_start_matches("./");
             let mut files = analysis.trace.files.iter();
             let opened =
@@ -105,7 +98,6 @@ fn first_of_program<'a>(
                 own.find(|file| opened.is_some_and(|script| file.first_ns >= script.first_ns));
             begun.and(opened).map(|script| script.first_ns)
         }
-        _ => None,
     }
 }
 

@@ -6,23 +6,24 @@ use fathom_trace::Tier;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::{Habit, Topic};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    many(analysis).or_else(|| node_workers(analysis))
+    many(analysis).or_else(|| engines(analysis))
 }
 
 /// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many
 /// that live for a part of their process's life, and few at once, do one piece of work each.
-fn node_workers(analysis: &Analysis<'_>) -> Option<Finding> {
+fn engines(analysis: &Analysis<'_>) -> Option<Finding> {
     let workers: Vec<&ThreadTimes> = analysis
         .threads
         .iter()
         .filter(|times| {
-            times.tid != times.pid && analysis.language(Some(times.pid)) == Some(Language::Node)
+            let runtime = analysis.runtime(Some(times.pid));
+            times.tid != times.pid && runtime.has(Habit::EngineForThread)
         })
         .filter(|times| {
             let process = analysis.thread(times.pid);
@@ -95,24 +96,10 @@ fn many(analysis: &Analysis<'_>) -> Option<Finding> {
         );
     }
     statement += &format!(", {} of the wall time.", percent(analysis, cost));
-    let advice = match analysis.language(made.pid) {
-        Some(Language::Java) => {
-            "Give the work to an executor (`Executors.newFixedThreadPool`), or to virtual threads (Java 21)."
-        }
-        Some(Language::Python) => {
-            "Give the work to a `ThreadPoolExecutor`, some hundred pieces at a time."
-        }
-        Some(Language::Rust) => {
-            "Keep a few threads and hand them the work through a channel, or use `rayon`."
-        }
-        _ => {
-            "Keep a few threads, as many as there are CPUs, and hand them the work in larger pieces."
-        }
-    };
     Some(
         FindingBuilder::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", threads as f64, "threads")
-            .advice(advice)
+            .advice(analysis.runtime(made.pid).advice(Topic::Threads))
             .pid(made.pid)
             .likely()
             .finish(),

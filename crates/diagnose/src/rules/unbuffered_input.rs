@@ -4,15 +4,14 @@
 use fathom_model::{Finding, FindingId};
 use fathom_trace::{Cause, DescriptorKind, OffCpuRow};
 
-use super::buffer_advice;
 use super::pseudo_files::is_pseudo;
 use super::small_io::{self, Small};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::is_significant_wait;
-use crate::language::Language;
 use crate::numbers::count;
+use crate::runtimes::Topic;
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -48,7 +47,14 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if !cost.is_significant(analysis) || is_paced_by_writer(analysis, &small) {
         return None;
     }
-    let language = analysis.language(Some(small.pid));
+    let topic = match (standard, is_file(&small)) {
+        (true, file) => Topic::Input { file },
+        (false, true) => Topic::File {
+            writes: false,
+            reopened: false,
+        },
+        (false, false) => Topic::Stream,
+    };
     let statement = format!(
         "{} reads of {} brought {:.1} bytes each; the calls {}",
         count(tally.calls),
@@ -72,11 +78,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("read calls", tally.calls as f64, "calls")
             .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(match standard {
-                true => advice(analysis, &small).to_owned(),
-                false if is_file(&small) => buffer_advice::of_file(language, false, false),
-                false => advice_elsewhere(language).to_owned(),
-            })
+            .advice(analysis.runtime(Some(small.pid)).advice(topic))
             .limit(Small::limit(analysis))
             .place(small.place(analysis))
             .finish(),
@@ -100,62 +102,6 @@ fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
     is_significant_wait(analysis, waited)
         && waited * t::WAIT_THAT_HIDES >= small.tally.cost_ns
         && longest.saturating_mul(4) <= all
-}
-
-/// What to say of a pipe or socket that the program opened or made itself.
-fn advice_elsewhere(language: Option<Language>) -> &'static str {
-    match language {
-        Some(Language::Rust) => "Read through a `BufReader` around the descriptor.",
-        Some(Language::C) => {
-            "Read blocks of 64 KiB and take the bytes from there, or put a `FILE` around it (`fdopen`) and use `getc`/`fgets`."
-        }
-        Some(Language::Go) => "`in := bufio.NewReader(conn)`: read from it.",
-        Some(Language::Python) => {
-            "Read a socket through `sock.makefile('rb')`, which has a buffer; leave out `buffering=0` (or `bufsize=0`) and `os.read` of few bytes elsewhere."
-        }
-        Some(Language::Node) => "Read it as a stream, in the chunks that come.",
-        Some(Language::Java) => "Wrap it in a `BufferedInputStream` or `BufferedReader`.",
-        Some(Language::Shell) => {
-            "`read` takes one byte a call from a pipe: give the lines to one `awk`."
-        }
-        Some(Language::Ruby | Language::Perl) => {
-            "Read by line or by block with the language's buffered calls, not `sysread`."
-        }
-        None => "Read blocks of some 64 KiB into a buffer, and take the bytes from there.",
-    }
-}
-
-fn advice(analysis: &Analysis<'_>, small: &Small) -> &'static str {
-    let file = analysis.descriptors.mostly(small.pid, small.fd) == WaitKind::File;
-    match analysis.language(Some(small.pid)) {
-        Some(Language::Rust) => {
-            "`let mut input = std::io::stdin().lock();`, or a `BufReader`, instead of the bare file."
-        }
-        Some(Language::C) => {
-            "Read blocks of 64 KiB, or use `getchar`/`fgets` without `setvbuf(_IONBF)`; in C++ call `ios::sync_with_stdio(false)`."
-        }
-        Some(Language::Go) => "`in := bufio.NewReader(os.Stdin)`: give it to whatever reads.",
-        Some(Language::Python) => {
-            "Read `sys.stdin.buffer`, and leave out `buffering=0` and `os.read` of few bytes."
-        }
-        Some(Language::Node) => {
-            "Read `process.stdin` as a stream, or `fs.readFileSync(0)`; give `fs.readSync` a buffer of 64 KiB."
-        }
-        Some(Language::Java) => {
-            "`var in = new BufferedInputStream(System.in);`, or a `BufferedReader` for lines."
-        }
-        Some(Language::Shell) if file => {
-            "`read` takes a byte a call (dash), or goes back after each line: give the whole file to one `awk`."
-        }
-        Some(Language::Shell) => {
-            "`read` takes one byte a call from a pipe: give the lines to one `awk`, or let `bash` read a file."
-        }
-        Some(Language::Perl) => {
-            "Read by `<STDIN>`, or blocks by `read`: both have a buffer, `sysread` has none."
-        }
-        Some(Language::Ruby) => "Read by line or by block with `gets` or `read`, not `sysread`.",
-        None => "Read through a buffer of some 64 KiB.",
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use fathom_model::{Finding, FindingId};
 use super::small_io::{self, Small};
 use crate::analysis::Analysis;
 use crate::descriptors::WaitKind;
-use crate::language::Language;
 use crate::numbers::count;
+use crate::runtimes::Habit;
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -28,7 +28,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(small.advice_on_output(analysis, advice_on_standard))
+            .advice(small.advice_on_output(analysis, false))
             .limit(Small::limit(analysis))
             .place(small.place(analysis))
             .finish(),
@@ -36,14 +36,13 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// Whether what is written is less than a line, or no line: the blocks of which a copy is made.
-/// Where nothing was sampled whether the writes end lines, short ones are pieces; and those of a
-/// program of Rust to its standard output, where each of the pieces that it prints ends with a line
-/// because nothing but lines is collected there.
+/// Where nothing was sampled whether the writes end lines, short ones are pieces; and those to a
+/// standard output that collects nothing but lines, where each piece that is printed ends with one.
 pub(super) fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
-    let by_rust = small.fd == 1 && analysis.language(Some(small.pid)) == Some(Language::Rust);
+    let of_lines = analysis.runtime(Some(small.pid)).has(Habit::CollectsLines);
     let are_pieces = match small.lines(analysis) {
-        Some(part) => part < t::LINES_OF_WRITES || are_short && by_rust,
+        Some(part) => part < t::LINES_OF_WRITES || are_short && small.fd == 1 && of_lines,
         None => are_short,
     };
     are_pieces || small.is_copied_in_blocks(analysis)
@@ -64,41 +63,6 @@ pub(super) fn on_output(analysis: &Analysis<'_>) -> impl Iterator<Item = Small> 
             || small_io::is_stream_of_file(analysis, small)
     };
     small_io::find(analysis, fits).into_iter().filter(is_own)
-}
-
-/// What to say where Python's environment asks for it.
-pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line. (Each `os.write` is a call in any case: collect the pieces.)";
-
-fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {
-    match language {
-        Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
-        Some(Language::Rust) => {
-            "`let mut out = std::io::BufWriter::new(std::io::stdout().lock());`: write into it, and flush it at the end."
-        }
-        Some(Language::C) => {
-            "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);` before the first output; leave out `_IONBF` and bare `write`, in C++ `endl`, `flush` and `unitbuf`."
-        }
-        Some(Language::Go) => {
-            "`out := bufio.NewWriter(os.Stdout); defer out.Flush()`: write into `out` (`fmt.Fprintln(out, ...)`)."
-        }
-        Some(Language::Python) => {
-            "Write to `sys.stdout` or `sys.stdout.buffer`; leave out `-u`, `PYTHONUNBUFFERED`, and `buffering=0` or `buffering=1`."
-        }
-        Some(Language::Node) => {
-            "`process.stdout.cork()` before the pieces and `uncork()` after them, or collect them and write blocks."
-        }
-        Some(Language::Java) => {
-            "`var out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(System.out)));`: print to it, and close it at the end."
-        }
-        Some(Language::Shell) => "Redirect a whole loop, not each `echo`, or let one `awk` write.",
-        Some(Language::Perl) => {
-            "Leave out `$| = 1` (`autoflush`), which makes each `print` a call, and `print` instead of `syswrite`."
-        }
-        Some(Language::Ruby) => {
-            "Leave out `$stdout.sync = true`, and use `write` or `puts`, not `syswrite`."
-        }
-        None => "Write through a buffer of some 64 KiB and flush it at the end.",
-    }
 }
 
 #[cfg(test)]

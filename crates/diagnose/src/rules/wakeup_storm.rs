@@ -9,8 +9,8 @@ use crate::analysis::{Analysis, WaitEnds};
 use crate::calls;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -137,13 +137,14 @@ fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64
 
 const YIELD: &str = "sched_yield";
 
-/// Java's threads that hand over to each other: in `SynchronousQueue` and its kin one that finds
-/// nobody gives its CPU away some times before it sleeps. With the number of calls by which they
-/// do.
+/// Threads that hand over to each other where one that finds nobody gives its CPU away some times
+/// before it sleeps, as in Java's `SynchronousQueue`. With the number of calls by which they do.
 fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
     let rows = analysis.trace.syscalls.iter().filter(|row| {
-        let java = analysis.language(Some(row.pid)) == Some(Language::Java);
-        row.name == YIELD && java && row.calls >= t::MANY_WAKEUPS / 4
+        let by_yields = analysis
+            .runtime(Some(row.pid))
+            .has(Habit::HandsOverByYields);
+        row.name == YIELD && by_yields && row.calls >= t::MANY_WAKEUPS / 4
     });
     let mut threads: BTreeMap<u32, u64> = rows.map(|row| (row.tid, row.calls)).collect();
     // Once for each item on either side; whoever looks for something alone has no such partner.

@@ -7,8 +7,8 @@ use fathom_trace::{Exec, Process};
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::language::Language;
 use crate::numbers::{count, time};
+use crate::runtimes::{Habit, Runtime, is_shell};
 use crate::thresholds as t;
 
 /// What came before the real program.
@@ -89,7 +89,7 @@ fn by_child<'a>(analysis: &'a Analysis<'_>, root: &'a Process) -> Option<Prelude
         return None;
     };
     let given = only.arguments.get(ARGUMENTS_OF_SCRIPT..)?;
-    let is_script = analysis.language(Some(root.pid)) == Some(Language::Shell);
+    let is_script = analysis.runtime(Some(root.pid)).has(Habit::RunsCommands);
     if given.is_empty() || !is_script || runs_a_line(only) {
         return None;
     }
@@ -119,14 +119,14 @@ const ARGUMENTS_OF_SCRIPT: usize = 2;
 /// Whether a shell was given a line (`sh -c`), and no file.
 fn runs_a_line(exec: &Exec) -> bool {
     let option = exec.arguments.get(1);
-    let is_shell = Language::from_program_name(&exec.path) == Some(Language::Shell);
-    is_shell && option.is_some_and(|option| option.starts_with('-') && option.contains('c'))
+    is_shell(&exec.path)
+        && option.is_some_and(|option| option.starts_with('-') && option.contains('c'))
 }
 
 /// The file of a script rather than its interpreter.
 fn script(exec: &Exec) -> &str {
     let file = exec.arguments.get(1).filter(|word| !word.starts_with('-'));
-    match Language::from_program_name(&exec.path) {
+    match Runtime::interpreting(&exec.path) {
         Some(_) => file.map_or(&exec.path, String::as_str),
         None => &exec.path,
     }

@@ -3,8 +3,9 @@
 //! A program says nothing of it. Source files do, where a compiler recorded them; else the folder of
 //! the binary, and within a binary that holds both (Rust, Go) the crate or package in the name.
 
-use fathom_model::without_type_arguments;
 use fathom_stacks::Frame;
+
+use crate::runtimes::{is_library, is_start};
 
 /// Whose code a frame is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,20 +18,6 @@ pub(super) enum Whose {
     Start,
 }
 
-/// Parts of the source files of libraries, of languages and of packages that were fetched.
-const LIBRARY_SOURCES: [&str; 11] = [
-    "/rustc/",
-    "/library/std/src/",
-    "/library/core/src/",
-    "/library/alloc/src/",
-    "/.cargo/registry/",
-    "/.cargo/git/",
-    "/pkg/mod/",
-    "/go/src/",
-    "/usr/lib/",
-    "/usr/include/",
-    "/usr/src/",
-];
 /// `/usr/lib/go-1.24/src` is one of `/usr/lib/`; trimmed paths have no folder before the package.
 const SYSTEM_FOLDERS: [&str; 5] = [
     "/usr/lib",
@@ -39,117 +26,16 @@ const SYSTEM_FOLDERS: [&str; 5] = [
     "/usr/local/lib",
     "/nix/",
 ];
-/// Crates that come with Rust, and namespaces that come with C++.
-const LANGUAGE_CRATES: [&str; 11] = [
-    "std",
-    "core",
-    "alloc",
-    "hashbrown",
-    "compiler_builtins",
-    "std_detect",
-    "rustc_demangle",
-    "__gnu_cxx",
-    "__cxxabiv1",
-    "__cxx11",
-    "boost",
-];
-/// First parts of the packages that come with Go.
-const GO_PACKAGES: [&str; 47] = [
-    "archive",
-    "bufio",
-    "bytes",
-    "cmp",
-    "compress",
-    "container",
-    "context",
-    "crypto",
-    "database",
-    "debug",
-    "embed",
-    "encoding",
-    "errors",
-    "expvar",
-    "flag",
-    "fmt",
-    "go",
-    "hash",
-    "html",
-    "image",
-    "index",
-    "internal",
-    "io",
-    "iter",
-    "log",
-    "maps",
-    "math",
-    "mime",
-    "net",
-    "os",
-    "path",
-    "plugin",
-    "reflect",
-    "regexp",
-    "runtime",
-    "slices",
-    "sort",
-    "strconv",
-    "strings",
-    "structs",
-    "sync",
-    "syscall",
-    "testing",
-    "text",
-    "time",
-    "unicode",
-    "unique",
-];
-/// What leads to the first function of a program or a thread.
-const STARTS: [&str; 24] = [
-    "_start",
-    "__libc_start_main",
-    "__libc_start_main_impl",
-    "__libc_start_call_main",
-    "_dl_start_user",
-    "_dl_start",
-    "start_thread",
-    "clone",
-    "clone3",
-    "__clone",
-    "__clone3",
-    "__GI___clone",
-    "__clone_internal",
-    "__thread_start",
-    "__fork",
-    "runtime.main",
-    "runtime.goexit",
-    "runtime.mstart",
-    "runtime.mstart0",
-    "runtime.mstart1",
-    "runtime.rt0_go",
-    "runtime.mcall",
-    "runtime.systemstack",
-    "_rt0_amd64",
-];
-
 pub(super) fn whose(frame: &Frame) -> Whose {
     let name = frame.function.as_deref().map(without_suffix);
-    if let Some(name) = name {
-        let bare = name.split("@@").next().unwrap_or(name);
-        let bare = bare.split('@').next().unwrap_or(bare);
-        let bare = bare.strip_suffix(".abi0").unwrap_or(bare);
-        if STARTS.contains(&bare) || bare.contains("__rust_begin_short_backtrace") {
-            return Whose::Start;
-        }
+    if name.is_some_and(is_start) {
+        return Whose::Start;
     }
     if is_made_at_run_time(&frame.binary) {
         return Whose::Own;
     }
     let source = frame.source_file.as_deref().unwrap_or_default();
-    let of_library = LIBRARY_SOURCES.iter().any(|part| source.contains(part));
-    if of_library || is_system_library(&frame.binary) {
-        return Whose::Library;
-    }
-    match name.is_some_and(is_of_language) {
+    match is_system_library(&frame.binary) || is_library(source, name) {
         true => Whose::Library,
         false => Whose::Own,
     }
@@ -175,58 +61,6 @@ fn without_suffix(name: &str) -> &str {
     let marks = [".constprop.", ".part.", ".isra.", ".cold", ".llvm."];
     let end = marks.iter().filter_map(|mark| name.find(mark)).min();
     &name[..end.unwrap_or(name.len())]
-}
-
-/// By its name: of the language's own library, within a binary that holds it.
-fn is_of_language(name: &str) -> bool {
-    if name.starts_with("operator new") || name.starts_with("operator delete") {
-        return true;
-    }
-    if name.starts_with("__rust_") || name.starts_with("__rdl_") || name.starts_with("__rg_") {
-        return true;
-    }
-    if name.contains("::") {
-        return is_of_language_crate(name);
-    }
-    match go_package(name) {
-        Some(package) => {
-            let first = package.split('/').next().unwrap_or(package);
-            GO_PACKAGES.contains(&first) || first == "vendor" || first == "unsafe"
-        }
-        None => false,
-    }
-}
-
-/// Of `<T as Trait>::f` both the type and the trait have to be the language's: one of the two is
-/// where a program implements something.
-fn is_of_language_crate(name: &str) -> bool {
-    if let Some(inner) = name.strip_prefix('<')
-        && let Some((of, with)) = inner.split_once(" as ")
-    {
-        return is_language_path(of) && is_language_path(with);
-    }
-    // A C++ template is named with what it returns.
-    let bare = without_type_arguments(name);
-    let bare = bare.split('(').next().unwrap_or(&bare);
-    is_language_path(bare.trim().rsplit(' ').next().unwrap_or(bare))
-}
-
-/// Whether a path begins with a crate of the language, or has none, as `[T]` and `str`.
-fn is_language_path(path: &str) -> bool {
-    let path = path.trim_start_matches(['<', '&', '*', '[', '(', ' ']);
-    let path = ["mut ", "const ", "dyn ", "impl "]
-        .iter()
-        .fold(path, |path, word| path.strip_prefix(word).unwrap_or(path));
-    let first = path.split("::").next().unwrap_or(path);
-    let has_crate = path.contains("::");
-    !has_crate || LANGUAGE_CRATES.contains(&first)
-}
-
-/// Of `github.com/a/b.(*T).f` what stands before the first point of its last part.
-fn go_package(name: &str) -> Option<&str> {
-    let last = name.rfind('/').map_or(0, |at| at + 1);
-    let point = name[last..].find('.')?;
-    Some(&name[..last + point])
 }
 
 /// What a thread is for that runs nothing of the program's own.

@@ -4,6 +4,7 @@ use fathom_model::quantity::format_bytes;
 use fathom_model::{PipeNote, PipeRecord, PipeStage};
 
 use super::{MISLEADS, name, say, time};
+use crate::runtimes::{Language, Runtime, Topic, is_shell};
 
 /// More than this would not have fitted into a buffer of a library, and some of it would have gone
 /// out sooner: 4 KiB of the C library for a pipe, 8 KiB of Python, Rust and Java, 64 KiB of what
@@ -62,19 +63,14 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (&["sed"], "-u"),
     (&["jq"], "--unbuffered"),
-    (&["python", "python2", "python3"], "-u"),
     (&["tcpdump", "tshark"], "-l"),
 ];
 
 /// What is written in them to the same end.
-const STATEMENTS: &[(&[&str], &str)] = &[
-    (
-        &["awk", "gawk", "mawk", "nawk"],
-        "Call `fflush()` after each print (mawk: also `-W interactive`).",
-    ),
-    (&["perl"], "Set `$| = 1` in it."),
-    (&["ruby"], "Set `$stdout.sync = true` in it."),
-];
+const STATEMENTS: &[(&[&str], &str)] = &[(
+    &["awk", "gawk", "mawk", "nawk"],
+    "Call `fflush()` after each print (mawk: also `-W interactive`).",
+)];
 
 /// Those that leave the buffer to the C library.
 const BY_THE_LIBRARY: &[&str] = &[
@@ -127,27 +123,28 @@ fn change(stage: &PipeStage) -> Option<String> {
     {
         return None;
     }
+    let runtime = Runtime::of(Language::from_program_name(program));
     let option = OPTIONS.iter().find(|(names, _)| is(names));
-    if let Some((_, option)) = option.filter(|(_, option)| !given(option)) {
+    let option = option.map(|(_, option)| *option).or(runtime.line_option);
+    if let Some(option) = option.filter(|option| !given(option)) {
         return Some(format!("`{program} {option}` writes each line at once."));
     }
     if let Some((_, statement)) = STATEMENTS.iter().find(|(names, _)| is(names)) {
         // What stands in END needs all of the input.
         return (!words.iter().any(|word| word.contains("END"))).then(|| (*statement).to_owned());
     }
-    Some(match is(BY_THE_LIBRARY) {
-        true => format!("`stdbuf -oL {program}` writes each line at once."),
-        false => "Unless it needs all of its input first, let it flush after each line.".to_owned(),
-    })
+    if is(BY_THE_LIBRARY) {
+        return Some(format!("`stdbuf -oL {program}` writes each line at once."));
+    }
+    Some(runtime.advice(Topic::Flush).into_owned())
 }
 
 /// The stage's words; those of the command where a shell runs a single one.
 fn words(stage: &PipeStage) -> Vec<String> {
-    const SHELLS: [&str; 4] = ["sh", "bash", "dash", "zsh"];
     match &stage.arguments[..] {
         [shell, option, line]
             if option == "-c"
-                && SHELLS.contains(&shell.rsplit('/').next().unwrap_or(shell))
+                && is_shell(shell)
                 && !line.contains(['|', ';', '&', '(', '`', '\n']) =>
         {
             line.split_whitespace().map(str::to_owned).collect()

@@ -1,193 +1,170 @@
 //! What is a function for?
 //!
-//! By the names that runtimes and C libraries give to theirs, as they are in symbol tables.
+//! By the names that runtimes and C libraries give to theirs, as they are in symbol tables. Whose
+//! process it is doesn't matter: a library of one runtime may lie in another's.
 
 use fathom_trace::FunctionRow;
+
+use super::{ALL, Runtime, native};
+
+/// What functions are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Take memory for objects and give it back.
+    Allocator,
+    /// Make an object of what they are given, mostly with memory of its own.
+    Objects,
+    /// Hand out memory of a collector and find what is not used any more.
+    Collector,
+    /// Give the time without a call.
+    Clock,
+    /// Take a lock and let go of it, whether another has it or not.
+    Mutex,
+    /// What only a lock leads to that another has.
+    Contended,
+    /// Ask a channel without waiting for it: who waits for one sleeps.
+    AsksChannel,
+    /// What is called for that, as who waits for a channel does.
+    Channel,
+    /// Wait for locks, look for what can run, and wake threads.
+    Scheduler,
+    /// Spin for a while on their own before they sleep: no change of the program's mends that.
+    Spins,
+    /// Lead to the first function of a program or a thread.
+    Start,
+}
+
+/// Names of functions.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Names {
+    pub whole: &'static [&'static str],
+    pub beginnings: &'static [&'static str],
+    pub parts: &'static [&'static str],
+    pub ends: &'static [&'static str],
+    /// All but whole names have this part, too.
+    pub within: &'static str,
+}
+
+/// No name.
+pub(super) const NAMES: Names = Names {
+    whole: &[],
+    beginnings: &[],
+    parts: &[],
+    ends: &[],
+    within: "",
+};
+
+impl Names {
+    pub(super) fn have(&self, name: &str) -> bool {
+        self.whole.contains(&name)
+            || name.contains(self.within)
+                && (self.beginnings.iter().any(|it| name.starts_with(it))
+                    || self.parts.iter().any(|it| name.contains(it))
+                    || self.ends.iter().any(|it| name.ends_with(it)))
+    }
+}
+
+impl Runtime {
+    /// The one that a function is a part of, whatever runs in its process.
+    pub(crate) fn of_function(row: &FunctionRow) -> &'static Self {
+        let name = own_name(row).unwrap_or_default();
+        let has = |runtime: &Self| runtime.functions.iter().any(|(_, names)| names.have(name));
+        let found = ALL.iter().find(|(_, runtime)| has(runtime));
+        found.map_or(&native::UNKNOWN, |(_, runtime)| runtime)
+    }
+}
+
+fn is_for(wanted: Use, name: &str) -> bool {
+    let functions = ALL.iter().flat_map(|(_, runtime)| runtime.functions);
+    let mut wanted = functions.filter(|(of, _)| *of == wanted);
+    wanted.any(|(_, names)| names.have(name))
+}
+
+fn has_use(wanted: Use, row: &FunctionRow) -> bool {
+    own_name(row).is_some_and(|name| is_for(wanted, name))
+}
 
 /// What takes memory for objects and gives it back: C's allocator, C++'s operators, Rust's glue and
 /// the allocators that are put in their place.
 pub(crate) fn is_allocator(row: &FunctionRow) -> bool {
-    const WHOLE: [&str; 17] = [
-        "malloc",
-        "free",
-        "cfree",
-        "calloc",
-        "realloc",
-        "reallocarray",
-        "memalign",
-        "posix_memalign",
-        "aligned_alloc",
-        "malloc_consolidate",
-        "malloc_usable_size",
-        "malloc_trim",
-        "unlink_chunk",
-        "sysmalloc",
-        "systrim",
-        "_mid_memalign",
-        "arena_get2",
-    ];
-    const BEGINNINGS: [&str; 23] = [
-        "_int_malloc",
-        "_int_free",
-        "_int_realloc",
-        "_int_memalign",
-        "__libc_malloc",
-        "__libc_free",
-        "__libc_calloc",
-        "__libc_realloc",
-        "tcache_init",
-        "tcache_get",
-        "tcache_put",
-        "operator new",
-        "operator delete",
-        "__rust_alloc",
-        "__rust_dealloc",
-        "__rust_realloc",
-        "__rdl_",
-        "mi_malloc",
-        "mi_free",
-        "_mi_malloc",
-        "_mi_free",
-        "_mi_page_",
-        "_rjem_",
-    ];
-    own_name(row).is_some_and(|name| {
-        WHOLE.contains(&name) || BEGINNINGS.iter().any(|begin| name.starts_with(begin))
-    })
+    has_use(Use::Allocator, row)
 }
 
 /// What makes an object of what it is given, mostly with memory of its own: strings and arrays of
 /// C++ and Rust.
 pub(crate) fn makes_objects(row: &FunctionRow) -> bool {
-    const PARTS: [&str; 6] = [
-        "::_M_create",
-        "::_M_mutate",
-        "::_M_replace",
-        "::_M_assign",
-        "::_M_realloc_",
-        "alloc::raw_vec::",
-    ];
-    own_name(row).is_some_and(|name| {
-        let clones = name.contains("alloc::") && name.contains(" as core::clone::Clone>");
-        clones || PARTS.iter().any(|part| name.contains(part))
-    })
+    has_use(Use::Objects, row)
 }
 
-/// What a runtime does to hand out memory and to find what is not used any more (Go, JavaScript on
-/// Node).
+/// What a runtime does to hand out memory and to find what is not used any more.
 pub(crate) fn is_collector(row: &FunctionRow) -> bool {
-    const GO: [&str; 22] = [
-        "runtime.mallocgc",
-        "internal/runtime/gc",
-        "gcWriteBarrier",
-        "runtime.newobject",
-        "runtime.gc",
-        "runtime.scan",
-        "runtime.greyobject",
-        "runtime.markroot",
-        "runtime.sweep",
-        "runtime.bgsweep",
-        "runtime.findObject",
-        "runtime.heapBits",
-        "runtime.heapSetType",
-        "runtime.typePointers",
-        "runtime.(*mspan)",
-        "runtime.(*mcache)",
-        "runtime.(*mcentral)",
-        "runtime.(*mheap)",
-        "runtime.(*gcWork)",
-        "runtime.(*sweepLocked)",
-        "runtime.nextFreeFast",
-        "runtime.wbBuf",
-    ];
-    const V8: [&str; 6] = [
-        "Scaveng",
-        "MarkCompact",
-        "Marking",
-        "Sweeper",
-        "Evacuat",
-        "v8::internal::Heap::",
-    ];
-    own_name(row).is_some_and(|name| {
-        let v8 = name.contains("v8::internal::") && V8.iter().any(|part| name.contains(part));
-        v8 || GO.iter().any(|begin| name.starts_with(begin))
-    })
+    has_use(Use::Collector, row)
 }
 
 /// What gives the time without a call: the kernel's page for that, and what programs call to get
 /// there.
 pub(crate) fn is_clock(row: &FunctionRow) -> bool {
-    const ASKERS: [&str; 10] = [
-        "clock_gettime",
-        "__clock_gettime",
-        "gettimeofday",
-        "__gettimeofday",
-        "runtime.nanotime",
-        "runtime.walltime",
-        "_PyTime_",
-        "time_perf_counter",
-        "time_monotonic",
-        "time_time",
-    ];
     // It serves some other calls too, newer kernels random bytes.
     const OTHERS: [&str; 4] = ["random", "cpu", "syscall", "sigreturn"];
     let name = own_name(row).unwrap_or_default();
     match row.file == "[vdso]" {
         true => !OTHERS.iter().any(|other| name.contains(other)),
-        false => ASKERS.iter().any(|asker| name.starts_with(asker)),
+        false => is_for(Use::Clock, name),
     }
 }
 
 /// What takes a lock and lets go of it, whether another has it or not.
 pub(crate) fn is_mutex(row: &FunctionRow) -> bool {
-    const PARTS: [&str; 4] = [
-        "pthread_mutex_",
-        "___pthread_mutex_",
-        "mutex::Mutex",
-        "RawMutex",
-    ];
     // Not of a function that is made for such a type.
     let bare = |name: &str| {
         let name = name.trim_start_matches('<');
         name.split('<').next().unwrap_or_default().to_owned()
     };
-    let is = |name: &str| PARTS.iter().any(|part| bare(name).contains(part));
+    let is = |name: &str| is_for(Use::Mutex, &bare(name));
     is_contended(row) || own_name(row).is_some_and(is)
 }
 
 /// What only a lock leads to that another has.
 pub(crate) fn is_contended(row: &FunctionRow) -> bool {
-    const PARTS: [&str; 8] = [
-        "__lll_lock_wa",
-        "lll_mutex_lock_",
-        "lock_contended",
-        "::lock_slow",
-        // Java's monitors: they spin, and look whether the one who has it runs.
-        "ObjectMonitor::TrySpin",
-        "SpinPause",
-        "SafeFetch32_impl",
-        "SafeFetchN_impl",
-    ];
-    own_name(row).is_some_and(|name| PARTS.iter().any(|part| name.contains(part)))
+    has_use(Use::Contended, row)
 }
 
 /// What a channel is asked by without waiting for it, by `select` with a `default` in Go and by
 /// `try_recv` in Rust: who waits for one sleeps.
 pub(crate) fn asks_channel(row: &FunctionRow) -> bool {
-    const ASKS: [&str; 4] = [
-        "runtime.selectnbrecv",
-        "runtime.selectnbsend",
-        "runtime.empty",
-        "runtime.full",
-    ];
-    let asks = |name: &str| ASKS.contains(&name) || name.ends_with("::try_recv");
-    own_name(row).is_some_and(asks)
+    has_use(Use::AsksChannel, row)
 }
 
 /// What it calls for that, as who waits for a channel does.
 pub(crate) fn is_of_channels(row: &FunctionRow) -> bool {
-    let is = |name| name == "runtime.chanrecv" || name == "runtime.chansend";
-    own_name(row).is_some_and(is)
+    has_use(Use::Channel, row)
+}
+
+/// What of a runtime waits for locks, looks for what can run, and wakes threads.
+pub(crate) fn is_of_scheduler(row: &FunctionRow) -> bool {
+    is_for(Use::Scheduler, row.function.as_deref().unwrap_or_default())
+}
+
+/// Runtimes spin for a while on their own before they sleep: no change of the program's mends that.
+pub(crate) fn spins_in_runtime(row: &FunctionRow) -> bool {
+    let name = row.function.as_deref().unwrap_or_default();
+    is_for(Use::Spins, name) || is_for(Use::Spins, &row.file)
+}
+
+/// What leads to the first function of a program or a thread.
+pub(crate) fn is_start(name: &str) -> bool {
+    let bare = name.split('@').next().unwrap_or(name);
+    is_for(Use::Start, bare.strip_suffix(".abi0").unwrap_or(bare))
+}
+
+/// Whether a function is of a library: by the file that its source is in, or by its name, of the
+/// language's own within a binary that holds both.
+pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
+    let mut runtimes = ALL.iter().map(|(_, runtime)| runtime);
+    let has_source = |part: &&str| source.contains(part);
+    runtimes.any(|runtime| {
+        runtime.sources.iter().any(has_source) || name.is_some_and(|name| (runtime.owns)(name))
+    })
 }
 
 /// The name without what a compiler adds to its parts.

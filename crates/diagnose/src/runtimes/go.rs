@@ -1,0 +1,241 @@
+//! Go.
+
+use super::functions::{NAMES, Names, Use};
+use super::library::Library;
+use super::{BASE, Habit, Runtime, Topic};
+
+pub(super) const GO: Runtime = Runtime {
+    habits: &[Habit::MovesWork],
+    // They rest in the call of its locks, and nap or yield while they search for work.
+    idle_calls: &[
+        "futex",
+        "nanosleep",
+        "clock_nanosleep",
+        "usleep",
+        "sched_yield",
+    ],
+    library: Library {
+        call: 120.0,
+        path: 120.0,
+        start: 100e3,
+        thread: 6e3,
+        collect: 0.2,
+        parse: 12.0,
+        parse_settings: 12.0,
+        ..Library::UNKNOWN
+    },
+    functions: &[
+        (
+            Use::Collector,
+            Names {
+                beginnings: &[
+                    "runtime.mallocgc",
+                    "internal/runtime/gc",
+                    "gcWriteBarrier",
+                    "runtime.newobject",
+                    "runtime.gc",
+                    "runtime.scan",
+                    "runtime.greyobject",
+                    "runtime.markroot",
+                    "runtime.sweep",
+                    "runtime.bgsweep",
+                    "runtime.findObject",
+                    "runtime.heapBits",
+                    "runtime.heapSetType",
+                    "runtime.typePointers",
+                    "runtime.(*mspan)",
+                    "runtime.(*mcache)",
+                    "runtime.(*mcentral)",
+                    "runtime.(*mheap)",
+                    "runtime.(*gcWork)",
+                    "runtime.(*sweepLocked)",
+                    "runtime.nextFreeFast",
+                    "runtime.wbBuf",
+                ],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Clock,
+            Names {
+                beginnings: &["runtime.nanotime", "runtime.walltime"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::AsksChannel,
+            Names {
+                whole: &[
+                    "runtime.selectnbrecv",
+                    "runtime.selectnbsend",
+                    "runtime.empty",
+                    "runtime.full",
+                ],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Channel,
+            Names {
+                whole: &["runtime.chanrecv", "runtime.chansend"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Scheduler,
+            Names {
+                beginnings: &[
+                    "sync.(*Mutex).",
+                    "sync.(*RWMutex).",
+                    "internal/sync.(*Mutex).",
+                    "runtime.procyield",
+                    "runtime.osyield",
+                    "runtime.usleep",
+                    "runtime.sem",
+                    "runtime.cansemacquire",
+                    "runtime.findRunnable",
+                    "runtime.stealWork",
+                    "runtime.runq",
+                    "runtime.schedule",
+                    "runtime.execute",
+                    "runtime.lock2",
+                    "runtime.unlock2",
+                    "runtime.futex",
+                    "runtime.note",
+                    "runtime.wakep",
+                    "runtime.startm",
+                    "runtime.stopm",
+                    "runtime.mPark",
+                    "runtime.mcall",
+                    "runtime.park_m",
+                    "runtime.ready",
+                    "runtime.casgstatus",
+                ],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Spins,
+            Names {
+                beginnings: &["runtime."],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Start,
+            Names {
+                whole: &[
+                    "runtime.main",
+                    "runtime.goexit",
+                    "runtime.mstart",
+                    "runtime.mstart0",
+                    "runtime.mstart1",
+                    "runtime.rt0_go",
+                    "runtime.mcall",
+                    "runtime.systemstack",
+                    "_rt0_amd64",
+                ],
+                ..NAMES
+            },
+        ),
+    ],
+    sources: &["/pkg/mod/", "/go/src/"],
+    owns: |name| {
+        let package = package(name).filter(|_| !name.contains("::"));
+        let first = package.and_then(|package| package.split('/').next());
+        first.is_some_and(|first| PACKAGES.contains(&first))
+    },
+    words: |topic| {
+        Some(match topic {
+            Topic::Output { lines: false, .. } => {
+                "`out := bufio.NewWriter(os.Stdout); defer out.Flush()`: write into `out` (`fmt.Fprintln(out, ...)`)."
+            }
+            Topic::Output { lines: true, .. } => {
+                "`out := bufio.NewWriter(os.Stdout); defer out.Flush()` and `fmt.Fprintln(out, ...)`: `os.Stdout` has no buffer."
+            }
+            Topic::Input { .. } => "`in := bufio.NewReader(os.Stdin)`: give it to whatever reads.",
+            Topic::Stream => "`in := bufio.NewReader(conn)`: read from it.",
+            Topic::File {
+                writes: false,
+                reopened: false,
+            } => "`in := bufio.NewReader(file)`: read from it.",
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => "`out := bufio.NewWriter(file); defer out.Flush()`: write into it.",
+            Topic::Objects { .. } => {
+                "Make fewer objects: reuse buffers (`buf[:0]`, `sync.Pool`), give `make` a capacity, keep `[]byte` instead of `string`, avoid interfaces and pointers in hot slices; `GOGC` or `GOMEMLIMIT` make collections rarer. `go test -benchmem` and pprof's alloc_space say where."
+            }
+            Topic::Mutex {
+                holder_waits: false,
+            } => {
+                "Compute outside of the mutex and hold it only to store the result; keep a sum per goroutine, use `sync/atomic`, or split the lock."
+            }
+            Topic::Channel => {
+                "Wait for the channel: without `default` a `select` sleeps until something comes; for work in between give it a goroutine of its own."
+            }
+            _ => return None,
+        })
+    },
+    ..BASE
+};
+
+/// First parts of the packages that come with it.
+const PACKAGES: [&str; 49] = [
+    "archive",
+    "bufio",
+    "bytes",
+    "cmp",
+    "compress",
+    "container",
+    "context",
+    "crypto",
+    "database",
+    "debug",
+    "embed",
+    "encoding",
+    "errors",
+    "expvar",
+    "flag",
+    "fmt",
+    "go",
+    "hash",
+    "html",
+    "image",
+    "index",
+    "internal",
+    "io",
+    "iter",
+    "log",
+    "maps",
+    "math",
+    "mime",
+    "net",
+    "os",
+    "path",
+    "plugin",
+    "reflect",
+    "regexp",
+    "runtime",
+    "slices",
+    "sort",
+    "strconv",
+    "strings",
+    "structs",
+    "sync",
+    "syscall",
+    "testing",
+    "text",
+    "time",
+    "unicode",
+    "unique",
+    "unsafe",
+    "vendor",
+];
+
+/// Of `github.com/a/b.(*T).f` what stands before the first point of its last part.
+fn package(name: &str) -> Option<&str> {
+    let last = name.rfind('/').map_or(0, |at| at + 1);
+    let point = name[last..].find('.')?;
+    Some(&name[..last + point])
+}

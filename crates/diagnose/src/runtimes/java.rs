@@ -1,0 +1,85 @@
+//! Java and other languages of its machine.
+
+use super::functions::{NAMES, Names, Use};
+use super::library::Library;
+use super::modules::Modules;
+use super::{BASE, Habit, Runtime, Topic};
+
+pub(super) const JAVA: Runtime = Runtime {
+    programs: &["java"],
+    habits: &[Habit::HandsOverByYields, Habit::NamesPools],
+    library: Library {
+        call: 200.0,
+        path: 200.0,
+        start: 200e3,
+        thread: 20e3,
+        collect: 0.1,
+        parse: 12.0,
+        parse_settings: 12.0,
+        ..Library::UNKNOWN
+    },
+    modules: Modules::Files {
+        ends: &[".jar", ".class", "/lib/modules"],
+        of_runtime: Some(&["/jvm/", "/lib/modules"]),
+        path_options: &["-cp", "-classpath", "--class-path"],
+    },
+    functions: &[
+        (
+            // Its monitors spin, and look whether the one who has it runs.
+            Use::Contended,
+            Names {
+                parts: &[
+                    "ObjectMonitor::TrySpin",
+                    "SpinPause",
+                    "SafeFetch32_impl",
+                    "SafeFetchN_impl",
+                ],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Spins,
+            Names {
+                parts: &["/libjvm.so"],
+                ..NAMES
+            },
+        ),
+    ],
+    words: |topic| {
+        Some(match topic {
+            Topic::Output { lines: false, .. } => {
+                "`var out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(System.out)));`: print to it, and close it at the end."
+            }
+            Topic::Output { lines: true, .. } => {
+                "`var out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(System.out)));`: `System.out` flushes each line."
+            }
+            Topic::Input { .. } => {
+                "`var in = new BufferedInputStream(System.in);`, or a `BufferedReader` for lines."
+            }
+            Topic::Stream => "Wrap it in a `BufferedInputStream` or `BufferedReader`.",
+            Topic::File {
+                writes: false,
+                reopened: false,
+            } => {
+                "Put a `BufferedInputStream` around the file; read blocks into an array from a `RandomAccessFile`."
+            }
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => {
+                "Put a `BufferedOutputStream` around the file; write blocks from an array to a `RandomAccessFile`."
+            }
+            Topic::Threads => {
+                "Give the work to an executor (`Executors.newFixedThreadPool`), or to virtual threads (Java 21)."
+            }
+            Topic::Lock => {
+                "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only to store the result. If it is a barrier at which they meet (`CyclicBarrier`), give each an equal piece."
+            }
+            Topic::ClockCalls => {
+                "Ask less often, and use `System.nanoTime`, which needs no call, not the CPU times of threads (`ThreadMXBean`)."
+            }
+            _ => return None,
+        })
+    },
+    ..BASE
+};

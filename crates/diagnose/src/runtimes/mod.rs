@@ -1,0 +1,182 @@
+//! What is known of the runtimes that programs are written for.
+//!
+//! One file each: its threads and what they are for, the names of its functions, what its library
+//! does around a call, where its idle threads wait, how its code is loaded, what changes it, in
+//! which words advice is given. Everything else asks a [`Runtime`] and knows no name.
+
+mod advice;
+mod functions;
+mod go;
+mod java;
+mod library;
+mod modules;
+mod native;
+mod node;
+mod perl;
+mod python;
+mod ruby;
+mod shell;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use advice::Topic;
+pub(crate) use functions::{
+    asks_channel, is_allocator, is_clock, is_collector, is_contended, is_library, is_mutex,
+    is_of_channels, is_of_scheduler, is_start, makes_objects, spins_in_runtime,
+};
+pub(crate) use library::Around;
+pub(crate) use modules::{Begins, Modules};
+
+use functions::{Names, Use};
+use library::Library;
+
+/// A programming language, as far as advice differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Language {
+    /// C or C++.
+    C,
+    /// Rust.
+    Rust,
+    /// Go.
+    Go,
+    /// Python.
+    Python,
+    /// JavaScript on Node.
+    Node,
+    /// Java or another language of its machine.
+    Java,
+    /// Ruby.
+    Ruby,
+    /// Perl.
+    Perl,
+    /// A shell.
+    Shell,
+}
+
+impl Language {
+    /// The language of programs that an interpreter of this name runs, such as `python3.11`; a
+    /// path is fine. `None` for a program that is no known interpreter.
+    pub fn from_program_name(name: &str) -> Option<Self> {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        let interprets = |(_, runtime): &&(Self, &Runtime)| runtime.programs.contains(&stem);
+        ALL.iter().find(interprets).map(|(language, _)| *language)
+    }
+}
+
+/// A peculiarity of a runtime that a rule has to know of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Habit {
+    /// It runs commands for its script, with signals masked around each, and makes a string for
+    /// each word.
+    RunsCommands,
+    /// What it reads of a file by lines it reads in blocks, and goes back to the end of the line.
+    GoesBack,
+    /// Its standard output collects nothing but lines.
+    CollectsLines,
+    /// It moves its work from thread to thread.
+    MovesWork,
+    /// One thread runs its code; others are made for the runtime.
+    OneThread,
+    /// A further thread that runs its code is an engine of its own.
+    EngineForThread,
+    /// One lock, which only one thread of a process has, goes with its code.
+    GlobalLock,
+    /// Threads that hand over to each other give their CPU away some times before they sleep.
+    HandsOverByYields,
+    /// Its executors name their threads, and beside them it compiles and collects.
+    NamesPools,
+}
+
+/// What is known of a runtime.
+pub(crate) struct Runtime {
+    /// Names of the programs that run what is written for it, without a version.
+    programs: &'static [&'static str],
+    habits: &'static [Habit],
+    /// Calls in which threads of it are that have nothing to do, too.
+    idle_calls: &'static [&'static str],
+    library: Library,
+    /// How its code is loaded from files.
+    pub modules: Modules,
+    /// Option of its program by which each line is written at once.
+    pub line_option: Option<&'static str>,
+    /// What its functions are for, by their names.
+    functions: &'static [(Use, Names)],
+    /// Parts of the paths of its library's sources.
+    sources: &'static [&'static str],
+    /// Whether a function of this name is its library's, within a binary that holds both.
+    owns: fn(&str) -> bool,
+    /// What it says on a topic; the general words do where that is nothing.
+    words: fn(Topic) -> Option<&'static str>,
+}
+
+/// One of which nothing is known.
+const BASE: Runtime = Runtime {
+    programs: &[],
+    habits: &[],
+    idle_calls: &[],
+    library: Library::UNKNOWN,
+    modules: Modules::None,
+    line_option: None,
+    functions: &[],
+    sources: &[],
+    owns: |_| false,
+    words: |_| None,
+};
+
+const ALL: [(Language, &Runtime); 9] = [
+    (Language::C, &native::C),
+    (Language::Rust, &native::RUST),
+    (Language::Go, &go::GO),
+    (Language::Python, &python::PYTHON),
+    (Language::Node, &node::NODE),
+    (Language::Java, &java::JAVA),
+    (Language::Ruby, &ruby::RUBY),
+    (Language::Perl, &perl::PERL),
+    (Language::Shell, &shell::SHELL),
+];
+
+impl Runtime {
+    /// Of a program whose language is known, or not.
+    pub(crate) fn of(language: Option<Language>) -> &'static Self {
+        let known = ALL.iter().find(|(of, _)| Some(*of) == language);
+        known.map_or(&native::UNKNOWN, |(_, runtime)| runtime)
+    }
+
+    /// The runtime that a program of this name is; `None` where it is none.
+    pub(crate) fn interpreting(program: &str) -> Option<&'static Self> {
+        Language::from_program_name(program).map(|language| Self::of(Some(language)))
+    }
+
+    pub(crate) fn has(&self, habit: Habit) -> bool {
+        self.habits.contains(&habit)
+    }
+
+    /// Whether a wait or a pause in this call may be that of a thread that has nothing to do.
+    pub(crate) fn idle_wait(&self, call: &str) -> bool {
+        self.idle_calls.contains(&call)
+    }
+}
+
+/// Whether a program of this name is a shell.
+pub(crate) fn is_shell(program: &str) -> bool {
+    Runtime::interpreting(program).is_some_and(|runtime| runtime.has(Habit::RunsCommands))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_and_folders_do_not_hide_an_interpreter() {
+        let of = Language::from_program_name;
+        assert_eq!(of("/usr/bin/python3.11"), Some(Language::Python));
+        assert_eq!(of("bash"), Some(Language::Shell));
+        assert_eq!(of("perl5.36"), Some(Language::Perl));
+        assert_eq!(of("sort"), None);
+        assert!(is_shell("/bin/dash"));
+        assert!(!is_shell("/usr/bin/node"));
+    }
+}

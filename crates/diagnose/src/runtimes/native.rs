@@ -1,0 +1,330 @@
+//! Programs in machine code without a runtime of their own: C, C++, Rust, and what they are linked
+//! with.
+
+use fathom_model::without_type_arguments;
+
+use super::functions::{NAMES, Names, Use};
+use super::library::Library;
+use super::{BASE, Habit, Runtime, Topic};
+
+/// A program of which nobody knows what it is written in.
+pub(super) const UNKNOWN: Runtime = Runtime {
+    words: |topic| match topic {
+        Topic::Memory => Some(LESS_MEMORY),
+        Topic::Objects { allocated: true } => Some(FEWER_OBJECTS),
+        _ => None,
+    },
+    ..BASE
+};
+
+pub(super) const C: Runtime = Runtime {
+    library: Library {
+        call: 20.0,
+        path: 20.0,
+        thread: 6e3,
+        ..Library::UNKNOWN
+    },
+    functions: &[
+        (
+            Use::Allocator,
+            Names {
+                whole: &[
+                    "malloc",
+                    "free",
+                    "cfree",
+                    "calloc",
+                    "realloc",
+                    "reallocarray",
+                    "memalign",
+                    "posix_memalign",
+                    "aligned_alloc",
+                    "malloc_consolidate",
+                    "malloc_usable_size",
+                    "malloc_trim",
+                    "unlink_chunk",
+                    "sysmalloc",
+                    "systrim",
+                    "_mid_memalign",
+                    "arena_get2",
+                ],
+                beginnings: &[
+                    "_int_malloc",
+                    "_int_free",
+                    "_int_realloc",
+                    "_int_memalign",
+                    "__libc_malloc",
+                    "__libc_free",
+                    "__libc_calloc",
+                    "__libc_realloc",
+                    "tcache_init",
+                    "tcache_get",
+                    "tcache_put",
+                    "operator new",
+                    "operator delete",
+                    "mi_malloc",
+                    "mi_free",
+                    "_mi_malloc",
+                    "_mi_free",
+                    "_mi_page_",
+                    "_rjem_",
+                ],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Objects,
+            Names {
+                parts: &[
+                    "::_M_create",
+                    "::_M_mutate",
+                    "::_M_replace",
+                    "::_M_assign",
+                    "::_M_realloc_",
+                ],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Clock,
+            Names {
+                beginnings: &[
+                    "clock_gettime",
+                    "__clock_gettime",
+                    "gettimeofday",
+                    "__gettimeofday",
+                ],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Mutex,
+            Names {
+                parts: &["pthread_mutex_", "___pthread_mutex_"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Contended,
+            Names {
+                parts: &["__lll_lock_wa", "lll_mutex_lock_"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Start,
+            Names {
+                whole: &[
+                    "_start",
+                    "__libc_start_main",
+                    "__libc_start_main_impl",
+                    "__libc_start_call_main",
+                    "_dl_start_user",
+                    "_dl_start",
+                    "start_thread",
+                    "clone",
+                    "clone3",
+                    "__clone",
+                    "__clone3",
+                    "__GI___clone",
+                    "__clone_internal",
+                    "__thread_start",
+                    "__fork",
+                ],
+                ..NAMES
+            },
+        ),
+    ],
+    sources: &["/usr/lib/", "/usr/include/", "/usr/src/"],
+    owns: |name| {
+        name.starts_with("operator new")
+            || name.starts_with("operator delete")
+            || name.contains("::") && is_of_language(name)
+    },
+    words: |topic| {
+        Some(match topic {
+            Topic::Output { lines: false, .. } => {
+                "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);` before the first output; leave out `_IONBF` and bare `write`, in C++ `endl`, `flush` and `unitbuf`."
+            }
+            Topic::Output { lines: true, .. } => {
+                "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);`, without `fflush` for each line; in C++ write '\\n' instead of `endl`."
+            }
+            Topic::Input { .. } => {
+                "Read blocks of 64 KiB, or use `getchar`/`fgets` without `setvbuf(_IONBF)`; in C++ call `ios::sync_with_stdio(false)`."
+            }
+            Topic::Stream => {
+                "Read blocks of 64 KiB and take the bytes from there, or put a `FILE` around it (`fdopen`) and use `getc`/`fgets`."
+            }
+            Topic::File {
+                writes: false,
+                reopened: false,
+            } => "Use `fread` on a `FILE`, or read blocks of 64 KiB.",
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => {
+                "Use `fwrite` on a `FILE` without `fflush` and `setvbuf`, or write blocks of 64 KiB."
+            }
+            Topic::Processes { copies: false } => {
+                "Call the library function instead of `system`/`popen`."
+            }
+            Topic::Objects { allocated: true } => FEWER_OBJECTS,
+            Topic::Memory => LESS_MEMORY,
+            _ => return None,
+        })
+    },
+    ..BASE
+};
+
+pub(super) const RUST: Runtime = Runtime {
+    habits: &[Habit::CollectsLines],
+    library: Library {
+        call: 60.0,
+        path: 60.0,
+        thread: 8e3,
+        ..Library::UNKNOWN
+    },
+    functions: &[
+        (
+            Use::Allocator,
+            Names {
+                beginnings: &["__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rdl_"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Objects,
+            Names {
+                parts: &["alloc::raw_vec::"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Objects,
+            Names {
+                parts: &[" as core::clone::Clone>"],
+                within: "alloc::",
+                ..NAMES
+            },
+        ),
+        (
+            Use::Mutex,
+            Names {
+                parts: &["mutex::Mutex", "RawMutex"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Contended,
+            Names {
+                parts: &["lock_contended", "::lock_slow"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::AsksChannel,
+            Names {
+                ends: &["::try_recv"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::Start,
+            Names {
+                parts: &["__rust_begin_short_backtrace"],
+                ..NAMES
+            },
+        ),
+    ],
+    sources: &[
+        "/rustc/",
+        "/library/std/src/",
+        "/library/core/src/",
+        "/library/alloc/src/",
+        "/.cargo/registry/",
+        "/.cargo/git/",
+    ],
+    owns: |name| {
+        ["__rust_", "__rdl_", "__rg_"]
+            .iter()
+            .any(|begin| name.starts_with(begin))
+    },
+    words: |topic| {
+        Some(match topic {
+            Topic::Output { lines: false, .. } => {
+                "`let mut out = std::io::BufWriter::new(std::io::stdout().lock());`: write into it, and flush it at the end."
+            }
+            Topic::Output { lines: true, .. } => {
+                "`let mut out = std::io::BufWriter::new(std::io::stdout().lock());` and `writeln!(out, ...)`: `println!` writes each line by itself."
+            }
+            Topic::Input { .. } => {
+                "`let mut input = std::io::stdin().lock();`, or a `BufReader`, instead of the bare file."
+            }
+            Topic::Stream => "Read through a `BufReader` around the descriptor.",
+            Topic::File {
+                writes: false,
+                reopened: false,
+            } => "`let mut file = std::io::BufReader::new(file);`",
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => "`let mut file = std::io::BufWriter::new(file);`, and flush it at the end.",
+            Topic::Threads => {
+                "Keep a few threads and hand them the work through a channel, or use `rayon`."
+            }
+            Topic::Channel => {
+                "Wait for the channel: `recv` sleeps until something comes, `recv_timeout` until then or for so long."
+            }
+            Topic::Objects { .. } => {
+                "Make fewer objects: keep a `String` or `Vec` and `clear` it in the loop, borrow (`&str`, slices, `Cow`) instead of cloning, give `with_capacity`; another global allocator (mimalloc, jemalloc) makes each one cheaper."
+            }
+            Topic::Memory => LESS_MEMORY,
+            _ => return None,
+        })
+    },
+    ..BASE
+};
+
+const FEWER_OBJECTS: &str = "Make fewer objects: one buffer that is reused, an arena that is freed at once, small strings and arrays inside of their owner (in C++ `string_view`, `reserve`, move instead of copy); another allocator (mimalloc, jemalloc by LD_PRELOAD) makes each one cheaper.";
+
+/// Their pages can be chosen.
+const LESS_MEMORY: &str = "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes; for tables that must be large ask for huge pages (`madvise(MADV_HUGEPAGE)`).";
+
+/// Crates that come with Rust, and namespaces that come with C++.
+const LANGUAGE_CRATES: [&str; 11] = [
+    "std",
+    "core",
+    "alloc",
+    "hashbrown",
+    "compiler_builtins",
+    "std_detect",
+    "rustc_demangle",
+    "__gnu_cxx",
+    "__cxxabiv1",
+    "__cxx11",
+    "boost",
+];
+
+/// Of `<T as Trait>::f` both the type and the trait have to be the language's: one of the two is
+/// where a program implements something.
+fn is_of_language(name: &str) -> bool {
+    if let Some(inner) = name.strip_prefix('<')
+        && let Some((of, with)) = inner.split_once(" as ")
+    {
+        return is_language_path(of) && is_language_path(with);
+    }
+    // A C++ template is named with what it returns.
+    let bare = without_type_arguments(name);
+    let bare = bare.split('(').next().unwrap_or(&bare);
+    is_language_path(bare.trim().rsplit(' ').next().unwrap_or(bare))
+}
+
+/// Whether a path begins with a crate of the language, or has none, as `[T]` and `str`.
+fn is_language_path(path: &str) -> bool {
+    let path = path.trim_start_matches(['<', '&', '*', '[', '(', ' ']);
+    let path = ["mut ", "const ", "dyn ", "impl "]
+        .iter()
+        .fold(path, |path, word| path.strip_prefix(word).unwrap_or(path));
+    let first = path.split("::").next().unwrap_or(path);
+    let has_crate = path.contains("::");
+    !has_crate || LANGUAGE_CRATES.contains(&first)
+}

@@ -1,0 +1,74 @@
+//! JavaScript on Node.
+
+use super::functions::{NAMES, Names, Use};
+use super::library::Library;
+use super::modules::Modules;
+use super::{BASE, Habit, Runtime, Topic};
+
+pub(super) const NODE: Runtime = Runtime {
+    programs: &["node", "nodejs"],
+    habits: &[Habit::MovesWork, Habit::OneThread, Habit::EngineForThread],
+    library: Library {
+        call: 300.0,
+        path: 300.0,
+        // Its streams hand each piece through several layers.
+        console: Some(1500.0),
+        start: 800e3,
+        thread: 6e3,
+        collect: 0.1,
+        parse: 12.0,
+        parse_settings: 12.0,
+    },
+    modules: Modules::Packages {
+        ends: &[".js", ".mjs", ".cjs", ".node"],
+        description: "/package.json",
+    },
+    functions: &[(
+        Use::Collector,
+        Names {
+            parts: &[
+                "Scaveng",
+                "MarkCompact",
+                "Marking",
+                "Sweeper",
+                "Evacuat",
+                "v8::internal::Heap::",
+            ],
+            within: "v8::internal::",
+            ..NAMES
+        },
+    )],
+    words: |topic| {
+        Some(match topic {
+            Topic::Output { lines: false, .. } => {
+                "`process.stdout.cork()` before the pieces and `uncork()` after them, or collect them and write blocks."
+            }
+            Topic::Output { lines: true, .. } => {
+                "`console.log` into a file is a call a line: collect lines and write blocks."
+            }
+            Topic::Input { .. } => {
+                "Read `process.stdin` as a stream, or `fs.readFileSync(0)`; give `fs.readSync` a buffer of 64 KiB."
+            }
+            Topic::Stream => "Read it as a stream, in the chunks that come.",
+            Topic::File {
+                writes: false,
+                reopened: false,
+            } => "Read blocks of 64 KiB, or use a stream.",
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => "Collect the pieces and write blocks, or use a stream.",
+            Topic::Start => {
+                "Bundle the modules into one file, and require what is seldom used where it is used."
+            }
+            Topic::Objects { .. } => {
+                "Make fewer objects in the loop: reuse them, work on a Buffer or typed array instead of splitting strings; `--max-semi-space-size` makes collections of young objects rarer."
+            }
+            Topic::ClockCalls => {
+                "Ask less often, and use `performance.now`, which needs no call, not `process.cpuUsage`."
+            }
+            _ => return None,
+        })
+    },
+    ..BASE
+};

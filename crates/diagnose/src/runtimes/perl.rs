@@ -1,0 +1,51 @@
+//! Perl.
+
+use super::library::Library;
+use super::modules::Modules;
+use super::{BASE, Runtime, Topic};
+
+pub(super) const PERL: Runtime = Runtime {
+    programs: &["perl"],
+    library: Library {
+        call: 150.0,
+        path: 150.0,
+        thread: 6e3,
+        parse: 15.0,
+        parse_settings: 60.0,
+        ..Library::UNKNOWN
+    },
+    modules: Modules::Files {
+        ends: &[".pl", ".pm"],
+        of_runtime: None,
+        path_options: &[],
+    },
+    words: |topic| {
+        Some(match topic {
+            Topic::Output { lines: false, .. } => {
+                "Leave out `$| = 1` (`autoflush`), which makes each `print` a call, and `print` instead of `syswrite`."
+            }
+            Topic::Output { lines: true, .. } => {
+                "Leave out `$| = 1` (`autoflush`) where the output is no terminal: it makes each `print` a call."
+            }
+            Topic::Input { .. } => {
+                "Read by `<STDIN>`, or blocks by `read`: both have a buffer, `sysread` has none."
+            }
+            Topic::Stream => {
+                "Read by line or by block with the language's buffered calls, not `sysread`."
+            }
+            Topic::File {
+                writes: false,
+                reopened: false,
+            } => "Read by `<$file>` or `read`, which have a buffer, not by `sysread`.",
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => {
+                "Leave out `autoflush` (`$| = 1`), which makes each `print` a call, and `print` instead of `syswrite`."
+            }
+            Topic::Flush => "Set `$| = 1` in it.",
+            _ => return None,
+        })
+    },
+    ..BASE
+};

@@ -1,0 +1,90 @@
+//! Python.
+
+use super::functions::{NAMES, Names, Use};
+use super::library::Library;
+use super::modules::Modules;
+use super::{BASE, Habit, Runtime, Topic};
+
+pub(super) const PYTHON: Runtime = Runtime {
+    programs: &["python", "pypy"],
+    habits: &[Habit::GlobalLock],
+    library: Library {
+        call: 300.0,
+        path: 600.0,
+        start: 200e3,
+        thread: 20e3,
+        parse: 15.0,
+        parse_settings: 60.0,
+        ..Library::UNKNOWN
+    },
+    modules: Modules::Compiled {
+        compiled: ".pyc",
+        source: ".py",
+        cache: "__pycache__",
+    },
+    line_option: Some("-u"),
+    functions: &[(
+        Use::Clock,
+        Names {
+            beginnings: &[
+                "_PyTime_",
+                "time_perf_counter",
+                "time_monotonic",
+                "time_time",
+            ],
+            ..NAMES
+        },
+    )],
+    words: |topic| {
+        Some(match topic {
+            Topic::Output {
+                by_variable: true, ..
+            } => {
+                "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line. (Each `os.write` is a call in any case: collect the pieces.)"
+            }
+            Topic::Output { lines: false, .. } => {
+                "Write to `sys.stdout` or `sys.stdout.buffer`; leave out `-u`, `PYTHONUNBUFFERED`, and `buffering=0` or `buffering=1`."
+            }
+            Topic::Output { lines: true, .. } => {
+                "Leave out `flush=True`, `-u`, `PYTHONUNBUFFERED`, and `buffering=1` (or `buffering=0`)."
+            }
+            Topic::Input { .. } => {
+                "Read `sys.stdin.buffer`, and leave out `buffering=0` and `os.read` of few bytes."
+            }
+            Topic::Stream => {
+                "Read a socket through `sock.makefile('rb')`, which has a buffer; leave out `buffering=0` (or `bufsize=0`) and `os.read` of few bytes elsewhere."
+            }
+            Topic::File {
+                writes: false,
+                reopened: false,
+            } => "Read larger blocks; leave out `buffering=0`, and `os.read` of few bytes.",
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => "Leave out `buffering=0` or `buffering=1` and `flush`, or write larger blocks.",
+            Topic::Start => {
+                "Import only what is used, and import it where it is used (`python -X importtime` names the slow ones)."
+            }
+            Topic::Threads => {
+                "Give the work to a `ThreadPoolExecutor`, some hundred pieces at a time."
+            }
+            Topic::Processes { copies: true } => {
+                "Keep the workers and hand them one item after another (`multiprocessing.Pool`, without `maxtasksperchild`)."
+            }
+            Topic::Processes { copies: false } => {
+                "Call a function of the library instead of a program for each item, or give one program all items."
+            }
+            Topic::Lock => {
+                "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
+            }
+            Topic::ClockCalls => {
+                "Ask less often, and use `time.perf_counter` or `time.monotonic`, which need no call, not `process_time`, `thread_time` or `resource.getrusage`."
+            }
+            Topic::ClockReads => {
+                "Read the clock less often: once for many pieces of work, not before and after each."
+            }
+            _ => return None,
+        })
+    },
+    ..BASE
+};

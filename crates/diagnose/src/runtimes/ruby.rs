@@ -1,0 +1,43 @@
+//! Ruby.
+
+use super::library::Library;
+use super::modules::Modules;
+use super::{BASE, Runtime, Topic};
+
+pub(super) const RUBY: Runtime = Runtime {
+    programs: &["ruby"],
+    library: Library {
+        call: 150.0,
+        path: 150.0,
+        thread: 20e3,
+        parse: 15.0,
+        parse_settings: 60.0,
+        ..Library::UNKNOWN
+    },
+    modules: Modules::Files {
+        ends: &[".rb"],
+        of_runtime: None,
+        path_options: &[],
+    },
+    words: |topic| {
+        Some(match topic {
+            Topic::Output { lines: false, .. } => {
+                "Leave out `$stdout.sync = true`, and use `write` or `puts`, not `syswrite`."
+            }
+            Topic::Output { lines: true, .. } => {
+                "Leave out `$stdout.sync = true` where the output is no terminal."
+            }
+            Topic::Input { .. } => "Read by line or by block with `gets` or `read`, not `sysread`.",
+            Topic::Stream => {
+                "Read by line or by block with the language's buffered calls, not `sysread`."
+            }
+            Topic::File {
+                writes: true,
+                reopened: false,
+            } => "Leave out `sync = true`, and use `write`, not `syswrite`.",
+            Topic::Flush => "Set `$stdout.sync = true` in it.",
+            _ => return None,
+        })
+    },
+    ..BASE
+};
