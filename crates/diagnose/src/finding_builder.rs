@@ -3,7 +3,7 @@
 use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place};
 
 use crate::analysis::Analysis;
-use crate::thresholds as t;
+use crate::findings::Least;
 
 /// A finding without its numbers.
 pub(crate) struct FindingBuilder {
@@ -121,14 +121,12 @@ impl FindingBuilder {
 
 /// Whether so much time is worth reporting.
 pub(crate) fn is_significant(analysis: &Analysis<'_>, ns: f64) -> bool {
-    ns >= t::LEAST_SAVING_NS && analysis.share(ns) >= t::LEAST_SHARE
+    Least::OF_WORK.is_reached(analysis, ns)
 }
 
 /// Whether so much waiting is.
 pub(crate) fn is_significant_wait(analysis: &Analysis<'_>, ns: f64) -> bool {
-    ns >= t::LEAST_SAVING_NS
-        && analysis.share(ns) >= t::LEAST_WAIT_SHARE
-        && analysis.of_wall(ns) >= t::LEAST_WAIT_OF_WALL
+    Least::OF_WAITING.is_reached(analysis, ns)
 }
 
 /// The share of the untraced runs' wall time in per cent.

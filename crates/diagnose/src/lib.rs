@@ -20,6 +20,7 @@ mod explanation;
 mod fake;
 mod faults;
 mod finding_builder;
+mod findings;
 mod intervals;
 mod io;
 mod kernel_outside;
@@ -48,6 +49,7 @@ use fathom_trace::Tier;
 use analysis::Analysis;
 
 pub use explanation::{Subject, end_in_words, explanation, is_quotable, timed_runs};
+pub use findings::findings_page;
 pub use observation::{Languages, Limits, Observation};
 pub use rows::{phases, process_rows};
 pub use runtimes::Language;
@@ -85,7 +87,7 @@ pub struct Diagnosis {
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
     let whereabouts = whereabouts::rows(&analysis);
-    let mut findings = findings(&analysis);
+    let mut findings = found(&analysis);
     whereabouts::name_places(&mut findings, &whereabouts);
     let own = observation.trace.profile.as_ref();
     let samples = observation.more_samples.as_ref().or(own);
@@ -104,10 +106,10 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
     }
 }
 
-/// What the rules find. Nobody knows what a run that was cut off would have taken, so nothing is
+/// What is found. Nobody knows what a run that was cut off would have taken, so nothing is
 /// known to be saved by it.
-fn findings(analysis: &Analysis<'_>) -> Vec<Finding> {
-    let mut found = rules::all(analysis);
+fn found(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let mut found = findings::all(analysis);
     if analysis.is_cut_off() {
         for finding in &mut found {
             (finding.could_win_ns, finding.could_win_cpu_ns) = (0, 0);

@@ -12,7 +12,7 @@ use crate::numbers::time;
 use crate::runtimes::{Habit, Topic, is_allocator, is_collector, makes_objects};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     // A shell makes a string for each word of each command, whatever the script does.
     let pids = analysis.trace.processes.iter().map(|process| process.pid);
     let is_shell = |pid: &u32| analysis.runtime(Some(*pid)).has(Habit::RunsCommands);

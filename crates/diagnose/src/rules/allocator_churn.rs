@@ -8,7 +8,7 @@ use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let all = analysis.tally_calls(calls::is_memory);
     let given_back = analysis.tally_calls(calls::gives_back);
     if reads_ahead(analysis, given_back.calls) || maps_files(analysis, given_back.calls) {

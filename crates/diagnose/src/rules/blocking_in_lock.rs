@@ -115,7 +115,7 @@ pub(super) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
         .max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let turns = turns(analysis)?;
     let statement = format!(
         "{} threads queued {} times for a lock, {} in all, while its holder was asleep ({} of sleeping and waiting, one thread at a time); side by side they would take {} less, {} of the wall time.",

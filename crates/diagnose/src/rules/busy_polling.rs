@@ -174,7 +174,7 @@ fn loops<'a>(
     found.collect()
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let lookups = awaited(analysis);
     let all = loops(analysis, &lookups);
     let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;

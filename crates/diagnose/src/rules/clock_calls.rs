@@ -12,7 +12,7 @@ use crate::numbers::count;
 use crate::runtimes::Topic;
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let asks = |row: &SyscallRow| calls::is_clock(&row.name);
     let clocks = analysis.tally(asks);
     if clocks.calls < t::MANY_CLOCK_CALLS || !is_significant(analysis, clocks.cost_ns) {

@@ -8,7 +8,7 @@ use crate::numbers::time;
 use crate::runtimes::{Topic, is_clock};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let cost = analysis.in_functions(is_clock);
     if !is_significant(analysis, cost) || analysis.share(cost) < t::CLOCK_READS_SHARE {
         return None;

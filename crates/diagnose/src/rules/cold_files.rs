@@ -9,7 +9,7 @@ use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let (wait, waits) = analysis.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
         let from_disk = classify::from_disk(analysis.trace, row.cause, row.call.as_deref());

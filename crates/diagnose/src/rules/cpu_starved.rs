@@ -17,7 +17,7 @@ fn were_bound(analysis: &Analysis<'_>) -> bool {
     analysis.trace.syscalls.iter().any(binds)
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let cpus = analysis.observation.cpus.max(1) as f64;
     let is_runnable: Vec<_> = analysis
         .threads

@@ -88,7 +88,7 @@ fn is_answered_late(
     asleep as f64 >= stalled_ns / 2.0 || on_path < analysis.untraced(stalled_ns) / 2.0
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let waits_on_peer = |row: &&OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
         let reads = calls::is_read(call) && analysis.descriptors.is_socket(row.pid, row.fd, call);

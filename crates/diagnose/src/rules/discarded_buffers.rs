@@ -9,7 +9,7 @@ use crate::analysis::Analysis;
 use crate::finding_builder::is_significant;
 use crate::numbers::{bytes, count};
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let found = most_sought(analysis).filter(|found| found.by_seeks)?;
     let (pid, fd) = (found.file.pid, found.file.fd?);
     let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));

@@ -25,7 +25,7 @@ struct Loaded {
     by_program: bool,
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     before_it_began(analysis)
         .or_else(|| again_and_again(analysis))
         .or_else(|| bound(analysis))

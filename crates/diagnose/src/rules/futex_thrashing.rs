@@ -14,7 +14,7 @@ use crate::numbers::{count, time};
 use crate::runtimes::{is_contended, is_mutex};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     by_calls(analysis).or_else(|| by_own_code(analysis))
 }
 

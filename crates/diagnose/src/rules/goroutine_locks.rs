@@ -103,7 +103,7 @@ fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     in_lock_code as f64 / all.max(1) as f64
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let queue = queue(analysis)?;
     let row = queue.row;
     let waited = format!(

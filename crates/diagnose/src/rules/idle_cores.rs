@@ -170,7 +170,7 @@ fn others_cpus(analysis: &Analysis<'_>, pid: u32, workers: &[&ThreadTimes]) -> f
     used.sum::<f64>() / to.saturating_sub(from).max(1) as f64
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if analysis.quiet < t::LEAST_QUIET {
         return None;
     }

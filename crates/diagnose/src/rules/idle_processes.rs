@@ -114,7 +114,7 @@ fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
 /// ms.
 const MADE_TOGETHER_NS: u64 = 50_000_000;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if analysis.observation.cpus < 2 || analysis.quiet < t::LEAST_QUIET {
         return None;
     }

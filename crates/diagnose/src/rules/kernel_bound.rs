@@ -48,7 +48,7 @@ fn most_called<'a>(analysis: &Analysis<'a>, fits: impl Fn(&str) -> bool) -> Opti
     Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let found = [by_one_call(analysis), pseudo_files::find(analysis)];
     let found = found.into_iter().flatten();
     found.max_by_key(|finding| finding.could_win_ns)

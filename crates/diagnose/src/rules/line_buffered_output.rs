@@ -8,7 +8,7 @@ use crate::analysis::Analysis;
 use crate::descriptors::WaitKind;
 use crate::numbers::count;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == WaitKind::Terminal;
     let small =
         on_output(analysis).find(|small| !is_of_pieces(analysis, small) && !watched(small))?;

@@ -110,7 +110,7 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
     waits.into_iter().filter_map(pair).collect()
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     // Idle threads may wait in the same call as those at locks.
     if analysis.runtime(None).idle_wait("futex")
         || analysis.observation.cpus < 2

@@ -10,7 +10,7 @@ use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Topic};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if analysis.quiet < t::LEAST_QUIET {
         return None;
     }

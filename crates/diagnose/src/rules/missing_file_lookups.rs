@@ -73,7 +73,7 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(folder_of(path), |folder| folder_of(folder)).filter(|it| !it.is_empty())
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
     let places = Places::new(analysis);
     // Who asks until something is there searches for nothing.

@@ -1,11 +1,10 @@
 //! The rules, one a file.
 //!
-//! A rule reads an [`Analysis`] and returns a finding, or none. Two rules may see the same time
-//! from two sides: [`arbitration`] says which of the two is reported.
+//! A rule reads an [`Analysis`] and returns a finding, or none. Which of them finds what, and which
+//! of two that see the same time from two sides is reported, is declared in `findings/`.
 
 mod allocation;
 mod allocator_churn;
-mod arbitration;
 mod blocking_in_lock;
 mod busy_polling;
 mod call_cost;
@@ -30,7 +29,6 @@ mod lock_contention;
 mod lock_convoys;
 mod missing_file_lookups;
 mod page_fault_heavy;
-mod parts;
 mod peer;
 mod polled_paths;
 mod process_spawning;
@@ -62,43 +60,32 @@ use fathom_model::Finding;
 
 use crate::analysis::Analysis;
 
-type Rule = fn(&Analysis<'_>) -> Option<Finding>;
-
-const RULES: &[Rule] = &[
-    unbuffered_input::find,
-    unbuffered_output::find,
-    line_buffered_output::find,
-    small_file_io::find,
-    waiting_for_input::find,
-    waiting_for_output::find,
-    waiting_for_disk::find,
-    waiting_for_network::find,
-    delayed_ack_stall::find,
-    locks,
-    waiting_for_child::find,
-    process_spawning::find,
-    thread_spawning::find,
-    sleeping::find,
-    polls,
-    starved,
-    cold_files::find,
-    page_fault_heavy::find,
-    memory,
-    sync_writes::find,
-    missing_file_lookups::find,
-    rereading::find,
-    starts,
-    linking,
-    idle_cores::find,
-    idle_processes::find,
-    wakeup_storm::find,
-    clocks,
-    kernel_bound::find,
-];
+pub(crate) use cold_files::find as cold_files;
+pub(crate) use delayed_ack_stall::find as delayed_ack_stall;
+pub(crate) use idle_cores::find as idle_cores;
+pub(crate) use idle_processes::find as idle_processes;
+pub(crate) use kernel_bound::find as kernel_bound;
+pub(crate) use line_buffered_output::find as line_buffered_output;
+pub(crate) use missing_file_lookups::find as missing_file_lookups;
+pub(crate) use page_fault_heavy::find as page_fault_heavy;
+pub(crate) use process_spawning::find as process_spawning;
+pub(crate) use rereading::find as rereading;
+pub(crate) use sleeping::find as sleeping;
+pub(crate) use small_file_io::find as small_file_io;
+pub(crate) use sync_writes::find as sync_writes;
+pub(crate) use thread_spawning::find as thread_spawning;
+pub(crate) use unbuffered_input::find as unbuffered_input;
+pub(crate) use unbuffered_output::find as unbuffered_output;
+pub(crate) use waiting_for_child::find as waiting_for_child;
+pub(crate) use waiting_for_disk::find as waiting_for_disk;
+pub(crate) use waiting_for_input::find as waiting_for_input;
+pub(crate) use waiting_for_network::find as waiting_for_network;
+pub(crate) use waiting_for_output::find as waiting_for_output;
+pub(crate) use wakeup_storm::find as wakeup_storm;
 
 /// The ways in which a lock is contended, of which one is reported: what samples show of mutexes
 /// goes first, then where whoever holds it is asleep.
-fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn lock_contention(analysis: &Analysis<'_>) -> Option<Finding> {
     goroutine_locks::find(analysis)
         .or_else(|| blocking_in_lock::find(analysis))
         .or_else(|| convoy_or_thrashing(analysis))
@@ -116,13 +103,13 @@ fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// Asking again and again, by calls or by reads of memory.
-fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn busy_polling(analysis: &Analysis<'_>) -> Option<Finding> {
     busy_polling::find(analysis).or_else(|| spinning::find(analysis))
 }
 
 /// What comes before the work: other programs, or the program's own code. Of a process that ran
 /// already nobody saw it.
-fn starts(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn startup_dominated(analysis: &Analysis<'_>) -> Option<Finding> {
     if analysis.trace.attached.is_some() {
         return None;
     }
@@ -134,35 +121,27 @@ fn starts(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// Likewise the loader's work.
-fn linking(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn dynamic_linking(analysis: &Analysis<'_>) -> Option<Finding> {
     dynamic_linking::find(analysis).filter(|_| analysis.trace.attached.is_none())
 }
 
 /// Memory that is taken and given back, by calls or within the program.
-fn memory(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn allocator_churn(analysis: &Analysis<'_>) -> Option<Finding> {
     allocator_churn::find(analysis).or_else(|| allocation::find(analysis))
 }
 
 /// CPUs that the command doesn't get: its group's limit goes before too many threads of its own,
 /// which would wait less without it.
-fn starved(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn cpu_starved(analysis: &Analysis<'_>) -> Option<Finding> {
     cpu_starved::by_limit(analysis).or_else(|| cpu_starved::find(analysis))
 }
 
 /// Clocks that are read, by calls or without.
-fn clocks(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Finding> {
     clock_calls::find(analysis).or_else(|| clock_reads::find(analysis))
 }
 
-/// All findings, the largest first.
-pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(analysis)).collect();
-    found = arbitration::arbitrate(found);
-    if found.is_empty() {
-        found.extend(cpu_starved::by_others(analysis));
-    }
-    let found = found.into_iter();
-    found
-        .map(|finding| parts::within_parts(&analysis.account, finding))
-        .collect()
+/// Other programs had the CPUs: asked where nothing else is found.
+pub(crate) fn starved_by_others(analysis: &Analysis<'_>) -> Option<Finding> {
+    cpu_starved::by_others(analysis)
 }

@@ -9,7 +9,7 @@ use crate::numbers::{count, time};
 use crate::runtimes::Topic;
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let all = analysis.fault_cost();
     // Timed ones are a part of the account: 88 % were found where it had 79.
     let most = match all.measured {

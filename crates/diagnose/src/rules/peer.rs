@@ -40,7 +40,7 @@ pub(super) struct Peer {
 impl Peer {
     /// The one that is waited for most: by the time asleep in calls on it, and where polls wait, by
     /// the calls that moved something. `standard`: the command's own, if no other one stands out.
-    pub(super) fn find(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Peer {
+    pub(crate) fn find(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Peer {
         let reads = spent == TimeCategory::WaitingForInput;
         let is_end = |pid: u32, fd: i32, name: &str| {
             let moves = match reads {

@@ -17,7 +17,7 @@ use crate::thresholds as t;
 /// A process: its number, beginning and end.
 type Lived = (u32, u64, u64);
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let end = analysis.trace.duration_ns;
     let starts = starts_of_interpreter(analysis);
     let is_short = |process: &Process| {

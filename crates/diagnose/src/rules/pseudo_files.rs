@@ -23,7 +23,7 @@ pub(super) fn is_pseudo(name: &str) -> bool {
     name.starts_with("/proc/") || name.starts_with("/sys/")
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let is_read_of = |file: &FileRow| is_pseudo(&file.name.text()) && file.read_bytes > 0;
     let files = ReopenedFile::most(analysis, is_read_of, |file| file.opens)?;
     let FileRow { opens, reads, .. } = files.together;

@@ -21,7 +21,7 @@ fn is_untouched(file: &FileRow) -> bool {
     untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let folders = ReopenedFile::most(analysis, is_untouched, |file| file.opens)?;
     let lists = folders.own(calls::lists_folder);
     let listed = analysis.tally(lists);

@@ -16,7 +16,7 @@ use crate::finding_builder::is_significant;
 use crate::numbers::{bytes, count};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let found = [
         reopened(analysis),
         rewound(analysis),

@@ -10,7 +10,7 @@ use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let sleep = analysis.spent_ns(TimeCategory::Sleeping);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
     let in_turn = || {

@@ -13,7 +13,7 @@ use crate::descriptors::WaitKind;
 use crate::numbers::count;
 use crate::runtimes::{Habit, Topic};
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     tiny_files::find(analysis)
         .or_else(|| small_calls_on_one(analysis))
         .or_else(|| discarded_buffers::find(analysis))

@@ -206,7 +206,7 @@ const CALLS_FOR_EACH_OPEN: u64 = 100;
 
 /// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most
 /// cost first; whether the cost matters is the caller's to decide.
-pub(super) fn find(
+pub(crate) fn find(
     analysis: &Analysis<'_>,
     fits: impl Fn(&Analysis<'_>, u32, i32, bool) -> bool,
 ) -> Vec<Small> {

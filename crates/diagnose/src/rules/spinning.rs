@@ -14,7 +14,7 @@ use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
 /// Until something happens.
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let functions = &analysis.trace.profile.as_ref()?.functions;
     let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
     finding(analysis, &spins)

@@ -11,7 +11,7 @@ use crate::numbers::{count, time};
 use crate::runtimes::{Begins, Topic};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let root = analysis.trace.processes.first()?;
     let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
     let output = root.first_output_ns.unwrap_or(analysis.trace.duration_ns);

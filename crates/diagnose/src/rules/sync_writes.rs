@@ -13,7 +13,7 @@ use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let synced = synced_files(analysis);
     let is_synced = |pid: u32, fd: Option<i32>, call: &str| {
         calls::is_sync(call)

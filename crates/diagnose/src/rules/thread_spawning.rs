@@ -11,7 +11,7 @@ use crate::runtimes::{Habit, Topic};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     many(analysis).or_else(|| engines(analysis))
 }
 

@@ -133,7 +133,7 @@ fn had_by_process(
     all
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let ways = [Way::Read, Way::Written, Way::Moved, Way::Mapped];
     ways.into_iter().find_map(|way| one_by_one(analysis, way))
 }

@@ -14,7 +14,7 @@ use crate::numbers::count;
 use crate::runtimes::Topic;
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let comes = |pid: u32, fd: i32| {
         let kind = || analysis.descriptors.mostly(pid, fd);
         analysis.descriptors.is_input(pid, fd)

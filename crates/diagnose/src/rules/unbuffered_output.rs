@@ -9,7 +9,7 @@ use crate::numbers::count;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let small = on_output(analysis).find(|small| is_of_pieces(analysis, small))?;
     let tally = &small.tally;
     let cost = small.cost_of_output(analysis);

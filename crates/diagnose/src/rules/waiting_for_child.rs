@@ -21,7 +21,7 @@ struct InTurn {
     saving_ns: f64,
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let parents: BTreeSet<u32> = analysis
         .trace
         .processes

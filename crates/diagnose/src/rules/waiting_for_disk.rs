@@ -70,7 +70,7 @@ fn advice(on_names: bool, block_bytes: f64) -> &'static str {
     }
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     // Waits outside of calls are faults in mapped files; those for a sync are asked for.
     let synced = sync_writes::synced_files(analysis);
     let is_synced = |row: &OffCpuRow, call: &str| {

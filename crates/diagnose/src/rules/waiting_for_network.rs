@@ -46,7 +46,7 @@ fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
     analysis.trace.tier.is_some_and(Tier::only_samples) && analysis.threads.iter().any(answers)
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let wait = analysis.spent_ns(TimeCategory::Network);
     if !is_significant_wait(analysis, wait) {
         return None;

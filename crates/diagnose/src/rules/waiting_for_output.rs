@@ -9,7 +9,7 @@ use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::time;
 use crate::thresholds as t;
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let all = analysis.spent_ns(TimeCategory::WaitingForOutput);
     if all <= 0.0 {
         return None;

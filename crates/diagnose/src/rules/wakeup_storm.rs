@@ -27,7 +27,7 @@ fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u
     });
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     // Samples of one long wait are no wake-ups.
     if !analysis.counts_waits() {
         return None;

@@ -19,7 +19,7 @@ struct Prelude<'a> {
     wrapper: &'a str,
 }
 
-pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let root = analysis.trace.processes.first()?;
     let prelude = by_exec(root).or_else(|| by_child(analysis, root))?;
     let ns = analysis.untraced(prelude.ns as f64);

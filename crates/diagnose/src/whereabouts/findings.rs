@@ -1,8 +1,8 @@
 //! Which object and which place in the code is a finding about?
 
-use fathom_model::{Finding, FindingId as Id, TimeCategory, WhereRow};
+use fathom_model::{Finding, TimeCategory, WhereRow};
 
-use crate::calls;
+use crate::findings::declaration;
 
 /// A place is a finding's if so much of what the finding can be about is there.
 const MOST: f64 = 0.5;
@@ -24,18 +24,12 @@ pub(crate) fn name_places(findings: &mut [Finding], rows: &[WhereRow]) {
 }
 
 fn is_about(finding: &Finding, row: &WhereRow) -> bool {
-    let parts = finding.id.lies_in();
+    let declared = declaration(finding.id);
+    let parts = declared.lies_in;
     let is_part = parts.contains(&row.kind)
         || row.kind == TimeCategory::Kernel && parts.iter().any(|part| part.is_in_kernel());
     let call = row.call.as_deref();
-    let fits = match finding.id {
-        Id::UnbufferedInput | Id::Rereading => call.is_some_and(calls::is_read),
-        Id::UnbufferedOutput | Id::LineBufferedOutput => call.is_some_and(calls::is_write),
-        Id::SmallFileIo => call.is_some_and(calls::moves_bytes),
-        Id::SyncWrites => call.is_some_and(calls::is_sync),
-        Id::ClockCalls => call.is_some_and(calls::is_clock),
-        _ => true,
-    };
+    let fits = declared.calls.is_none_or(|is| call.is_some_and(is));
     // What is known of a finding's file has to be the row's too.
     let path = finding.place.path.as_deref();
     let object = row.object.as_deref();

@@ -1,0 +1,148 @@
+//! What is declared of a finding.
+
+use fathom_model::{Finding, FindingId, TimeCategory};
+
+use crate::analysis::Analysis;
+use crate::thresholds as t;
+
+/// By which way of losing time a finding comes about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mechanism {
+    /// A unit of work is paid for each item that a batch would share.
+    PerItem,
+    /// The same object, command or computation, more than once.
+    Again,
+    /// Somebody else sets the pace.
+    WaitFor,
+    /// Several want what only one can have.
+    Contend,
+    /// Who wakes whom.
+    HandOver,
+    /// Asks again and again.
+    Poll,
+    /// One after the other, or one of several CPUs.
+    Serial,
+    /// Short-lived processes and threads.
+    Make,
+    /// What comes before the first useful work.
+    Start,
+    /// Memory that is touched for the first time.
+    Touch,
+}
+
+impl Mechanism {
+    /// As the documentation calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Mechanism::PerItem => "per item",
+            Mechanism::Again => "again",
+            Mechanism::WaitFor => "wait for",
+            Mechanism::Contend => "contend",
+            Mechanism::HandOver => "hand over",
+            Mechanism::Poll => "poll",
+            Mechanism::Serial => "serial",
+            Mechanism::Make => "make",
+            Mechanism::Start => "start",
+            Mechanism::Touch => "touch",
+        }
+    }
+}
+
+/// From where on it is worth reporting. A variant of a finding may ask for more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Least {
+    pub ns: f64,
+    /// Of the wall time without what other programs had the CPU for.
+    pub share: f64,
+    /// Of all the wall time.
+    pub of_wall: f64,
+}
+
+impl Least {
+    /// What the program does itself.
+    pub(crate) const OF_WORK: Least = Least {
+        ns: t::LEAST_SAVING_NS,
+        share: t::LEAST_SHARE,
+        of_wall: 0.0,
+    };
+    /// Waiting, which is a part of life in a pipeline.
+    pub(crate) const OF_WAITING: Least = Least {
+        ns: t::LEAST_SAVING_NS,
+        share: t::LEAST_WAIT_SHARE,
+        of_wall: t::LEAST_WAIT_OF_WALL,
+    };
+
+    /// Whether so much time is worth reporting.
+    pub(crate) fn is_reached(self, analysis: &Analysis<'_>, ns: f64) -> bool {
+        ns >= self.ns && analysis.share(ns) >= self.share && analysis.of_wall(ns) >= self.of_wall
+    }
+}
+
+/// A cause in whose place a finding isn't reported, since it is the cause's effect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cause {
+    pub id: FindingId,
+    /// A smaller part of the effect's size doesn't explain it: one of so many.
+    pub one_of: u64,
+}
+
+/// Whose effect a finding is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum EffectOf {
+    Causes(&'static [Cause]),
+    /// The finding of last resort: whatever else is found, in so many parts of its size.
+    Anything(fn(FindingId) -> u64),
+}
+
+/// One finding. Everything that is said of it elsewhere comes from here.
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    pub id: FindingId,
+    pub mechanism: Mechanism,
+    /// The parts of the account in which most of its time lies, the most likely first. Empty where
+    /// it is about a whole life.
+    pub lies_in: &'static [TimeCategory],
+    /// Where the rest of its time can come from.
+    pub also: &'static [TimeCategory],
+    /// The calls that it is about; `None` where it isn't about calls, or may be about any.
+    pub calls: Option<fn(&str) -> bool>,
+    pub least: Least,
+    /// What it is only another name for: this is looked for first, and goes before it.
+    pub named_for: &'static [Cause],
+    pub effect_of: EffectOf,
+    /// Whether a finding of it can be such an effect.
+    pub may_be_effect: fn(&Finding) -> bool,
+    /// What finds it.
+    pub find: &'static [fn(&Analysis<'_>) -> Option<Finding>],
+    /// Its section in `docs/findings.md`, below its sentence.
+    pub text: &'static str,
+}
+
+impl Declaration {
+    /// The parts that it may take time from.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = TimeCategory> + '_ {
+        let also = self.also.iter();
+        let rest = also.filter(|part| !self.lies_in.contains(part));
+        self.lies_in.iter().chain(rest).copied()
+    }
+}
+
+/// What most findings have.
+pub(super) const USUAL: Declaration = Declaration {
+    id: FindingId::KernelBound,
+    mechanism: Mechanism::PerItem,
+    lies_in: &[],
+    also: &[],
+    calls: None,
+    least: Least::OF_WORK,
+    named_for: &[],
+    effect_of: EffectOf::Causes(&[]),
+    may_be_effect: |_| true,
+    find: &[],
+    text: "",
+};
+
+/// A cause that explains what is up to three times its size.
+pub(super) const fn a_third(id: FindingId) -> Cause {
+    Cause { id, one_of: 3 }
+}

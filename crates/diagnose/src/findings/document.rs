@@ -1,0 +1,129 @@
+//! The parts of `docs/findings.md` that come from the declarations.
+//!
+//! `FATHOM_WRITE_DOCS=1 cargo test -p fathom-diagnose findings` writes them; without the variable
+//! the test fails where the page differs.
+
+use std::fmt::Write;
+
+use fathom_model::{FindingId, TimeCategory as Part};
+
+use super::declaration::{Cause, Declaration, EffectOf};
+use super::{GROUPS, Least, declarations};
+
+/// Around what is written here, with a name for each of the two parts.
+const BEGIN: &str = "<!-- generated: ";
+const END: &str = "<!-- end of what is generated -->";
+
+/// The table of all findings by group.
+fn table() -> String {
+    let mut text = "| about | findings |\n|---|---|\n".to_owned();
+    for (heading, group) in GROUPS {
+        let links = group.iter().map(|declared| link(declared.id));
+        let links: Vec<String> = links.collect();
+        writeln!(text, "| {heading} | {} |", links.join(", ")).unwrap();
+    }
+    text
+}
+
+fn link(id: FindingId) -> String {
+    format!("[{id}](#{id})")
+}
+
+fn sections() -> String {
+    let all: Vec<String> = declarations().map(section).collect();
+    all.join("\n\n")
+}
+
+fn section(declared: &Declaration) -> String {
+    let Declaration { id, text, .. } = declared;
+    let (sentence, text) = (wrapped(id.sentence()), text.trim_end());
+    format!(
+        "### `{id}`\n\n{sentence}\n\n{text}\n{}",
+        wrapped(&facts(declared))
+    )
+}
+
+/// What the declaration says beside its text: the mechanism, the parts, what goes before it.
+fn facts(declared: &Declaration) -> String {
+    let mut text = format!("- **Mechanism.** {}", capital(declared.mechanism.name()));
+    text.push_str(match declared.least {
+        least if least == Least::OF_WAITING => ", reported as waits are.",
+        _ => ".",
+    });
+    if !declared.lies_in.is_empty() {
+        let names: Vec<String> = declared.lies_in.iter().map(code).collect();
+        let mut names = names.join(", ");
+        if declared.lies_in == Part::IN_KERNEL {
+            "any of the kernel's".clone_into(&mut names);
+        }
+        let _ = write!(text, " Part of the account: {names}.");
+    }
+    if let EffectOf::Causes(causes) = declared.effect_of {
+        text.push_str(&gives_way(declared.named_for.iter().chain(causes)));
+    }
+    text
+}
+
+fn gives_way<'a>(causes: impl Iterator<Item = &'a Cause>) -> String {
+    let causes: Vec<String> = causes.map(|cause| format!("`{}`", cause.id)).collect();
+    match causes.as_slice() {
+        [] => String::new(),
+        causes => format!(" Left out where it is the effect of {}.", causes.join(", ")),
+    }
+}
+
+fn code(part: &Part) -> String {
+    format!("`{}`", part.key())
+}
+
+fn capital(text: &str) -> String {
+    let (first, rest) = text.split_at(1);
+    first.to_uppercase() + rest
+}
+
+/// In lines of at most 100 columns, those after the first of a list indented.
+fn wrapped(text: &str) -> String {
+    let indent = if text.starts_with("- ") { "  " } else { "" };
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= 100 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("{indent}{word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// The page with this in the place of what it has between the marks.
+fn with(page: &str, name: &str, text: &str) -> String {
+    let begin = format!("{BEGIN}{name} -->\n");
+    let (before, rest) = page.split_once(&begin).expect("the page has the mark");
+    let (_, after) = rest.split_once(END).expect("and its end");
+    format!("{before}{begin}{}\n{END}{after}", text.trim_end())
+}
+
+/// `docs/findings.md` with what is declared now: the table of all findings and a section for each.
+pub fn findings_page(page: &str) -> String {
+    let page = with(page, "table", &table());
+    with(&page, "sections", &sections())
+}
+
+#[test]
+fn the_page_of_findings_is_what_is_declared() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings.md");
+    let page = std::fs::read_to_string(path).expect("there is a page");
+    let now = findings_page(&page);
+    if std::env::var_os("FATHOM_WRITE_DOCS").is_some() {
+        std::fs::write(path, now).expect("it can be written");
+    } else {
+        assert!(
+            page == now,
+            "docs/findings.md differs: edit crates/diagnose/src/findings/, then \
+             FATHOM_WRITE_DOCS=1 cargo test -p fathom-diagnose findings"
+        );
+    }
+}

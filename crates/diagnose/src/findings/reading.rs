@@ -1,0 +1,85 @@
+//! Findings of reading and writing.
+
+use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
+
+use super::OF_BYTES;
+use super::declaration::{Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use crate::calls;
+use crate::rules;
+
+pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
+    id: Id::UnbufferedInput,
+    mechanism: Mechanism::PerItem,
+    lies_in: &[Part::KernelIo],
+    also: OF_BYTES,
+    calls: Some(calls::is_read),
+    effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
+    // What comes by a pipe isn't what is read again from a file.
+    may_be_effect: is_of_file,
+    find: &[rules::unbuffered_input],
+    text: include_str!("texts/unbuffered-input.md"),
+    ..USUAL
+};
+
+fn is_of_file(finding: &Finding) -> bool {
+    let path = finding.place.path.as_deref();
+    finding.place.fd != Some(0) && path.is_some_and(|path| path.starts_with('/'))
+}
+
+pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
+    id: Id::UnbufferedOutput,
+    mechanism: Mechanism::PerItem,
+    lies_in: &[Part::KernelIo],
+    also: OF_BYTES,
+    calls: Some(calls::is_write),
+    find: &[rules::unbuffered_output],
+    text: include_str!("texts/unbuffered-output.md"),
+    ..USUAL
+};
+
+pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
+    id: Id::LineBufferedOutput,
+    mechanism: Mechanism::PerItem,
+    lies_in: &[Part::KernelIo],
+    also: OF_BYTES,
+    calls: Some(calls::is_write),
+    effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
+    find: &[rules::line_buffered_output],
+    text: include_str!("texts/line-buffered-output.md"),
+    ..USUAL
+};
+
+pub(super) const SMALL_FILE_IO: Declaration = Declaration {
+    id: Id::SmallFileIo,
+    mechanism: Mechanism::PerItem,
+    lies_in: &[Part::KernelIo],
+    also: OF_BYTES,
+    calls: Some(calls::moves_bytes),
+    effect_of: EffectOf::Causes(&[a_third(Id::Rereading), a_third(Id::ProcessSpawning)]),
+    find: &[rules::small_file_io],
+    text: include_str!("texts/small-file-io.md"),
+    ..USUAL
+};
+
+pub(super) const REREADING: Declaration = Declaration {
+    id: Id::Rereading,
+    mechanism: Mechanism::Again,
+    lies_in: &[Part::KernelIo],
+    also: OF_BYTES,
+    calls: Some(calls::is_read),
+    find: &[rules::rereading],
+    text: include_str!("texts/rereading.md"),
+    ..USUAL
+};
+
+pub(super) const SYNC_WRITES: Declaration = Declaration {
+    id: Id::SyncWrites,
+    mechanism: Mechanism::PerItem,
+    lies_in: &[Part::Disk, Part::KernelIo],
+    also: OF_BYTES,
+    calls: Some(calls::is_sync),
+    least: Least::OF_WAITING,
+    find: &[rules::sync_writes],
+    text: include_str!("texts/sync-writes.md"),
+    ..USUAL
+};

@@ -1,0 +1,66 @@
+//! Findings of starting things.
+
+use fathom_model::{FindingId as Id, TimeCategory as Part};
+
+use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
+use crate::rules;
+
+pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
+    id: Id::ProcessSpawning,
+    mechanism: Mechanism::Make,
+    lies_in: &[Part::KernelProcesses],
+    also: &Part::ALL,
+    // Short processes that spend half of their time on finding and binding libraries are named for
+    // that.
+    named_for: &[Cause {
+        id: Id::DynamicLinking,
+        one_of: 2,
+    }],
+    find: &[rules::process_spawning],
+    text: include_str!("texts/process-spawning.md"),
+    ..USUAL
+};
+
+pub(super) const THREAD_SPAWNING: Declaration = Declaration {
+    id: Id::ThreadSpawning,
+    mechanism: Mechanism::Make,
+    also: &Part::ALL,
+    find: &[rules::thread_spawning],
+    text: include_str!("texts/thread-spawning.md"),
+    ..USUAL
+};
+
+pub(super) const STARTUP_DOMINATED: Declaration = Declaration {
+    id: Id::StartupDominated,
+    mechanism: Mechanism::Start,
+    also: &Part::ALL,
+    effect_of: EffectOf::Causes(&[
+        a_third(Id::DynamicLinking),
+        a_third(Id::MissingFileLookups),
+        a_third(Id::ProcessSpawning),
+    ]),
+    find: &[rules::startup_dominated],
+    text: include_str!("texts/startup-dominated.md"),
+    ..USUAL
+};
+
+pub(super) const DYNAMIC_LINKING: Declaration = Declaration {
+    id: Id::DynamicLinking,
+    mechanism: Mechanism::Start,
+    lies_in: &[Part::KernelFiles, Part::KernelMemory, Part::PageFaults],
+    also: &Part::ALL,
+    effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
+    find: &[rules::dynamic_linking],
+    text: include_str!("texts/dynamic-linking.md"),
+    ..USUAL
+};
+
+pub(super) const MISSING_FILE_LOOKUPS: Declaration = Declaration {
+    id: Id::MissingFileLookups,
+    mechanism: Mechanism::PerItem,
+    lies_in: &[Part::KernelFiles],
+    also: &[Part::KernelIo, Part::UserCode],
+    find: &[rules::missing_file_lookups],
+    text: include_str!("texts/missing-file-lookups.md"),
+    ..USUAL
+};

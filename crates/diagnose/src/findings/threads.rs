@@ -1,0 +1,95 @@
+//! Findings of threads and CPUs.
+
+use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
+
+use super::declaration::{Cause, Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use crate::rules;
+
+pub(super) const LOCK_CONTENTION: Declaration = Declaration {
+    id: Id::LockContention,
+    mechanism: Mechanism::Contend,
+    lies_in: &[Part::Locks],
+    also: &Part::ALL,
+    // Java's threads that await processes wait for each other too.
+    effect_of: EffectOf::Causes(&[
+        a_third(Id::CpuStarved),
+        a_third(Id::ProcessSpawning),
+        a_third(Id::ThreadSpawning),
+    ]),
+    find: &[rules::lock_contention],
+    text: include_str!("texts/lock-contention.md"),
+    ..USUAL
+};
+
+pub(super) const WAKEUP_STORM: Declaration = Declaration {
+    id: Id::WakeupStorm,
+    mechanism: Mechanism::HandOver,
+    lies_in: &[
+        Part::KernelWaiting,
+        Part::KernelIo,
+        Part::WaitingForPipe,
+        Part::Locks,
+    ],
+    also: &Part::ALL,
+    least: Least::OF_WAITING,
+    effect_of: EffectOf::Causes(&[
+        a_fourth(Id::LockContention),
+        a_fourth(Id::CpuStarved),
+        a_fourth(Id::ThreadSpawning),
+    ]),
+    find: &[rules::wakeup_storm],
+    text: include_str!("texts/wakeup-storm.md"),
+    ..USUAL
+};
+
+/// Who finds a lock taken and who is woken to find it are counted separately, so that the lock
+/// shows less of itself.
+const fn a_fourth(id: Id) -> Cause {
+    Cause { id, one_of: 4 }
+}
+
+pub(super) const IDLE_CORES: Declaration = Declaration {
+    id: Id::IdleCores,
+    mechanism: Mechanism::Serial,
+    lies_in: &[Part::UserCode],
+    also: &Part::ALL,
+    effect_of: EffectOf::Causes(&[
+        a_third(Id::LockContention),
+        a_third(Id::WakeupStorm),
+        a_third(Id::BusyPolling),
+        a_third(Id::CpuStarved),
+    ]),
+    find: &[rules::idle_cores, rules::idle_processes],
+    text: include_str!("texts/idle-cores.md"),
+    ..USUAL
+};
+
+pub(super) const CPU_STARVED: Declaration = Declaration {
+    id: Id::CpuStarved,
+    mechanism: Mechanism::Contend,
+    lies_in: &[Part::Ready, Part::Throttled, Part::Stolen],
+    also: &Part::ALL,
+    // More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock
+    // costs a good part of what each of them waits, it is what makes them slow, and without it they
+    // are not too many.
+    named_for: &[Cause {
+        id: Id::LockContention,
+        one_of: 3,
+    }],
+    may_be_effect: |finding: &Finding| finding.could_win_ns < finding.could_win_latency_ns,
+    find: &[rules::cpu_starved],
+    text: include_str!("texts/cpu-starved.md"),
+    ..USUAL
+};
+
+pub(super) const BUSY_POLLING: Declaration = Declaration {
+    id: Id::BusyPolling,
+    mechanism: Mechanism::Poll,
+    lies_in: &[Part::KernelWaiting],
+    also: &Part::ALL,
+    // Who hands over to another thread looks for it for a while before it sleeps.
+    effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
+    find: &[rules::busy_polling],
+    text: include_str!("texts/busy-polling.md"),
+    ..USUAL
+};

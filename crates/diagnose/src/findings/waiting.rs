@@ -1,0 +1,95 @@
+//! Findings of waiting for somebody.
+
+use fathom_model::{FindingId as Id, TimeCategory as Part};
+
+use super::OF_BYTES;
+use super::declaration::{Cause, Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use crate::rules;
+
+const WAIT: Declaration = Declaration {
+    mechanism: Mechanism::WaitFor,
+    least: Least::OF_WAITING,
+    ..USUAL
+};
+
+pub(super) const WAITING_FOR_INPUT: Declaration = Declaration {
+    id: Id::WaitingForInput,
+    lies_in: &[Part::WaitingForInput],
+    find: &[rules::waiting_for_input],
+    text: include_str!("texts/waiting-for-input.md"),
+    ..WAIT
+};
+
+pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
+    id: Id::WaitingForOutput,
+    lies_in: &[Part::WaitingForOutput],
+    find: &[rules::waiting_for_output],
+    text: include_str!("texts/waiting-for-output.md"),
+    ..WAIT
+};
+
+pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
+    id: Id::WaitingForDisk,
+    lies_in: &[Part::Disk],
+    // The CPU time of fetching is where the call or the fault was.
+    also: OF_BYTES,
+    // What is waited for is each of the files.
+    effect_of: EffectOf::Causes(&[Cause {
+        id: Id::SmallFileIo,
+        // It holds these waits, if they are of its files.
+        one_of: 1,
+    }]),
+    find: &[rules::waiting_for_disk],
+    text: include_str!("texts/waiting-for-disk.md"),
+    ..WAIT
+};
+
+pub(super) const COLD_FILES: Declaration = Declaration {
+    id: Id::ColdFiles,
+    lies_in: &[Part::Disk],
+    also: OF_BYTES,
+    find: &[rules::cold_files],
+    text: include_str!("texts/cold-files.md"),
+    ..WAIT
+};
+
+pub(super) const WAITING_FOR_NETWORK: Declaration = Declaration {
+    id: Id::WaitingForNetwork,
+    lies_in: &[Part::Network],
+    effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
+    find: &[rules::waiting_for_network],
+    text: include_str!("texts/waiting-for-network.md"),
+    ..WAIT
+};
+
+pub(super) const DELAYED_ACK_STALL: Declaration = Declaration {
+    id: Id::DelayedAckStall,
+    lies_in: &[Part::Network],
+    find: &[rules::delayed_ack_stall],
+    text: include_str!("texts/delayed-ack-stall.md"),
+    ..WAIT
+};
+
+pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
+    id: Id::WaitingForChild,
+    mechanism: Mechanism::Serial,
+    lies_in: &[Part::WaitingForChild],
+    also: &Part::ALL,
+    effect_of: EffectOf::Causes(&[
+        a_third(Id::ProcessSpawning),
+        a_third(Id::IdleCores),
+        a_third(Id::StartupDominated),
+    ]),
+    find: &[rules::waiting_for_child],
+    text: include_str!("texts/waiting-for-child.md"),
+    ..WAIT
+};
+
+pub(super) const SLEEPING: Declaration = Declaration {
+    id: Id::Sleeping,
+    lies_in: &[Part::Sleeping],
+    effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
+    find: &[rules::sleeping],
+    text: include_str!("texts/sleeping.md"),
+    ..WAIT
+};
