@@ -87,6 +87,8 @@ impl Chromium {
                 "--disable-background-networking",
                 "--hide-scrollbars",
                 "--no-first-run",
+                // Nothing is still on its way to where a test looks for it.
+                "--force-prefers-reduced-motion",
             ])
             .arg(format!(
                 "--user-data-dir={}",
@@ -285,20 +287,37 @@ impl Chromium {
 
     /// Draws the pointer with its button down from one place of the window to another, by way of the middle.
     pub fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
-        let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
-        for (kind, (x, y), buttons) in [
-            ("mouseMoved", from, 0),
-            ("mousePressed", from, 1),
-            ("mouseMoved", middle, 1),
-            ("mouseMoved", to, 1),
-            ("mouseReleased", to, 0),
-        ] {
-            let parameters = json!({
-                "type": kind, "x": x, "y": y, "buttons": buttons, "clickCount": 1,
-                "button": if kind == "mouseMoved" && buttons == 0 { "none" } else { "left" },
-            });
-            self.call("Input.dispatchMouseEvent", parameters);
-        }
+        self.press_pointer(from);
+        self.move_pointer(((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0));
+        self.release_pointer(to);
+    }
+
+    /// Presses the button of the pointer at a place of the window, as the window is once it is drawn: what
+    /// was scrolled a moment ago is found where it stands.
+    pub fn press_pointer(&mut self, at: (f64, f64)) {
+        self.drawn();
+        self.pointer("mouseMoved", at, false);
+        self.pointer("mousePressed", at, true);
+    }
+
+    /// Moves the pointer with its button down.
+    pub fn move_pointer(&mut self, to: (f64, f64)) {
+        self.pointer("mouseMoved", to, true);
+    }
+
+    /// Moves the pointer and lets its button go there.
+    pub fn release_pointer(&mut self, at: (f64, f64)) {
+        self.pointer("mouseMoved", at, true);
+        self.pointer("mouseReleased", at, false);
+    }
+
+    fn pointer(&mut self, kind: &str, (x, y): (f64, f64), is_down: bool) {
+        let moves_only = kind == "mouseMoved" && !is_down;
+        let parameters = json!({
+            "type": kind, "x": x, "y": y, "buttons": u8::from(is_down), "clickCount": 1,
+            "button": if moves_only { "none" } else { "left" },
+        });
+        self.call("Input.dispatchMouseEvent", parameters);
     }
 
     /// Waits until an expression of the page holds; changes of the page are what makes it look again.

@@ -53,6 +53,38 @@ fn click(browser: &mut Chromium, selector: &str, text: &str) {
 
 const SLIDER: &str = "document.querySelector('#part [role=slider]')";
 
+/// Whether the picture is of so many measurements.
+fn shows(count: usize, metric: &str) -> String {
+    format!("{SLIDER}?.getAttribute('aria-label').startsWith('{metric} over {count} ')")
+}
+
+fn shows_fewer(than: usize) -> String {
+    format!("Number({SLIDER}?.getAttribute('aria-label').match(/over (\\d+)/)[1]) < {than}")
+}
+
+/// Where the picture is in the window.
+struct Picture {
+    left: f64,
+    top: f64,
+    width: f64,
+}
+
+impl Picture {
+    fn scrolled_to(browser: &mut Chromium) -> Picture {
+        browser.run(&format!("{SLIDER}.scrollIntoView()"));
+        let place = browser.run(&format!(
+            "(({{ left, top, width }}) => [left, top, width])({SLIDER}.getBoundingClientRect())"
+        ));
+        let [left, top, width] = [0, 1, 2].map(|at| place[at].as_f64().unwrap());
+        Picture { left, top, width }
+    }
+
+    /// A place in it: 0 is its left edge, 1 its right one.
+    fn across(&self, part: f64) -> (f64, f64) {
+        (self.left + self.width * part, self.top + 120.0)
+    }
+}
+
 #[test]
 fn the_live_page_is_whole_and_follows_what_is_saved() {
     let folder = tempfile::tempdir().unwrap();
@@ -70,24 +102,14 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
 
     // Zoom: by the button, by the pointer, and back.
     browser.show(1280, false);
-    let shows = |count: usize, metric: &str| {
-        format!("{SLIDER}?.getAttribute('aria-label').startsWith('{metric} over {count} ')")
-    };
     browser.until(&shows(60, "wall"));
     click(&mut browser, "#part button", "Zoom in");
     browser.until(&shows(30, "wall"));
     click(&mut browser, "#part button", "All");
     browser.until(&shows(60, "wall"));
-    let place = browser.run(&format!(
-        "{SLIDER}.scrollIntoView({{ behavior: 'instant' }}); const box = {SLIDER}.getBoundingClientRect();
-         [box.left, box.top, box.width]"
-    ));
-    let place = [0, 1, 2].map(|at| place[at].as_f64().unwrap());
-    let across = |part: f64| (place[0] + place[2] * part, place[1] + 120.0);
-    browser.drag(across(0.5), across(0.75));
-    browser.until(&format!(
-        "Number({SLIDER}?.getAttribute('aria-label').match(/over (\\d+)/)[1]) < 20"
-    ));
+    let picture = Picture::scrolled_to(&mut browser);
+    browser.drag(picture.across(0.5), picture.across(0.75));
+    browser.until(&shows_fewer(20));
     click(&mut browser, "#part button", "All");
     browser.until(&shows(60, "wall"));
 
@@ -148,6 +170,53 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     browser.until(
         "document.querySelector('main').textContent.includes('Is `fathom ui` still running?')",
     );
+}
+
+#[test]
+fn a_drag_lasts_past_the_edge_and_while_the_page_is_drawn_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut browser) = Chromium::or_skipped(folder.path()) else {
+        return;
+    };
+    let world = followed();
+    let live = Live::start(&world, &[]);
+    browser.show(1280, false);
+    browser.open_live(&live.address());
+    browser.until(&format!(
+        "document.querySelector('#versions table') && {}",
+        shows(60, "wall")
+    ));
+    let picture = Picture::scrolled_to(&mut browser);
+
+    // Somebody saves while the button is down.
+    browser.press_pointer(picture.across(0.5));
+    browser.move_pointer(picture.across(0.6));
+    let text = record(&[("parse", 1.7), ("zip", 0.25)], 60, "Linux 1");
+    save(&world, text, Some(("ff", false)), &[]);
+    browser.until(&shows(61, "wall"));
+    browser.release_pointer(picture.across(0.75));
+    browser.until(&shows_fewer(20));
+
+    // To the newest, and a little too far.
+    click(&mut browser, "#part button", "All");
+    browser.until(&shows(61, "wall"));
+    let picture = Picture::scrolled_to(&mut browser);
+    browser.drag(picture.across(0.8), picture.across(1.005));
+    browser.until(&shows_fewer(20));
+
+    // The page stays where it was scrolled to, though the focus is above that.
+    browser.run(
+        "document.querySelector('#part button').focus();
+         window.scrollBy(0, document.activeElement.getBoundingClientRect().bottom + 10)",
+    );
+    let scrolled = browser.run("window.scrollY");
+    assert_eq!(
+        browser.run("document.activeElement.getBoundingClientRect().bottom < 0"),
+        true
+    );
+    click(&mut browser, "#part button", "All");
+    browser.until(&shows(61, "wall"));
+    assert_eq!(browser.run("window.scrollY"), scrolled);
 }
 
 #[test]

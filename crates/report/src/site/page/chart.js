@@ -29,13 +29,13 @@ function tickTexts(values, unit) {
   return scaled.map((value) => withUnit(grouped(value, decimals), scale.symbol));
 }
 
-// `state` is { from, to, log, at }: the positions that are shown, the scale, and the point that is marked.
+// `state` is { from, to, log, at, dragged }: the positions that are shown, the scale, the point that is marked, and where
+// the pointer was pressed. The state outlives the picture: a page that is drawn again meanwhile loses no drag.
 function chart(data, series, state, on) {
   const box = el('div', { class: 'over-time' });
   const tip = el('p', { class: 'tip small', 'aria-hidden': 'true' });
   let points = [];
   let place = null;
-  let dragged = null;
 
   function said(point) {
     const of = measurementOf(data, point.measurement);
@@ -72,7 +72,7 @@ function chart(data, series, state, on) {
     place = { x, y, wide };
     const svg = shape('svg', {
       class: 'plot c0', width: wide, height: HEIGHT, viewBox: `0 0 ${wide} ${HEIGHT}`, tabindex: 0, role: 'slider', 'aria-label': `${series.name} over ${points.length} measurements; arrow keys go through them, plus and minus zoom`,
-      'aria-valuemin': 0, 'aria-valuemax': points.length - 1, keydown: key, pointermove: move, pointerdown: down, pointerup: release, pointerleave: () => { dragged = null; }, dblclick: () => on.zoom(0, series.total),
+      'aria-valuemin': 0, 'aria-valuemax': points.length - 1, keydown: key, pointermove: move, pointerdown: down, pointerup: release, pointercancel: () => { state.dragged = null; }, dblclick: () => on.zoom(0, series.total),
     });
     up.forEach((tick, at) => {
       svg.append(shape('line', { class: 'grid', x1: left, x2: right, y1: y(tick), y2: y(tick) }));
@@ -172,17 +172,19 @@ function chart(data, series, state, on) {
   function move(event) {
     const point = near(event);
     show(point.index, false);
-    if (dragged === null) return;
+    if (!event.buttons) state.dragged = null;
+    if (state.dragged === null) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
     const chosen = box.querySelector('.chosen');
-    const [from, to] = [place.x(Math.min(dragged, point.index)), place.x(Math.max(dragged, point.index))];
+    const [from, to] = [place.x(Math.min(state.dragged, point.index)), place.x(Math.max(state.dragged, point.index))];
     chosen.setAttribute('x', from);
     chosen.setAttribute('width', to - from);
   }
-  function down(event) { dragged = near(event).index; }
+  function down(event) { state.dragged = near(event).index; }
   function release(event) {
     const point = near(event);
-    const from = dragged;
-    dragged = null;
+    const from = state.dragged;
+    state.dragged = null;
     if (from !== null && Math.abs(point.index - from) > 1) on.zoom(Math.min(from, point.index), Math.max(from, point.index) + 1);
     else show(point.index, true);
   }

@@ -1,7 +1,7 @@
 // Which benchmark is shown: the address says so, `#benchmark/revision/metric`.
 
 {
-  const fresh = () => ({ from: 0, to: null, log: false, at: null, whole: true });
+  const fresh = () => ({ from: 0, to: null, log: false, at: null, dragged: null, whole: true });
   let state = fresh();
   let current = null;
   let metric = null;
@@ -60,7 +60,8 @@
     }
     const focused = place.contains(document.activeElement) ? controls().indexOf(document.activeElement) : -1;
     drawn = part(data, benchmark, metric, state, on);
-    if (focused >= 0) controls()[focused]?.focus();
+    // The page stays where its reader has scrolled it to.
+    if (focused >= 0) controls()[focused]?.focus({ preventScroll: true });
   }
   async function choose(scroll) {
     const { name, metric: chosen } = wanted();
