@@ -57,8 +57,7 @@ fn assert_adds_up(name: &str, difference: &Difference, accounts: &[TimeAccount; 
 /// No row is smaller than its interval allows, and what a row is divided into is not more than it.
 fn assert_rows_are_known(name: &str, difference: &Difference) {
     for row in &difference.rows {
-        let is_clear = row.low > 0.0 || row.high < 0.0;
-        assert!(is_clear, "{name}: {row:?}");
+        assert!(row.is_clear(), "{name}: {row:?}");
         assert!(
             row.of == OF_WALL || difference.parts().any(|part| part.part == row.of),
             "{name}: {row:?}"

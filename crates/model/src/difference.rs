@@ -61,12 +61,20 @@ pub struct DifferenceRow {
     pub callers: Vec<CodePlace>,
     /// B's time less A's.
     pub milliseconds: f64,
-    /// Lower end of its interval.
+    /// Lower end of its interval. Where the interval holds 0, the row is known by its counts: in each
+    /// observed run one command makes at least twice as many of the calls that most of it is in.
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,
     /// How often it happened, where that is known.
     pub count: Option<DifferenceCount>,
+}
+
+impl DifferenceRow {
+    /// Whether the interval leaves out that there is no difference.
+    pub fn is_clear(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
 }
 
 /// What `of` is in the rows that add up.

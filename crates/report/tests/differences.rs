@@ -124,7 +124,11 @@ fn record() -> DifferenceRecord {
         function,
         child,
         faults,
-        row(OF_WALL, DifferenceBy::Together, "other_cpu_time", 0.4),
+        DifferenceRow {
+            low: 0.1,
+            high: 0.7,
+            ..row(OF_WALL, DifferenceBy::Together, "other_cpu_time", 0.4)
+        },
     ];
     let finding = findings().findings[0].clone();
     DifferenceRecord {
@@ -182,6 +186,21 @@ fn print(record: &DifferenceRecord) -> String {
 #[test]
 fn what_b_takes_more() {
     insta::assert_snapshot!(print(&record()));
+}
+
+#[test]
+fn what_is_known_by_counts_alone_says_its_interval() {
+    let mut record = record();
+    for row in &mut record.difference.rows[2..4] {
+        (row.low, row.high) = (-21.4, 101.8);
+    }
+    let text = print(&record);
+    let reads: Vec<&str> = text.lines().filter(|line| line.contains("read")).collect();
+    let expected = [
+        "     +40 ms  kernel: reading and writing; -21 to 102",
+        "         +40 ms  read, 100,000 calls more on /data/words.txt; -21 to 102",
+    ];
+    assert_eq!(reads, expected);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! two accounts' parts add up to the difference of the medians, and the rows of the wall time are a
 //! choice of these parts: what a program that only one of them starts, or starts more often, took on
 //! the path is one row, and of everything else each category is one. Below a row stand the calls or
-//! functions that it is made of. What is in no row is not explained.
+//! functions that it is made of. What is in no row is not explained. A row must be beyond its interval,
+//! or be counted: 100,000 calls more are there however much the times differ from run to run.
 
 mod parts;
 mod spread;
@@ -73,7 +74,8 @@ pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount;
     let mut left_out = Vec::new();
     for top in &tops {
         let half = spread.half(&top.series);
-        if top.size() < SMALLEST * longer || !half.leaves_out_nothing(top.value()) {
+        let is_known = half.leaves_out_nothing(top.value()) || table.is_counted(top);
+        if top.size() < SMALLEST * longer || !is_known {
             left_out.push(top);
             continue;
         }
@@ -262,8 +264,8 @@ fn faults(side: Side<'_>) -> u64 {
     middle(side.runs().iter().map(of).collect())
 }
 
-/// What a row is made of, as far as it is beyond its own interval: calls or functions, of a child
-/// its categories.
+/// What a row is made of, as far as it is beyond its own interval or counted: calls or functions, of a
+/// child its categories.
 fn inner_rows(
     table: &Table<'_>,
     top: &Candidate,
@@ -311,7 +313,7 @@ fn named_rows(table: &Table<'_>, top: &Candidate, spread: &Spread, of: &str) -> 
     let names: BTreeSet<_> = keys.filter_map(|key| key.what.as_ref()).collect();
     let row = |what: &parts::What| {
         let fits = |key: &Key| top.has(key, table) && key.what.as_ref() == Some(what);
-        let mut series = table.series(fits);
+        let mut series = table.series_in(top, what);
         if what.by == DifferenceBy::Function {
             series.samples = Some(table.samples(fits));
         }
@@ -324,7 +326,8 @@ fn named_rows(table: &Table<'_>, top: &Candidate, spread: &Spread, of: &str) -> 
             }
             _ => None,
         };
-        half.leaves_out_nothing(value).then(|| DifferenceRow {
+        let is_known = half.leaves_out_nothing(value) || table.is_counted_call(top, what, value);
+        is_known.then(|| DifferenceRow {
             part: what.name.clone(),
             of: of.to_owned(),
             by: what.by,

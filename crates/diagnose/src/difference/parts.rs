@@ -69,7 +69,7 @@ impl Parts {
             }
         }
         let of = |pid: u32| who.get(&pid).cloned().unwrap_or(Who::Command);
-        if analysis.trace.tier == Some(Tier::Kernel) {
+        if analysis.trace.tier == Some(Tier::Kernel) && analysis.trace.lost.counts_are_whole() {
             let calls = parts.calls.insert(BTreeMap::new());
             for row in &analysis.trace.syscalls {
                 let of_name = calls.entry((of(row.pid), row.name.clone()));

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::TimeCategory;
+use fathom_model::{DifferenceBy, TimeCategory};
 
-use super::parts::{Key, Parts, Who};
+use super::parts::{Key, Parts, What, Who};
+use super::spread::{self, Kind};
 
 /// A file is named if this part of the time in a call is on it.
 const MOSTLY: f64 = 0.8;
@@ -141,17 +142,65 @@ impl<'a> Table<'a> {
     /// Calls of a name by whom a candidate is about, of a middling run; `None` where not all are
     /// counted.
     pub(super) fn calls(&self, top: &Candidate, call: &str) -> Option<[u64; 2]> {
+        let of = |side: usize| -> Option<u64> {
+            let counts = self.sides[side].iter();
+            let counts = counts.map(|parts| self.calls_in(parts, top, call));
+            Some(middle(counts.collect::<Option<_>>()?))
+        };
+        Some([of(0)?, of(1)?])
+    }
+
+    /// The same of one observed run.
+    fn calls_in(&self, parts: &Parts, top: &Candidate, call: &str) -> Option<u64> {
         let is_whose = |who: &Who| match top.spent {
             None => *who == top.who,
             Some(_) => !self.stands_alone(who),
         };
+        let rows = parts.calls.as_ref()?.iter();
+        let rows = rows.filter(|((who, name), _)| name == call && is_whose(who));
+        Some(rows.map(|(_, count)| count).sum())
+    }
+
+    /// Whether counts alone say that the command that spends more in this has more of it to do: of a
+    /// child, or of calls that most of the difference is in. What a busy machine does to the times can't
+    /// undo that.
+    pub(super) fn is_counted(&self, top: &Candidate) -> bool {
+        if let (Who::Child(program), None) = (&top.who, top.spent) {
+            let counts = self.agreed(|parts| Some(started(parts, program)));
+            return counts.is_some_and(|counts| is_more(counts, top.value(), Kind::OnCpu));
+        }
+        let keys = self.sides.iter().flatten();
+        let keys = keys.flat_map(|parts| parts.ns.keys());
+        let keys = keys.filter(|key| top.has(key, self));
+        let calls: BTreeSet<&What> = keys.filter_map(|key| key.what.as_ref()).collect();
+        let counted = calls.into_iter().filter_map(|what| {
+            let value = self.series_in(top, what).value();
+            self.is_counted_call(top, what, value).then_some(value)
+        });
+        2.0 * counted.sum::<f64>() * top.value().signum() >= top.size()
+    }
+
+    /// The same of one call of a category.
+    pub(super) fn is_counted_call(&self, top: &Candidate, what: &What, value: f64) -> bool {
+        let (DifferenceBy::Call, Some(spent)) = (what.by, top.spent) else {
+            return false;
+        };
+        let counts = self.agreed(|parts| self.calls_in(parts, top, &what.name));
+        counts.is_some_and(|counts| is_more(counts, value, spread::kind(spent)))
+    }
+
+    /// What a call or a function has of a candidate.
+    pub(super) fn series_in(&self, top: &Candidate, what: &What) -> Series {
+        self.series(|key| top.has(key, self) && key.what.as_ref() == Some(what))
+    }
+
+    /// The counts of A and of B if each was observed more than once, always with the same.
+    fn agreed(&self, count: impl Fn(&Parts) -> Option<u64>) -> Option<[u64; 2]> {
         let of = |side: usize| -> Option<u64> {
-            let counts = self.sides[side].iter().map(|parts| {
-                let rows = parts.calls.as_ref()?.iter();
-                let rows = rows.filter(|((who, name), _)| name == call && is_whose(who));
-                Some(rows.map(|(_, count)| count).sum())
-            });
-            Some(middle(counts.collect::<Option<_>>()?))
+            let (first, others) = self.sides[side].split_first()?;
+            let count_of_first = count(first)?;
+            let agree = others.iter().all(|one| count(one) == Some(count_of_first));
+            (agree && !others.is_empty()).then_some(count_of_first)
         };
         Some([of(0)?, of(1)?])
     }
@@ -175,11 +224,27 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether the command that spends more has clearly more to do: at least twice as many calls or
+/// processes. A wait takes as long as what is waited for: of these the other command must have none.
+fn is_more(counts: [u64; 2], value: f64, kind: Kind) -> bool {
+    let [few, many] = match value > 0.0 {
+        true => counts,
+        false => [counts[1], counts[0]],
+    };
+    match kind {
+        Kind::OnCpu => many > few && many >= 2 * few,
+        Kind::Waits => many > 0 && few == 0,
+        Kind::ForCpu => false,
+    }
+}
+
 /// How often a program was started, in a middling run.
 pub(super) fn children(runs: &[Parts], program: &str) -> u64 {
-    let counts = runs.iter();
-    let counts = counts.map(|parts| parts.children.get(program).copied().unwrap_or(0));
-    middle(counts.collect())
+    middle(runs.iter().map(|parts| started(parts, program)).collect())
+}
+
+fn started(parts: &Parts, program: &str) -> u64 {
+    parts.children.get(program).copied().unwrap_or(0)
 }
 
 /// The median of counts, the upper one of two.

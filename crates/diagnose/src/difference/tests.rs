@@ -126,6 +126,65 @@ fn parts_that_are_too_small_one_by_one_are_a_row_together() {
     assert!(difference.not_explained_share < 0.001, "{difference:?}");
 }
 
+/// Four observed runs that differ by more than the two commands do, as on a busy machine. They make so
+/// many calls each.
+fn disturbed(call: &str, calls: [u64; 4], us: u64, fixed_ms: u64) -> [Observation; 4] {
+    let each = [1, 9, 3, 7];
+    [0, 1, 2, 3].map(|at| {
+        let mut fake = Fake::new(fixed_ms + 60);
+        let ns = us * 1_000 * each[at] / 5;
+        match call {
+            "read" => drop(fake.calls("read", Some(3), calls[at], 1, ns)),
+            _ => {
+                fake.calls(call, None, calls[at], 0, 0);
+                fake.waits(
+                    Some(call),
+                    None,
+                    Cause::Asleep,
+                    1,
+                    ns / 1_000 * calls[at].max(1),
+                );
+            }
+        }
+        fake.descriptor(3, "/data/words");
+        observed(fake, 9 * MS)
+    })
+}
+
+#[test]
+fn what_is_counted_is_a_row_however_the_times_differ() {
+    let reads = |calls| disturbed("read", calls, 1, 200);
+    let (few, many) = (reads([1_000; 4]), reads([20_000; 4]));
+    let (difference, _) = between(&few, &many);
+    let row = find(&difference, "kernel_io", "read");
+    assert!(!row.is_clear(), "{row:?}");
+    let count = row.count.as_ref().expect("calls are counted");
+    assert_eq!((count.a, count.b), (1_000, 20_000));
+    assert!(find(&difference, OF_WALL, "kernel_io").milliseconds > 10.0);
+    // The other way round it is the opposite.
+    let (difference, _) = between(&many, &few);
+    assert!(find(&difference, OF_WALL, "kernel_io").milliseconds < -10.0);
+    // One call more is no reason for so much time, and neither is a count that differs from run to run.
+    for calls in [[1_001; 4], [20_000, 20_000, 20_000, 19_999]] {
+        let (difference, _) = between(&few, &reads(calls));
+        let row = difference.rows.iter().find(|row| row.of == "kernel_io");
+        assert_eq!(row, None, "{calls:?}");
+    }
+}
+
+#[test]
+fn a_wait_is_counted_only_where_the_other_has_none() {
+    let naps = |calls| disturbed("clock_nanosleep", calls, 10_000, 200);
+    let slept = |a, b| {
+        let (difference, _) = between(&naps(a), &naps(b));
+        let mut rows = difference.parts().cloned();
+        rows.find(|row| row.part == "sleeping")
+    };
+    assert_eq!(slept([2; 4], [4; 4]), None);
+    let row = slept([0; 4], [4; 4]).expect("only one of them sleeps");
+    assert!(!row.is_clear() && row.milliseconds > 0.0, "{row:?}");
+}
+
 #[test]
 fn a_child_that_only_one_starts_is_a_row_of_its_own() {
     let mut fake = Fake::new(300);

@@ -262,7 +262,8 @@ fn write_row(page: &mut Page, row: &DifferenceRow, scale: Scale, interval: bool)
     let is_inner = row.of != OF_WALL;
     let indent = if is_inner { "    " } else { "" };
     let mut text = what(row);
-    if interval {
+    // What is known by its counts alone says how little the times say.
+    if interval || !row.is_clear() {
         let (low, high) = (scale.number(row.low), scale.number(row.high));
         text.push_str(&format!("; {low} to {high}"));
     }
