@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Error;
+pub(crate) use crate::measure::Measure;
+use crate::measure::shortened;
 use fathom_model::imported::{
-    Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, base_unit, direction_of_unit,
+    Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, base_unit,
 };
 
 /// With names and parameters of usual length, so many take about 200 MB.
@@ -13,93 +15,6 @@ const MOST_BENCHMARKS: usize = 200_000;
 const MOST_VALUES: usize = 25_000_000;
 /// More reasons are of no use to a reader.
 const MOST_LEFT_OUT: usize = 1000;
-/// A name that is longer is cut.
-const LONGEST_NAME: usize = 4096;
-
-/// What a series is called; made with [`Measure::new`] and the methods.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Measure {
-    name: String,
-    parameters: BTreeMap<String, String>,
-    metric: String,
-    unit: String,
-    direction: Option<Direction>,
-    exact: bool,
-    threads: Option<u64>,
-    /// What the file says of how it was measured: it is a parameter where the file says different things.
-    conditions: BTreeMap<String, String>,
-}
-
-impl Measure {
-    pub(crate) fn new(
-        name: impl Into<String>,
-        metric: impl Into<String>,
-        unit: impl Into<String>,
-    ) -> Measure {
-        let [name, metric, unit] = [name.into(), metric.into(), unit.into()].map(shortened);
-        Measure {
-            name,
-            parameters: BTreeMap::new(),
-            metric,
-            direction: direction_of_unit(&unit),
-            unit,
-            exact: false,
-            threads: None,
-            conditions: BTreeMap::new(),
-        }
-    }
-
-    pub(crate) fn lower(mut self) -> Measure {
-        self.direction = Some(Direction::LowerIsBetter);
-        self
-    }
-
-    pub(crate) fn higher(mut self) -> Measure {
-        self.direction = Some(Direction::HigherIsBetter);
-        self
-    }
-
-    /// A count that is the same each time.
-    pub(crate) fn exact(mut self) -> Measure {
-        self.exact = true;
-        self
-    }
-
-    pub(crate) fn under(mut self, conditions: &BTreeMap<String, String>) -> Measure {
-        self.conditions.clone_from(conditions);
-        self
-    }
-
-    pub(crate) fn threads(mut self, threads: Option<u64>) -> Measure {
-        self.threads = threads;
-        self
-    }
-
-    pub(crate) fn parameter(mut self, name: &str, value: &str) -> Measure {
-        if !value.is_empty() {
-            self.parameters
-                .insert(name.to_owned(), shortened(value.to_owned()));
-        }
-        self
-    }
-
-    pub(crate) fn with(mut self, parameters: &BTreeMap<String, String>) -> Measure {
-        self.parameters.clone_from(parameters);
-        self
-    }
-}
-
-fn shortened(mut text: String) -> String {
-    if text.len() > LONGEST_NAME {
-        let end = (0..=LONGEST_NAME)
-            .rev()
-            .find(|&at| text.is_char_boundary(at));
-        text.truncate(end.unwrap_or(0));
-        text.push('…');
-    }
-    text
-}
-
 /// Why a series is no measurement: nothing takes less than no time, and no program none. A tool that takes
 /// off its own time, or that a compiler left nothing to measure, writes that.
 fn no_time(one: &Benchmark) -> Option<(String, &'static str)> {
@@ -140,6 +55,9 @@ pub(crate) struct Collector {
     left_out: Vec<LeftOut>,
     left_out_index: HashMap<(String, String), usize>,
     values: usize,
+    series: usize,
+    /// Records of earlier commits, in a file that is a history.
+    before: Vec<Collector>,
 }
 
 impl Collector {
@@ -155,7 +73,17 @@ impl Collector {
             left_out: Vec::new(),
             left_out_index: HashMap::new(),
             values: 0,
+            series: 0,
+            before: Vec::new(),
         }
+    }
+
+    /// What follows belongs to a later commit, and so to a record of its own. The bounds are those of all.
+    pub(crate) fn next_commit(&mut self) {
+        let mut done = std::mem::replace(self, Collector::new(self.tool));
+        self.before = std::mem::take(&mut done.before);
+        (self.values, self.series) = (done.values, done.series);
+        self.before.push(done);
     }
 
     pub(crate) fn version(&mut self, version: Option<&str>) {
@@ -287,6 +215,15 @@ impl Collector {
         }
     }
 
+    /// The one value that a tool gives.
+    pub(crate) fn value(&mut self, measure: Measure, value: Option<f64>) {
+        let summary = Summary {
+            value,
+            ..Summary::default()
+        };
+        self.summary(measure, summary);
+    }
+
     pub(crate) fn summary(&mut self, measure: Measure, summary: Summary) {
         self.summary_of(measure, summary, &[]);
     }
@@ -337,10 +274,11 @@ impl Collector {
     }
 
     fn push(&mut self, measure: Measure, values: Values) -> Option<usize> {
-        if self.benchmarks.len() >= MOST_BENCHMARKS {
+        if self.series >= MOST_BENCHMARKS {
             self.left_out("benchmarks", format!("more than {MOST_BENCHMARKS}"));
             return None;
         }
+        self.series += 1;
         let at = self.benchmarks.len();
         if matches!(values, Values::Samples(_)) {
             self.index.insert(measure.clone(), at);
@@ -385,6 +323,13 @@ impl Collector {
                 benchmark.parameters.insert(name, shortened(value.clone()));
             }
         }
+    }
+
+    /// A record for each commit, the newest last.
+    pub(crate) fn finish_all(mut self, file: &str) -> Result<Vec<Imported>, Error> {
+        let before = std::mem::take(&mut self.before);
+        let all = before.into_iter().chain([self]);
+        all.map(|one| one.finish(file)).collect()
     }
 
     pub(crate) fn finish(mut self, file: &str) -> Result<Imported, Error> {

@@ -1,7 +1,5 @@
 //! Requests of a load test that had no good answer.
 
-use fathom_model::imported::Summary;
-
 use crate::collector::{Collector, Measure};
 
 /// Their number.
@@ -24,12 +22,13 @@ impl Failed {
 
     /// A series of their number, where there are any.
     pub(crate) fn write(self, name: &str, out: &mut Collector) {
+        self.write_as(Measure::new(name, "failed_responses", ""), out);
+    }
+
+    /// The same, of a test that is told from others by more than its name.
+    pub(crate) fn write_as(self, measure: Measure, out: &mut Collector) {
         if self.0 > 0 {
-            let summary = Summary {
-                value: Some(self.0 as f64),
-                ..Summary::default()
-            };
-            out.summary(Measure::new(name, "failed_responses", "").lower(), summary);
+            out.value(measure.lower(), Some(self.0 as f64));
         }
     }
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::collector::{Collector, Measure};
+use crate::collector::Collector;
 use crate::error::{Error, malformed};
-use crate::formats::{asv, cargo_criterion::per_iteration};
-use crate::json::{document, list, name, text, word};
-use crate::read::{LARGEST_DOCUMENT, read};
+use crate::formats::{asv, cargo_criterion::per_iteration, critcmp};
+use crate::json::{document, list, name};
+use crate::read::{LARGEST_DOCUMENT, read_all};
 use fathom_model::imported::Imported;
 
 /// More files than a tree of results has.
@@ -79,36 +79,36 @@ pub fn read_folder(entries: &[Entry], folder: &str, format: Option<&str>) -> Fol
         results.extend(criterion(&files, &mut used).map(|read| (folder.to_owned(), read)));
         results.extend(asv_tree(&files, folder, &mut used));
     }
+    let finished = |(file, read): (String, Collected)| {
+        let imported = read.and_then(|collector| collector.finish(&file));
+        (file, imported.map(|one| vec![one]))
+    };
+    let mut results: Vec<(String, Result<Vec<Imported>, Error>)> =
+        results.into_iter().map(finished).collect();
     for (path, bytes) in files.iter().filter(|(path, _)| !used.contains(*path)) {
         let file = format!("{}/{path}", folder.trim_end_matches('/'));
-        results.push((file.clone(), Ok(Named::Read(read(*bytes, &file, format)))));
+        let read = read_all(*bytes, &file, format);
+        results.push((file, read));
     }
     let mut all = Folder {
         imported: Vec::new(),
         refused: Vec::new(),
     };
-    for (file, result) in results {
-        let read = result.and_then(|named| match named {
-            Named::Read(read) => read,
-            Named::Collected(collector) => collector.finish(&file),
-        });
+    for (file, read) in results {
         match read {
-            Ok(imported) => all.imported.push(imported),
+            Ok(imported) => all.imported.extend(imported),
             Err(error) => all.refused.push((file, error)),
         }
     }
     all
 }
 
-enum Named {
-    Read(Result<Imported, Error>),
-    Collected(Box<Collector>),
-}
+type Collected = Result<Box<Collector>, Error>;
 
 type Files<'a> = BTreeMap<&'a str, &'a [u8]>;
 
 /// Criterion's tree: `BENCHMARK/BASELINE/{benchmark,sample,estimates,tukey}.json`.
-fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Result<Named, Error>> {
+fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Collected> {
     let mut runs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in files.keys() {
         let Some(run) = path.strip_suffix("/sample.json") else {
@@ -159,10 +159,10 @@ fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Resu
             }
         }
     }
-    Some(Ok(Named::Collected(Box::new(out))))
+    Some(Ok(Box::new(out)))
 }
 
-/// `new` is always the last run; baselines beside it are earlier ones.
+/// `new` is always the last run, and `base` the one before it; others were saved under a name.
 fn one(
     files: &Files,
     benchmark: &str,
@@ -170,46 +170,34 @@ fn one(
     out: &mut Collector,
 ) -> Result<(), Error> {
     let last = baselines.contains(&"new");
+    let file = |baseline: &str, name: &str| {
+        let path = [benchmark, baseline, name];
+        let parts = path.into_iter().filter(|part| !part.is_empty());
+        let path = parts.collect::<Vec<_>>().join("/");
+        files.get(path.as_str()).copied().unwrap_or_default()
+    };
     for baseline in baselines {
-        let file = |name: &str| {
-            let path = [benchmark, baseline, name];
-            let path = path
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("/");
-            document(files.get(path.as_str()).copied().unwrap_or_default())
+        let what = document(file(baseline, "benchmark.json"))?;
+        let bytes = file(baseline, "sample.json");
+        let reason = match *baseline {
+            "base" if last => Some("an earlier run; 'new' is the last"),
+            other if last && other != "new" && bytes == file("new", "sample.json") => {
+                Some("the same run as 'new'")
+            }
+            _ => None,
         };
-        let what = file("benchmark.json")?;
-        if last && *baseline != "new" {
-            out.left_out(
-                format!("{} / {baseline}", name(&what, "full_id")?),
-                "an earlier run; 'new' is the last",
-            );
+        if let Some(reason) = reason {
+            let what = format!("{} / {baseline}", name(&what, "full_id")?);
+            out.left_out(what, reason);
             continue;
         }
-        let sample = file("sample.json")?;
-        let called = match word(&what, "function_id") {
-            Some(function) => format!("{}/{function}", name(&what, "group_id")?),
-            None => name(&what, "group_id")?.to_owned(),
-        };
-        let measure = Measure::new(called.as_str(), "wall", "ns");
-        let measure = measure.parameter("value", word(&what, "value_str").unwrap_or_default());
-        let measure = if last {
-            measure
-        } else {
-            measure.parameter("baseline", baseline)
+        let sample = document(bytes)?;
+        let measure = critcmp::measure(&what, out)?;
+        let measure = match *baseline {
+            "new" => measure,
+            baseline => measure.parameter("baseline", baseline),
         };
         per_iteration(out, measure, list(&sample, "times"), list(&sample, "iters"));
-        if !what["throughput"].is_null() {
-            out.left_out(
-                called,
-                format!(
-                    "throughput {}: a constant, no measurement",
-                    text(&what["throughput"])
-                ),
-            );
-        }
     }
     Ok(())
 }
@@ -219,7 +207,7 @@ fn asv_tree<'a>(
     files: &Files<'a>,
     folder: &str,
     used: &mut BTreeSet<&'a str>,
-) -> Vec<(String, Result<Named, Error>)> {
+) -> Vec<(String, Collected)> {
     let mut results = Vec::new();
     for (path, bytes) in files {
         if !asv::can_read(bytes) {
@@ -241,7 +229,7 @@ fn asv_tree<'a>(
         let read = known.map_or(Ok(Value::Null), |(_, bytes)| document(bytes));
         let read = read.and_then(|known| asv::with(bytes, &known, &mut out));
         let file = format!("{}/{path}", folder.trim_end_matches('/'));
-        results.push((file, read.map(|()| Named::Collected(Box::new(out)))));
+        results.push((file, read.map(|()| Box::new(out))));
     }
     results
 }

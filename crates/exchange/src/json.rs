@@ -12,7 +12,6 @@ const MOST_MEMORY: usize = 300 << 20;
 
 /// Parses a document. `NaN` and infinities become `null`.
 pub(crate) fn document(bytes: &[u8]) -> Result<Value, Error> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let (memory, odd) = survey(bytes);
     if memory > MOST_MEMORY {
         return Err(Error::TooLarge(
@@ -132,6 +131,40 @@ pub(crate) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| float().map(|float| float as u64))
 }
 
+/// Figures of an object, each by the name that `name` makes of its key.
+pub(crate) fn figures(
+    value: &Value,
+    name: impl Fn(&str) -> Option<String>,
+) -> BTreeMap<String, f64> {
+    let entries = value.as_object().into_iter().flatten();
+    entries
+        .filter_map(|(key, value)| Some((name(key)?, value.as_f64()?)))
+        .collect()
+}
+
+/// Figures under these keys, each with its own name.
+pub(crate) fn chosen(value: &Value, keys: &[(&str, &str)]) -> BTreeMap<String, f64> {
+    keys.iter()
+        .filter_map(|(name, key)| Some(((*name).to_owned(), number(value, key)?)))
+        .collect()
+}
+
+/// Quantiles by keys such as `p99`, `p99.9`, `p99_9` and `p999`.
+pub(crate) fn quantiles(value: &Value) -> BTreeMap<String, f64> {
+    figures(value, |key| {
+        let digits = key.strip_prefix('p')?.replace('_', ".");
+        let numeric = digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let nines = digits.len() > 2 && digits.starts_with("99") && !digits.contains('.');
+        let percent = match nines {
+            true => format!("99.{}", &digits[2..]),
+            false => digits,
+        };
+        (numeric && !percent.is_empty()).then_some(percent)
+    })
+}
+
 /// A value as a parameter's text.
 pub(crate) fn text(value: &Value) -> String {
     value
@@ -148,11 +181,9 @@ pub(crate) fn parameters(value: &Value) -> BTreeMap<String, String> {
 
 /// Whether the head begins as JSON with one of these opening bytes.
 pub(crate) fn opens(head: &[u8], with: &[u8]) -> bool {
-    let head = head
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(head)
-        .trim_ascii_start();
-    head.first().is_some_and(|first| with.contains(first))
+    head.trim_ascii_start()
+        .first()
+        .is_some_and(|first| with.contains(first))
 }
 
 /// Whether all these words stand in the head.

@@ -12,9 +12,11 @@ mod folder;
 mod formats;
 mod json;
 mod lines;
+mod measure;
 mod read;
 mod rows;
 mod table;
+mod utf16;
 mod xml;
 
 pub use error::Error;
@@ -22,5 +24,6 @@ pub use fathom_model::imported::{
     Benchmark, Direction, Imported, LeftOut, Source, Summary, Values,
 };
 pub use folder::{Entry, Folder, read_folder, walk};
-pub use read::{LARGEST_DOCUMENT, read};
+pub use read::{LARGEST_DOCUMENT, read, read_all};
 pub use table::{FORMATS, Format, names};
+pub use utf16::decoded as utf8;

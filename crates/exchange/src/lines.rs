@@ -79,3 +79,18 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, &str)> {
         .unwrap_or(text.len());
     Some((number(&text[..end])?, text[end..].trim()))
 }
+
+/// A unit of time in nanoseconds.
+pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ps" => 1e-3,
+        "ns" => 1.0,
+        // Three spellings of micro.
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "m" => 6e10,
+        "h" => 3.6e12,
+        _ => return None,
+    })
+}

@@ -55,7 +55,6 @@ pub(crate) fn each(
     delimiter: u8,
     mut row: impl FnMut(&Row) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = plain(bytes, delimiter);
     let mut record = csv::ByteRecord::new();
     let broken = |error: csv::Error| malformed(format!("not CSV: {error}"));
@@ -87,7 +86,6 @@ pub(crate) fn plain(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
 
 /// Names in the first line.
 pub(crate) fn header(head: &[u8], delimiter: u8) -> Vec<String> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let line = crate::lines::of(head).next().unwrap_or_default();
     let mut record = csv::ByteRecord::new();
     match plain(line, delimiter).read_byte_record(&mut record) {

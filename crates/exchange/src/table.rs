@@ -5,10 +5,11 @@ use std::io::BufRead;
 use crate::collector::Collector;
 use crate::error::Error;
 use crate::formats::{
-    asv, bencher, benchmark_js, benchmarkdotnet, benchstat, cargo_criterion, catch2, divan, google,
-    google_csv, gotest, gotest_json, gungraun, hey, hey_csv, hyperfine, hyperfine_csv, iai, jmh,
-    junit, k6, k6_points, libtest, libtest_json, mitata, nanobench, nanobench_csv, oha, plain,
-    pyperf, pytest_benchmark, pytest_codspeed, tinybench, vitest, wrk,
+    action, action_data, asv, autocannon, bencher, benchmark_js, benchmarkdotnet, benchstat,
+    bombardier, cargo_criterion, catch2, critcmp, criterion, divan, google, google_csv, gotest,
+    gotest_json, gungraun, hey, hey_csv, hyperfine, hyperfine_csv, iai, jmh, jmh_csv, junit, k6,
+    k6_points, libtest, libtest_json, mitata, nanobench, nanobench_csv, oha, plain, pyperf,
+    pytest_benchmark, pytest_codspeed, tinybench, vegeta, vitest, wrk,
 };
 
 /// One form of result files.
@@ -67,6 +68,8 @@ pub static FORMATS: &[Format] = &[
         "google-benchmark-csv",
         "Google Benchmark", google_csv, Document
     ),
+    format!("criterion", "criterion", criterion, Lines),
+    format!("critcmp", "critcmp", critcmp, Document),
     format!("cargo-criterion", "cargo-criterion", cargo_criterion, Lines),
     format!(
         "pytest-benchmark",
@@ -78,6 +81,7 @@ pub static FORMATS: &[Format] = &[
     ),
     format!("pyperf", "pyperf", pyperf, Document),
     format!("jmh", "JMH", jmh, Document),
+    format!("jmh-csv", "JMH", jmh_csv, Document),
     format!("libtest", "libtest", libtest, Lines),
     format!("libtest-json", "libtest", libtest_json, Lines),
     format!("divan", "divan", divan, Lines),
@@ -97,6 +101,9 @@ pub static FORMATS: &[Format] = &[
     format!("wrk", "wrk", wrk, Lines),
     format!("hey", "hey", hey, Lines),
     format!("hey-csv", "hey", hey_csv, Document),
+    format!("vegeta", "vegeta", vegeta, Document),
+    format!("bombardier", "bombardier", bombardier, Document),
+    format!("autocannon", "autocannon", autocannon, Document),
     format!(
         "benchmarkdotnet",
         "BenchmarkDotNet", benchmarkdotnet, Document
@@ -104,5 +111,13 @@ pub static FORMATS: &[Format] = &[
     format!("iai", "iai", iai, Lines),
     format!("gungraun", "gungraun", gungraun, Document),
     format!("bencher", "Bencher", bencher, Document),
+    format!(
+        "github-action-benchmark",
+        "github-action-benchmark", action, Document
+    ),
+    format!(
+        "github-action-benchmark-data",
+        "github-action-benchmark", action_data, Document
+    ),
     format!("csv", "CSV", plain, Document),
 ];

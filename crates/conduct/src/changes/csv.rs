@@ -1,6 +1,11 @@
-//! Series from a file of comma-separated values with the columns `series`, `index` and `value`.
+//! Series from a file of comma-separated values: with the columns `series`, `index` and `value`, or with a
+//! column for each series and a line for each measurement.
+
+mod wide;
 
 use std::cmp::Ordering;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
 use super::Asked;
@@ -17,11 +22,13 @@ const COLUMNS: [&str; 3] = ["series", "index", "value"];
 pub(super) fn read(path: &Path) -> Result<Vec<Asked>, ConductError> {
     let name = path.display();
     let refuse = |text: String| ConductError::Refused(format!("{name}: {text}"));
+    let unread =
+        |error: std::io::Error| ConductError::Refused(format!("can't read {name}: {error}"));
+    let file = BufReader::new(File::open(path).map_err(unread)?);
     let mut reader = ::csv::ReaderBuilder::new()
         .flexible(true)
         .trim(::csv::Trim::All)
-        .from_path(path)
-        .map_err(|error| ConductError::Refused(format!("can't read {name}: {error}")))?;
+        .from_reader(fathom_exchange::utf8(file).map_err(unread)?);
     let header = reader
         .headers()
         .map_err(|error| refuse(error.to_string()))?
@@ -32,19 +39,25 @@ pub(super) fn read(path: &Path) -> Result<Vec<Asked>, ConductError> {
             COLUMNS.join(", ")
         )));
     }
-    let column = |wanted: &str| {
-        let mut names = header
-            .iter()
-            .map(|name| name.trim_start_matches('\u{feff}'));
-        names.position(|name| name == wanted).ok_or_else(|| {
-            refuse(format!(
-                "there is no column {wanted:?}. The first line must name the columns {}; it has: {}",
+    let names: Vec<&str> = header.iter().collect();
+    let column = |wanted: &str| names.iter().position(|name| *name == wanted);
+    let (series, index, value) = match COLUMNS.map(column) {
+        [Some(series), Some(index), Some(value)] => (series, index, value),
+        [None, _, None] => {
+            let rows = reader.records().collect::<Result<Vec<_>, _>>();
+            let rows = rows.map_err(|error| refuse(error.to_string()))?;
+            return wide::read(&names, &rows).map_err(refuse);
+        }
+        [series, index, _] => {
+            let missing = [series, index].iter().position(Option::is_none);
+            return Err(refuse(format!(
+                "there is no column {:?}. The first line must name the columns {}; it has: {}",
+                COLUMNS[missing.unwrap_or(2)],
                 COLUMNS.join(", "),
-                header.iter().collect::<Vec<_>>().join(", ")
-            ))
-        })
+                names.join(", ")
+            )));
+        }
     };
-    let [series, index, value] = [column("series")?, column("index")?, column("value")?];
     let mut found: Vec<(Asked, Vec<Option<f64>>)> = Vec::new();
     let mut positions = std::collections::HashMap::new();
     for row in reader.records() {

@@ -65,7 +65,11 @@ fn failed(record: &ImportedRecord) -> HashMap<String, f64> {
         };
         let share = match (one.metric.as_str(), summary.value) {
             ("http_req_failed", Some(share)) => Some(share),
-            ("failed_responses", Some(count)) => {
+            // wrk counts what its sockets had apart from answers that were refused.
+            (
+                "failed_responses" | "timeouts" | "connect_errors" | "read_errors" | "write_errors",
+                Some(count),
+            ) => {
                 let same = |other: &&imported::Benchmark| {
                     other.metric == "response" && other.name == one.name
                 };

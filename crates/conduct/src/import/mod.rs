@@ -84,7 +84,7 @@ impl Found<'_> {
         let name = source.display().to_string();
         let format = self.plan.format.as_deref();
         if name == "-" {
-            let read = fathom_exchange::read(input, &name, format);
+            let read = fathom_exchange::read_all(input, &name, format);
             return self.add(name, read);
         }
         if source.is_dir() {
@@ -93,7 +93,7 @@ impl Found<'_> {
         let read = fathom_store::regular::open(source)
             .map_err(Error::Io)
             .and_then(|file| {
-                fathom_exchange::read(BufReader::with_capacity(1 << 16, file), &name, format)
+                fathom_exchange::read_all(BufReader::with_capacity(1 << 16, file), &name, format)
             });
         self.add(name, read)
     }
@@ -107,7 +107,7 @@ impl Found<'_> {
         let found = fathom_exchange::read_folder(&entries, name, format);
         let before = self.imports.records.len();
         for imported in found.imported {
-            self.add(imported.source.file.clone(), Ok(imported))?;
+            self.add(imported.source.file.clone(), Ok(vec![imported]))?;
         }
         let mut of_no_format = 0;
         for (file, error) in found.refused {
@@ -134,15 +134,19 @@ impl Found<'_> {
         Ok(())
     }
 
-    fn add(&mut self, file: String, read: Result<Imported, Error>) -> Result<(), ConductError> {
-        let imported = match read {
-            Ok(imported) => imported,
+    fn add(
+        &mut self,
+        file: String,
+        read: Result<Vec<Imported>, Error>,
+    ) -> Result<(), ConductError> {
+        let all = match read {
+            Ok(all) => all,
             Err(error) => {
                 let why = error.to_string();
                 return self.refuse(Refused { file, why });
             }
         };
-        self.values += numbers(&imported);
+        self.values += all.iter().map(numbers).sum::<usize>();
         if self.values > MOST_VALUES {
             let why =
                 "with the files before it more than 25,000,000 numbers; import them one by one";
@@ -151,7 +155,7 @@ impl Found<'_> {
                 why: why.to_owned(),
             });
         }
-        self.imports.records.push(record(imported));
+        self.imports.records.extend(all.into_iter().map(record));
         Ok(())
     }
 

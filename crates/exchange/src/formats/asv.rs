@@ -13,7 +13,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
     opens(head, b"{")
         && holds(
             head,
-            &["\"commit_hash\"", "\"result_columns\"", "\"results\""],
+            &["\"commit_hash\"", "\"requirements\"", "\"results\""],
         )
 }
 
@@ -22,17 +22,18 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
 }
 
 pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Result<(), Error> {
-    let document = document(bytes)?;
-    for (form, known) in [(&document["version"], 2), (&benchmarks["version"], 2)] {
-        if !form.is_null() && form.as_u64() != Some(known) {
+    let mut document = document(bytes)?;
+    for form in [&document["version"], &benchmarks["version"]] {
+        if !form.is_null() && !matches!(form.as_u64(), Some(1 | 2)) {
             return Err(Error::Version {
                 tool: "asv",
                 found: text(form),
-                known: "2",
+                known: "1 and 2",
             });
         }
     }
-    out.version(Some("2"));
+    let first = document["version"].as_u64() == Some(1);
+    out.version(Some(if first { "1" } else { "2" }));
     for key in [
         "commit_hash",
         "env_name",
@@ -48,18 +49,59 @@ pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Res
         "of building and setting up",
         entries(&document, "durations").count() as u64,
     );
-    let columns = list(&document, "result_columns")
-        .iter()
+    let columns = document["result_columns"].take();
+    let columns = columns
+        .as_array()
+        .into_iter()
+        .flatten()
         .enumerate()
         .filter_map(|(at, name)| Some((name.as_str()?, at)))
         .collect::<BTreeMap<_, _>>();
     let built_with = built_with(&document);
-    for (name, row) in entries(&document, "results") {
-        let cell = |column: &str| columns.get(column).map_or(&Value::Null, |at| &row[*at]);
+    let Value::Object(results) = document["results"].take() else {
+        return Ok(());
+    };
+    for (name, mut row) in results {
+        if first {
+            row = row_of_version_1(row);
+        }
+        let cell = |column: &str| match first {
+            true => &row[column],
+            false => columns.get(column).map_or(&Value::Null, |at| &row[*at]),
+        };
         let known = &benchmarks[name.as_str()];
-        benchmark(name, &cell, known, &built_with, out);
+        benchmark(&name, &cell, known, &built_with, out);
     }
     Ok(())
+}
+
+/// With the columns of version 2 as keys: version 1 has a value, or an object with lists of values and of
+/// statistics.
+fn row_of_version_1(row: Value) -> Value {
+    let listed = |value: Value| match value {
+        Value::Array(list) => Value::Array(list),
+        value => Value::Array(vec![value]),
+    };
+    let Value::Object(mut row) = row else {
+        return serde_json::json!({"result": listed(row)});
+    };
+    let mut taken = |key: &str| row.remove(key).unwrap_or_default();
+    let mut columns = serde_json::Map::new();
+    columns.insert("result".to_owned(), listed(taken("result")));
+    columns.insert("params".to_owned(), taken("params"));
+    columns.insert("samples".to_owned(), taken("samples"));
+    let stats = listed(taken("stats"));
+    let mut column = |name: &str, of: &dyn Fn(&Value) -> &Value| {
+        let all = stats.as_array().into_iter().flatten();
+        let all = all.map(|one| of(one).clone()).collect();
+        columns.insert(format!("stats_{name}"), all);
+    };
+    column("ci_99_a", &|one| &one["ci_99"][0]);
+    column("ci_99_b", &|one| &one["ci_99"][1]);
+    for key in ["q_25", "q_75", "number", "repeat"] {
+        column(key, &|one| &one[key]);
+    }
+    Value::Object(columns)
 }
 
 /// The environment that asv made for it: Python, what it installed there, variables.

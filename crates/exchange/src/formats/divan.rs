@@ -172,20 +172,7 @@ fn based(cell: &str) -> Option<(f64, &'static str)> {
     let (unit, per_second) = unit
         .strip_suffix("/s")
         .map_or((unit, false), |unit| (unit, true));
-    let time = [
-        ("ps", 1e-3),
-        ("ns", 1.0),
-        ("µs", 1e3),
-        ("ms", 1e6),
-        ("s", 1e9),
-        ("m", 6e10),
-        ("h", 3.6e12),
-    ];
-    if let Some((_, factor)) = time
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .filter(|_| !per_second)
-    {
+    if let Some(factor) = lines::nanoseconds(unit).filter(|_| !per_second) {
         return Some((value * factor, "ns"));
     }
     let (factor, base) = scaled(unit)?;

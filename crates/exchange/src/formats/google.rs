@@ -1,13 +1,13 @@
 //! Google Benchmark's JSON. Rows of repetitions are samples; aggregates are taken where there are no others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::aggregates::{Aggregates, Names};
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
 use crate::json::{count, document, holds, list, name, number, opens, text, word};
-use fathom_model::imported::Summary;
 
 /// Keys of a row that aren't counters of the user.
 const OWN: &[&str] = &[
@@ -47,13 +47,16 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         out.environment(key, &text(value));
     }
     let rows = list(&document, "benchmarks");
-    let repeated: BTreeSet<&str> = rows
+    let names = Names::of(rows.iter().filter_map(|row| word(row, "name")));
+    let named = rows.iter().map(|row| (row, aggregate(row, &names)));
+    let named = named.collect::<Vec<_>>();
+    let repeated: HashSet<&str> = named
         .iter()
-        .filter(|row| !aggregate(row))
-        .map(run_name)
+        .filter(|(_, aggregate)| aggregate.is_none())
+        .map(|(row, _)| run_name(row))
         .collect();
-    let mut aggregates: BTreeMap<(String, String, String), (Measure, Summary)> = BTreeMap::new();
-    for row in rows {
+    let mut aggregates = Aggregates::default();
+    for (row, aggregate) in named {
         let called = name(row, "name")?;
         if row["error_occurred"] == Value::Bool(true) || row["skipped"] == Value::Bool(true) {
             let message = word(row, "error_message").or_else(|| word(row, "skip_message"));
@@ -61,69 +64,53 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 called,
                 format!("failed: {}", message.unwrap_or("without a message")),
             );
-        } else if !aggregate(row) {
-            for (measure, value) in measures(row) {
-                let iterations = count(row, "iterations");
-                if let Some(at) = out.samples(measure, [], &[]) {
-                    out.sample_at(at, value, iterations);
+            continue;
+        }
+        match aggregate {
+            None => {
+                for (measure, value) in measures(row, run_name(row)) {
+                    let iterations = count(row, "iterations");
+                    if let Some(at) = out.samples(measure, [], &[]) {
+                        out.sample_at(at, value, iterations);
+                    }
                 }
             }
-        } else if matches!(word(row, "aggregate_name"), Some("BigO" | "RMS")) {
-            out.left_out(called, "a fit of the complexity, no measurement");
-        } else if repeated.contains(run_name(row)) {
-            out.left_out("aggregates", "computed from the samples, which are kept");
-        } else {
-            collect(row, &mut aggregates, out);
+            Some((_, "BigO" | "RMS")) => {
+                out.left_out(called, "a fit of the complexity, no measurement");
+            }
+            Some((base, _)) if repeated.contains(base) => {
+                out.left_out("aggregates", "computed from the samples, which are kept");
+            }
+            Some((base, kind)) => {
+                let repetitions = count(row, "repetitions");
+                aggregates.add(base, kind, repetitions, measures(row, base), out);
+            }
         }
     }
-    for (_, (measure, summary)) in aggregates {
-        out.summary(measure, summary);
-    }
+    aggregates.write(out);
     Ok(())
 }
 
-fn aggregate(row: &Value) -> bool {
-    word(row, "run_type") == Some("aggregate")
+/// The benchmark that a row is an aggregate of, and of which kind.
+fn aggregate<'a>(row: &'a Value, names: &Names) -> Option<(&'a str, &'a str)> {
+    if let Some(kind) = word(row, "run_type") {
+        let aggregated = (
+            run_name(row),
+            word(row, "aggregate_name").unwrap_or_default(),
+        );
+        return (kind == "aggregate").then_some(aggregated);
+    }
+    let called = run_name(row);
+    match called.rsplit_once('_') {
+        Some(fit @ (_, "BigO" | "RMS")) if row["iterations"].is_null() => Some(fit),
+        _ => names.split(called),
+    }
 }
 
 fn run_name(row: &Value) -> &str {
     word(row, "run_name")
         .or_else(|| word(row, "name"))
         .unwrap_or_default()
-}
-
-fn collect(
-    row: &Value,
-    into: &mut BTreeMap<(String, String, String), (Measure, Summary)>,
-    out: &mut Collector,
-) {
-    let kind = word(row, "aggregate_name").unwrap_or_default();
-    if !matches!(kind, "mean" | "median" | "stddev") {
-        out.left_out(
-            run_name(row),
-            format!("aggregate '{kind}' is in another unit, or the user's own"),
-        );
-        return;
-    }
-    for (metric, unit, value) in figures(row) {
-        let key = (run_name(row).to_owned(), metric.clone(), unit.clone());
-        let repetitions = count(row, "repetitions");
-        let entry = into.entry(key).or_insert_with(|| {
-            (
-                measure(row, &metric, &unit),
-                Summary {
-                    count: repetitions,
-                    ..Summary::default()
-                },
-            )
-        });
-        let place = match kind {
-            "mean" => &mut entry.1.mean,
-            "median" => &mut entry.1.median,
-            _ => &mut entry.1.standard_deviation,
-        };
-        *place = Some(value);
-    }
 }
 
 fn figures(row: &Value) -> Vec<(String, String, f64)> {
@@ -162,14 +149,10 @@ pub(super) fn counter_unit(counter: &str) -> &'static str {
     }
 }
 
-fn measure(row: &Value, metric: &str, unit: &str) -> Measure {
-    let label = word(row, "label").map(|label| ("label".to_owned(), label.to_owned()));
-    let measure = Measure::new(run_name(row), metric, unit).with(&label.into_iter().collect());
-    measure.threads(count(row, "threads"))
-}
-
-fn measures(row: &Value) -> impl Iterator<Item = (Measure, f64)> {
-    figures(row)
-        .into_iter()
-        .map(|(metric, unit, value)| (measure(row, &metric, &unit), value))
+fn measures<'a>(row: &'a Value, called: &'a str) -> impl Iterator<Item = (Measure, f64)> + 'a {
+    figures(row).into_iter().map(move |(metric, unit, value)| {
+        let label = word(row, "label").unwrap_or_default();
+        let measure = Measure::new(called, metric, unit).parameter("label", label);
+        (measure.threads(count(row, "threads")), value)
+    })
 }

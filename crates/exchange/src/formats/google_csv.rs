@@ -1,12 +1,10 @@
 //! Google Benchmark's CSV. The names of aggregates end in what they are.
 
-use std::collections::{BTreeMap, HashSet};
-
+use super::aggregates::{Aggregates, Names};
 use super::google::counter_unit;
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
 use crate::rows::{self, Row};
-use fathom_model::imported::Summary;
 
 const OWN: &[&str] = &[
     "name",
@@ -28,18 +26,13 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 }
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
-    // Names with all three aggregates, and names of rows: what ends in `_mean` may be a benchmark's own name.
-    let mut names = HashSet::new();
+    let mut all = Vec::new();
     rows::each(bytes, b',', |row| {
-        names.insert(row.get("name").unwrap_or_default().into_owned());
+        all.push(row.get("name").unwrap_or_default().into_owned());
         Ok(())
     })?;
-    let aggregated = |base: &str| {
-        ["mean", "median", "stddev"]
-            .iter()
-            .all(|kind| names.contains(&format!("{base}_{kind}")))
-    };
-    let mut aggregates: BTreeMap<(String, String), (Measure, Summary)> = BTreeMap::new();
+    let names = Names::of(all.iter().map(String::as_str));
+    let mut aggregates = Aggregates::default();
     rows::each(bytes, b',', |row| {
         let name = row.get("name").unwrap_or_default().into_owned();
         if row.get("error_occurred").as_deref() == Some("true") {
@@ -53,58 +46,32 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             out.left_out(name, "a fit of the complexity, no measurement");
             return Ok(());
         }
-        let Some((base, kind)) = name.rsplit_once('_').filter(|(base, _)| aggregated(base)) else {
-            for (measure, value) in measures(row, &name) {
-                let iterations = row.count("iterations");
-                if let Some(at) = out.samples(measure, [], &[]) {
-                    out.sample_at(at, value, iterations);
+        match names.split(&name) {
+            None => {
+                for (measure, value) in measures(row, &name) {
+                    let iterations = row.count("iterations");
+                    if let Some(at) = out.samples(measure, [], &[]) {
+                        out.sample_at(at, value, iterations);
+                    }
                 }
             }
-            return Ok(());
-        };
-        if names.contains(base) {
-            out.left_out("aggregates", "computed from the samples, which are kept");
-            return Ok(());
-        }
-        if !matches!(kind, "mean" | "median" | "stddev") {
-            out.left_out(name.as_str(), "not in the unit of its row");
-            return Ok(());
-        }
-        for (number, (measure, value)) in measures(row, base).enumerate() {
-            let new = || {
-                (
-                    measure,
-                    Summary {
-                        count: row.count("iterations"),
-                        ..Summary::default()
-                    },
-                )
-            };
-            let entry = aggregates
-                .entry((base.to_owned(), format!("{number:04}")))
-                .or_insert_with(new);
-            let place = match kind {
-                "mean" => &mut entry.1.mean,
-                "median" => &mut entry.1.median,
-                _ => &mut entry.1.standard_deviation,
-            };
-            *place = Some(value);
+            Some((base, _)) if names.contains(base) => {
+                out.left_out("aggregates", "computed from the samples, which are kept");
+            }
+            Some((base, kind)) => {
+                let count = row.count("iterations");
+                aggregates.add(base, kind, count, measures(row, base), out);
+            }
         }
         Ok(())
     })?;
-    for (_, (measure, summary)) in aggregates {
-        out.summary(measure, summary);
-    }
+    aggregates.write(out);
     Ok(())
 }
 
 fn measures<'a>(row: &'a Row<'_>, name: &'a str) -> impl Iterator<Item = (Measure, f64)> + 'a {
     let unit = row.get("time_unit").unwrap_or_default().into_owned();
-    let label: BTreeMap<_, _> = row
-        .get("label")
-        .map(|label| ("label".to_owned(), label.into_owned()))
-        .into_iter()
-        .collect();
+    let label = row.get("label").unwrap_or_default();
     let threads = name
         .split('/')
         .find_map(|part| part.strip_prefix("threads:")?.parse().ok())
@@ -125,7 +92,7 @@ fn measures<'a>(row: &'a Row<'_>, name: &'a str) -> impl Iterator<Item = (Measur
         .filter_map(move |(metric, unit, value)| {
             Some((
                 Measure::new(name, metric, unit)
-                    .with(&label)
+                    .parameter("label", &label)
                     .threads(threads),
                 value?,
             ))

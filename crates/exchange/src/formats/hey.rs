@@ -89,18 +89,15 @@ fn row(
         return Some(());
     }
     let (value, _) = lines::quantity(value)?;
-    let one = Summary {
-        value: Some(value),
-        ..Summary::default()
-    };
+    let mut one = |metric, unit| out.value(Measure::new("hey", metric, unit), Some(value));
     match key {
         "Slowest" => response.max = Some(value),
         "Fastest" => response.min = Some(value),
         "Average" => response.mean = Some(value),
-        "Total" => out.summary(Measure::new("hey", "total", "s"), one),
-        "Requests/sec" => out.summary(Measure::new("hey", "requests_per_second", "1/s"), one),
-        "Total data" => out.summary(Measure::new("hey", "total_data", "bytes"), one),
-        "Size/request" => out.summary(Measure::new("hey", "size_per_request", "bytes"), one),
+        "Total" => one("total", "s"),
+        "Requests/sec" => one("requests_per_second", "1/s"),
+        "Total data" => one("total_data", "bytes"),
+        "Size/request" => one("size_per_request", "bytes"),
         _ => return None,
     }
     Some(())

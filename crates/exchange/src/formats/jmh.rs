@@ -6,7 +6,8 @@ use serde_json::Value;
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
 use crate::json::{
-    count, document, entries, holds, list, name, number, opens, parameters, text, whole, word,
+    count, document, entries, figures, holds, list, name, number, opens, parameters, text, whole,
+    word,
 };
 use fathom_model::imported::Summary;
 
@@ -22,15 +23,18 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     for entry in document.as_array().into_iter().flatten() {
         let called = name(entry, "benchmark")?;
         let mode = name(entry, "mode")?;
-        let version = text(&entry["jmhVersion"]);
-        if !version.starts_with("1.") {
-            return Err(Error::Version {
-                tool: "JMH",
-                found: version,
-                known: "1.x",
-            });
+        // Releases before 1.21 don't say theirs.
+        if !entry["jmhVersion"].is_null() {
+            let version = text(&entry["jmhVersion"]);
+            if !version.starts_with("1.") {
+                return Err(Error::Version {
+                    tool: "JMH",
+                    found: version,
+                    known: "1.x",
+                });
+            }
+            out.version(Some(&version));
         }
-        out.version(Some(&version));
         for (key, value) in entry.as_object().into_iter().flatten() {
             match key.as_str() {
                 "benchmark" | "mode" | "params" | "threads" | "primaryMetric"
@@ -50,16 +54,24 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 .threads(count(entry, "threads"))
         };
         let primary = &entry["primaryMetric"];
-        let measure_primary = match mode {
-            "thrpt" => measure("throughput", primary).higher(),
-            _ => measure("wall", primary).lower(),
-        };
-        score(measure_primary, primary, out);
+        score(
+            directed(mode, |metric| measure(metric, primary)),
+            primary,
+            out,
+        );
         for (key, value) in entries(entry, "secondaryMetrics") {
             score(measure(key, value), value, out);
         }
     }
     Ok(())
+}
+
+/// The mode says what is measured, and which way is better.
+pub(super) fn directed(mode: &str, measure: impl Fn(&str) -> Measure) -> Measure {
+    match mode {
+        "thrpt" => measure("throughput").higher(),
+        _ => measure("wall").lower(),
+    }
 }
 
 fn score(measure: Measure, value: &Value, out: &mut Collector) {
@@ -100,16 +112,15 @@ fn score(measure: Measure, value: &Value, out: &mut Collector) {
 fn summary(value: &Value, count: u64) -> Summary {
     let interval = list(value, "scoreConfidence");
     let end = |at: usize| interval.get(at).and_then(Value::as_f64);
-    let percentiles = entries(value, "scorePercentiles");
     Summary {
         count: Some(count).filter(|count| *count > 0),
         mean: number(value, "score"),
         low: end(0),
         high: end(1),
         level: end(0).map(|_| 0.999),
-        quantiles: percentiles
-            .filter_map(|(percent, value)| Some((percent.clone(), value.as_f64()?)))
-            .collect(),
+        quantiles: figures(&value["scorePercentiles"], |percent| {
+            Some(percent.to_owned())
+        }),
         ..Summary::default()
     }
 }

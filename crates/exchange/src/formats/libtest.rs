@@ -53,13 +53,8 @@ fn bench(name: &str, result: &str, out: &mut Collector) -> Option<()> {
     };
     out.summary(Measure::new(name, "wall", unit), summary);
     if let Some((rate, unit)) = rest.trim().strip_prefix('=').and_then(lines::quantity) {
-        out.summary(
-            Measure::new(name, "throughput", unit).higher(),
-            Summary {
-                value: Some(rate),
-                ..Summary::default()
-            },
-        );
+        let measure = Measure::new(name, "throughput", unit).higher();
+        out.value(measure, Some(rate));
     }
     Some(())
 }

@@ -1,12 +1,19 @@
 //! The formats, one a file: `can_read` says whether the beginning of a file is of it, `read` reads it.
 
+pub(crate) mod action;
+pub(crate) mod action_data;
+mod aggregates;
 pub(crate) mod asv;
+pub(crate) mod autocannon;
 pub(crate) mod bencher;
 pub(crate) mod benchmark_js;
 pub(crate) mod benchmarkdotnet;
 pub(crate) mod benchstat;
+pub(crate) mod bombardier;
 pub(crate) mod cargo_criterion;
 pub(crate) mod catch2;
+pub(crate) mod critcmp;
+pub(crate) mod criterion;
 pub(crate) mod divan;
 pub(crate) mod google;
 pub(crate) mod google_csv;
@@ -19,6 +26,7 @@ pub(crate) mod hyperfine;
 pub(crate) mod hyperfine_csv;
 pub(crate) mod iai;
 pub(crate) mod jmh;
+pub(crate) mod jmh_csv;
 pub(crate) mod junit;
 pub(crate) mod k6;
 pub(crate) mod k6_points;
@@ -33,5 +41,6 @@ pub(crate) mod pyperf;
 pub(crate) mod pytest_benchmark;
 pub(crate) mod pytest_codspeed;
 pub(crate) mod tinybench;
+pub(crate) mod vegeta;
 pub(crate) mod vitest;
 pub(crate) mod wrk;

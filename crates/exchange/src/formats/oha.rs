@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
 use crate::failed::Failed;
-use crate::json::{document, entries, holds, number, opens, whole};
+use crate::json::{document, entries, holds, number, opens, quantiles, whole};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -41,13 +39,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         } else {
             measure
         };
-        out.summary(
-            measure,
-            Summary {
-                value: number(summary, key),
-                ..Summary::default()
-            },
-        );
+        out.value(measure, number(summary, key));
     }
     let rps = &document["rps"];
     let rate = Summary {
@@ -119,11 +111,4 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         u64::from(document["metrics"].is_object()),
     );
     Ok(())
-}
-
-fn quantiles(value: &Value) -> BTreeMap<String, f64> {
-    let entries = value.as_object().into_iter().flatten();
-    entries
-        .filter_map(|(key, value)| Some((key.strip_prefix('p')?.to_owned(), value.as_f64()?)))
-        .collect()
 }

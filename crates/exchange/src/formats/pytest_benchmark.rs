@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::json::{count, document, holds, list, name, number, numbers, opens, parameters, word};
+use crate::json::{
+    chosen, count, document, entries, holds, list, name, number, numbers, opens, parameters, word,
+};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -27,7 +29,9 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     out.environment_of("datetime", &document["datetime"]);
     for benchmark in list(&document, "benchmarks") {
         let called = word(benchmark, "fullname").map_or_else(|| name(benchmark, "name"), Ok)?;
-        let measure = Measure::new(called, "wall", "s").with(&parameters(&benchmark["params"]));
+        let parameters = parameters(&benchmark["params"]);
+        let measured = |metric: &str, unit| Measure::new(called, metric, unit).with(&parameters);
+        let measure = measured("wall", "s");
         let stats = &benchmark["stats"];
         let data = list(stats, "data");
         let iterations = count(stats, "iterations").into_iter().collect::<Vec<_>>();
@@ -37,11 +41,14 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             out.separate(measure, numbers(data), &iterations);
             out.left_out("stats", "computed from the samples, which are kept");
         }
-        for (key, reason) in [
-            ("extra_info", "the user's own, no measurement"),
-            ("options", "settings"),
-            ("group", "how it is shown"),
-        ] {
+        for (key, value) in entries(benchmark, "extra_info") {
+            // What the user counts beside the time has a name of its own.
+            match value.as_f64().filter(|_| key != "wall") {
+                Some(_) => out.value(measured(key, ""), value.as_f64()),
+                None => out.left_out(format!("extra_info {key}"), "no number"),
+            }
+        }
+        for (key, reason) in [("options", "settings"), ("group", "how it is shown")] {
             let empty = match &benchmark[key] {
                 Value::Null => true,
                 Value::Object(map) => map.is_empty(),
@@ -71,14 +78,8 @@ fn summary(stats: &Value) -> Summary {
         standard_deviation: number(stats, "stddev"),
         min: number(stats, "min"),
         max: number(stats, "max"),
-        quantiles: quantiles
-            .iter()
-            .filter_map(|(percent, key)| Some(((*percent).to_owned(), number(stats, key)?)))
-            .collect(),
-        other: other
-            .iter()
-            .filter_map(|key| Some(((*key).to_owned(), number(stats, key)?)))
-            .collect(),
+        quantiles: chosen(stats, &quantiles),
+        other: chosen(stats, &other.map(|key| (key, key))),
         ..Summary::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
-use crate::json::{count, document, holds, list, name, number, opens, word};
+use crate::json::{chosen, count, document, holds, list, name, number, opens, word};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -42,14 +42,8 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             standard_deviation: number(stats, "stdev_ns"),
             min: number(stats, "min_ns"),
             max: number(stats, "max_ns"),
-            quantiles: quantiles
-                .iter()
-                .filter_map(|(percent, key)| Some(((*percent).to_owned(), number(stats, key)?)))
-                .collect(),
-            other: other
-                .iter()
-                .filter_map(|key| Some(((*key).to_owned(), number(stats, key)?)))
-                .collect(),
+            quantiles: chosen(stats, &quantiles),
+            other: chosen(stats, &other.map(|key| (key, key))),
             ..Summary::default()
         };
         out.summary_of(

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::json::{count, document, holds, list, name, number, numbers, opens, text, word};
+use crate::json::{chosen, count, document, holds, list, name, number, numbers, opens, text, word};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -66,11 +66,6 @@ pub(super) fn statistics(measure: Measure, value: &Value, out: &mut Collector) {
     let other = [
         "rme", "moe", "sem", "aad", "mad", "variance", "critical", "df",
     ];
-    let figures = |keys: &[(&str, &str)]| {
-        keys.iter()
-            .filter_map(|(name, key)| Some(((*name).to_owned(), number(value, key)?)))
-            .collect()
-    };
     let summary = Summary {
         count: count(value, "samplesCount").or_else(|| count(value, "sampleCount")),
         mean: number(value, "mean"),
@@ -78,8 +73,8 @@ pub(super) fn statistics(measure: Measure, value: &Value, out: &mut Collector) {
         standard_deviation: number(value, "sd"),
         min: number(value, "min"),
         max: number(value, "max"),
-        quantiles: figures(&percents),
-        other: figures(&other.map(|key| (key, key))),
+        quantiles: chosen(value, &percents),
+        other: chosen(value, &other.map(|key| (key, key))),
         ..Summary::default()
     };
     out.summary(measure, summary);

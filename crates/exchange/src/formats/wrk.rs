@@ -1,5 +1,6 @@
-//! wrk's text.
+//! Text of wrk and wrk2.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use crate::collector::{Collector, Measure};
@@ -35,6 +36,8 @@ struct Run {
     connections: String,
     threads: Option<u64>,
     latency: Summary,
+    /// wrk2's latency without the time that requests waited to be sent.
+    uncorrected: Option<BTreeMap<String, f64>>,
 }
 
 impl Run {
@@ -49,14 +52,13 @@ impl Run {
         if latency != Summary::default() {
             out.summary(self.measure("response", "ms"), latency);
         }
-    }
-
-    fn failed(&self, kind: &str, value: Option<f64>, out: &mut Collector) {
-        let summary = Summary {
-            value,
-            ..Summary::default()
-        };
-        out.summary(self.measure(kind, "").lower(), summary);
+        if let Some(quantiles) = self.uncorrected.take() {
+            let summary = Summary {
+                quantiles,
+                ..Summary::default()
+            };
+            out.summary(self.measure("response_uncorrected", "ms"), summary);
+        }
     }
 
     fn line(&mut self, line: &str, out: &mut Collector) -> Option<()> {
@@ -70,7 +72,10 @@ impl Run {
                 self.threads = threads.parse().ok();
                 connections.clone_into(&mut self.connections);
             }
-            ["Thread", "Stats", ..] | ["Latency", "Distribution", ..] => {}
+            ["Thread", "Stats", ..] => {}
+            ["Latency", "Distribution", ..] => {
+                self.uncorrected = line.contains("Uncorrected").then(BTreeMap::new);
+            }
             ["Latency", mean, deviation, max, _] => {
                 self.latency.mean = milliseconds(mean);
                 self.latency.standard_deviation = milliseconds(deviation);
@@ -93,33 +98,22 @@ impl Run {
             }
             [percent, time] if percent.ends_with('%') => {
                 let percent = lines::number(percent.trim_end_matches('%'))?;
-                self.latency
-                    .quantiles
-                    .insert(percent.to_string(), milliseconds(time)?);
+                let quantiles = match &mut self.uncorrected {
+                    Some(uncorrected) => uncorrected,
+                    None => &mut self.latency.quantiles,
+                };
+                quantiles.insert(percent.to_string(), milliseconds(time)?);
             }
             [count, "requests", "in", _, _, "read"] => self.latency.count = count.parse().ok(),
             ["Requests/sec:", rate] => {
-                let value = plain(rate);
-                out.summary(
-                    self.measure("requests_per_second", "1/s"),
-                    Summary {
-                        value,
-                        ..Summary::default()
-                    },
-                );
+                out.value(self.measure("requests_per_second", "1/s"), plain(rate));
             }
             ["Transfer/sec:", rate] => {
-                let value = bytes(rate);
-                out.summary(
-                    self.measure("transfer_per_second", "B/s"),
-                    Summary {
-                        value,
-                        ..Summary::default()
-                    },
-                );
+                out.value(self.measure("transfer_per_second", "B/s"), bytes(rate));
             }
             ["Non-2xx", "or", "3xx", "responses:", count] => {
-                self.failed("failed_responses", lines::number(count), out);
+                let failed = self.measure("failed_responses", "").lower();
+                out.value(failed, lines::number(count));
             }
             [
                 "Socket",
@@ -140,8 +134,16 @@ impl Run {
                     ("timeouts", timeout),
                 ];
                 for (kind, count) in kinds {
-                    self.failed(kind, lines::number(count.trim_end_matches(',')), out);
+                    let count = lines::number(count.trim_end_matches(','));
+                    out.value(self.measure(kind, "").lower(), count);
                 }
+            }
+            ["Thread", "calibration:", ..] => out.left_out("Thread calibration", "before the test"),
+            [_, percentile, _, rest]
+                if lines::number(percentile).is_some()
+                    && (rest == "inf" || lines::number(rest).is_some()) =>
+            {
+                out.left_out("percentile spectrum", "quantiles are kept");
             }
             _ => return None,
         }
@@ -151,40 +153,21 @@ impl Run {
 
 fn milliseconds(text: &str) -> Option<f64> {
     let (value, unit) = lines::quantity(text)?;
-    let factor = match unit {
-        "us" => 1e-3,
-        "ms" => 1.0,
-        "s" => 1e3,
-        "m" => 6e4,
-        "h" => 3.6e6,
-        _ => return None,
-    };
-    Some(value * factor)
+    Some(value * lines::nanoseconds(unit)? / 1e6)
 }
 
 /// `1.35k`
 fn plain(text: &str) -> Option<f64> {
-    let (value, unit) = lines::quantity(text)?;
-    let power = ["", "k", "M", "G", "T"]
-        .iter()
-        .position(|name| *name == unit)?;
-    Some(value * [1.0, 1e3, 1e6, 1e9, 1e12][power])
+    scaled(text, &["", "k", "M", "G", "T"], 1000.0)
 }
 
 /// `0.93MB`; wrk's are of 1024.
 fn bytes(text: &str) -> Option<f64> {
+    scaled(text, &["B", "KB", "MB", "GB", "TB"], 1024.0)
+}
+
+fn scaled(text: &str, units: &[&str], step: f64) -> Option<f64> {
     let (value, unit) = lines::quantity(text)?;
-    let power = ["B", "KB", "MB", "GB", "TB"]
-        .iter()
-        .position(|name| *name == unit)?;
-    Some(
-        value
-            * [
-                1.0,
-                1024.0,
-                1_048_576.0,
-                1_073_741_824.0,
-                1_099_511_627_776.0,
-            ][power],
-    )
+    let power = units.iter().position(|name| *name == unit)?;
+    Some(value * step.powi(i32::try_from(power).ok()?))
 }

@@ -11,13 +11,14 @@ use crate::{folder, sample, text};
 
 #[test]
 fn mutations_of_every_sample_are_refused_or_sound() {
-    let mut random = SmallRng::seed_from_u64(41);
     for entry in walk(&folder()).unwrap() {
         let formats = FORMATS
             .iter()
             .filter(|format| format.can_read(&entry.bytes))
             .collect::<Vec<_>>();
         for format in formats {
+            // Each begins anew: one more sample changes nothing for the others.
+            let mut random = SmallRng::seed_from_u64(41 + entry.bytes.len() as u64);
             let mut read_ones = 0;
             for _ in 0..60 {
                 let bytes = mutated(&entry.bytes, &mut random);

@@ -1,9 +1,13 @@
 //! Real output of each tool is read, and no file whatsoever brings the reader down.
 
+mod action;
+mod criterion;
 mod exports;
 mod hostile;
 mod identity;
+mod load;
 mod mutation;
+mod older;
 mod samples;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,109 @@
+//! github-action-benchmark: its list, and its history.
+
+use fathom_exchange::{Direction, read_all};
+
+use crate::{imported, left_out, sample, series, summary, text};
+
+#[test]
+fn its_list() {
+    let found = imported("github-action-benchmark.json");
+    let parse = series(&found, "parse", "wall", &[]);
+    assert_eq!(
+        (summary(parse).value, parse.unit.as_str(), parse.direction),
+        (Some(12.5), "ms", Some(Direction::LowerIsBetter))
+    );
+    assert_eq!(summary(parse).other["range"], 3.0);
+    // Nothing says which way a percentage is better.
+    let load = series(&found, "CPU Load", "value", &[]);
+    assert_eq!(
+        (summary(load).value, load.unit.as_str(), load.direction),
+        (Some(50.0), "Percent", None)
+    );
+    let odd = text(
+        r#"[{"name":"a","unit":"ops/sec","value":81.61,"range":"±1.70%"},
+        {"name":"b","unit":"iter/sec","value":"5","range":"stddev: 0.5"}]"#,
+    )
+    .unwrap();
+    let rate = series(&odd, "a", "throughput", &[]);
+    assert_eq!(rate.direction, Some(Direction::HigherIsBetter));
+    assert!(summary(rate).other.is_empty());
+    assert_eq!(left_out(&odd, "range", "no number"), 1);
+    let second = summary(series(&odd, "b", "throughput", &[]));
+    assert_eq!((second.value, second.other["range"]), (Some(5.0), 0.5));
+}
+
+#[test]
+fn its_history_is_a_record_for_each_commit() {
+    let bytes = sample("github-action-benchmark-data.js");
+    let all = read_all(&bytes[..], "data.js", None).unwrap();
+    let [first, second] = &all[..] else {
+        panic!("{all:#?}")
+    };
+    let commit = |of: &fathom_exchange::Imported| {
+        let facts = &of.source.environment;
+        (facts["commit_hash"][..8].to_owned(), facts["date"].clone())
+    };
+    assert_eq!(
+        commit(first),
+        ("f79d24cc".to_owned(), "1617396172463".to_owned())
+    );
+    assert_eq!(commit(second).0, "b2a83495");
+    // Each metric of Go once, though the first one is also there with all in its unit.
+    let go = [("suite", "Go")];
+    let names: Vec<&str> = first.benchmarks.iter().map(|one| &*one.metric).collect();
+    assert_eq!(names, ["wall", "B/op"]);
+    assert_eq!(left_out(first, "BenchmarkFib10", "an entry, too"), 1);
+    let wall = |of| summary(series(of, "BenchmarkFib10", "wall", &go)).value;
+    assert_eq!((wall(first), wall(second)), (Some(325.3), Some(310.5)));
+    let allocated = summary(series(first, "BenchmarkFib10", "B/op", &go));
+    assert_eq!(allocated.value, Some(64.0));
+    // The suites of a commit are one record; a custom tool says which way is better.
+    let memory = series(second, "Free Memory", "value", &[("suite", "Sizes")]);
+    assert_eq!(
+        (summary(memory).value, memory.direction),
+        (Some(150.0), Some(Direction::HigherIsBetter))
+    );
+    // As one file it is its newest commit.
+    let newest = imported("github-action-benchmark-data.js");
+    assert_eq!(newest.benchmarks, second.benchmarks);
+    assert_eq!(left_out(&newest, "earlier commits", "history"), 1);
+}
+
+#[test]
+fn its_only_suite_is_no_parameter() {
+    let file = |unit: &str| {
+        format!(
+            r#"window.BENCHMARK_DATA = {{"entries":{{"Benchmark":[{{"commit":{{"id":"c"}},"date":1,"tool":"go",
+            "benches":[{{"name":"BenchmarkOld","value":41653,"unit":"{unit}"}}]}}]}}}}"#
+        )
+    };
+    // Before entries had one metric each, there was only the one with all in its unit.
+    for unit in ["ns/op", "ns/op\\t       64 B/op\\t       2 allocs/op"] {
+        let found = text(&file(unit)).unwrap();
+        let wall = series(&found, "BenchmarkOld", "wall", &[]);
+        assert!(wall.parameters.is_empty());
+        assert_eq!(
+            (summary(wall).value, wall.unit.as_str()),
+            (Some(41_653.0), "ns/op")
+        );
+    }
+}
+
+#[test]
+fn a_history_without_end_is_bounded() {
+    let run = |at: usize| {
+        format!(
+            r#"{{"commit":{{"id":"c{at}"}},"date":{at},"tool":"go","benches":[{{"name":"a","value":{at},"unit":"ns/op"}}]}}"#
+        )
+    };
+    let runs: Vec<String> = (0..21_000).map(run).collect();
+    let file = format!(
+        r#"window.BENCHMARK_DATA = {{"entries":{{"B":[{}]}}}};"#,
+        runs.join(",")
+    );
+    let all = read_all(file.as_bytes(), "data.js", None).unwrap();
+    assert_eq!(all.len(), 20_000);
+    let newest = &all[19_999];
+    assert_eq!(summary(&newest.benchmarks[0]).value, Some(20_999.0));
+    assert_eq!(left_out(newest, "earlier commits", "more than 20000"), 1000);
+}

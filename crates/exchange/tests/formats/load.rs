@@ -1,0 +1,202 @@
+//! Load tests: the figures of the answers, and what had none.
+
+use fathom_exchange::{Direction, Imported};
+
+use crate::{imported, left_out, series, summary, text};
+
+fn value(of: &Imported, name: &str, metric: &str) -> Option<f64> {
+    summary(series(of, name, metric, &[])).value
+}
+
+#[test]
+fn vegeta() {
+    let report = imported("vegeta.json");
+    let response = series(&report, "vegeta", "response", &[]);
+    assert_eq!(
+        (response.unit.as_str(), response.direction),
+        ("ns", Some(Direction::LowerIsBetter))
+    );
+    let response = summary(response);
+    assert_eq!(
+        (response.count, response.mean, response.min, response.max),
+        (
+            Some(100),
+            Some(2_371_194.0),
+            Some(1_949_582.0),
+            Some(3_660_505.0)
+        )
+    );
+    let percents = response.quantiles.iter();
+    let percents: Vec<(&str, f64)> = percents.map(|(key, value)| (&**key, *value)).collect();
+    assert_eq!(
+        percents,
+        [
+            ("50", 2_854_306.0),
+            ("90", 3_228_223.0),
+            ("95", 3_478_629.0),
+            ("99", 3_530_000.0)
+        ]
+    );
+    let throughput = series(&report, "vegeta", "throughput", &[]);
+    assert_eq!(throughput.direction, Some(Direction::HigherIsBetter));
+    assert_eq!(
+        value(&report, "vegeta", "throughput"),
+        Some(101.00012489812)
+    );
+    assert_eq!(value(&report, "vegeta", "size_per_request"), Some(6067.0));
+    // The pace is a setting: as a rate of answers it would stand for the server.
+    assert_eq!(left_out(&report, "rate", "asked for"), 1);
+    assert!(report.benchmarks.iter().all(|one| one.metric != "rate"));
+    assert_eq!(
+        report.source.environment["date"],
+        "2015-09-19T14:45:50.645818631+02:00"
+    );
+    // Status 0 is no answer.
+    let failing = r#"{"latencies":{"total":181370729,"mean":3627414,"99th":52527168},"bytes_in":{"mean":9.6},
+        "bytes_out":{"mean":0},"requests":50,"success":0.4,"status_codes":{"0":28,"200":20,"503":2},
+        "errors":["dial tcp: connection refused"]}"#;
+    let failing = text(failing).unwrap();
+    assert_eq!(value(&failing, "vegeta", "failed_responses"), Some(30.0));
+    assert_eq!(value(&failing, "vegeta", "success_rate"), Some(0.4));
+    assert_eq!(
+        left_out(&failing, "error: dial tcp: connection refused", ""),
+        1
+    );
+}
+
+#[test]
+fn bombardier() {
+    let url = "http://www.google.ca";
+    let report = imported("bombardier.json");
+    let settings = [
+        ("connections", "1"),
+        ("method", "GET"),
+        ("client", "fasthttp"),
+    ];
+    let response = series(&report, url, "response", &settings);
+    assert_eq!(
+        (response.unit.as_str(), summary(response).count),
+        ("us", Some(100))
+    );
+    assert_eq!(
+        (summary(response).mean, summary(response).standard_deviation),
+        (Some(212_518.7), Some(1_167_030.43))
+    );
+    let rate = series(&report, url, "requests_per_second", &settings);
+    assert_eq!(
+        (summary(rate).mean, summary(rate).max, rate.direction),
+        (Some(4.82), Some(200.0), Some(Direction::HigherIsBetter))
+    );
+    // As it is printed without `--print result`, with quantiles and requests that had no answer.
+    let printed = r#"Bombarding http://h/ for 60s using 450 connection(s)
+        [==================] 60s
+        Done!
+        {"spec":{"numberOfConnections":450,"method":"POST","url":"http://h/","rate":9000},"result":{"bytesRead":1,
+        "timeTakenSeconds":61.9,"req1xx":0,"req2xx":93532,"req3xx":1,"req4xx":5,"req5xx":2,"others":10393,
+        "errors":[{"description":"timeout","count":10393}],"latency":{"mean":8353.19,"stddev":4385.63,"max":2.106485e6,
+        "percentiles":{"50":7995,"99":15989}},"rps":{"mean":1726.2,"stddev":445.7,"max":3732.9,
+        "percentiles":{"50":1773.439813}}}}"#;
+    let printed = text(printed).unwrap();
+    let response = series(
+        &printed,
+        "http://h/",
+        "response",
+        &[("rate", "9000"), ("method", "POST")],
+    );
+    assert_eq!(summary(response).count, Some(103_933));
+    assert_eq!(summary(response).quantiles["99"], 15_989.0);
+    assert_eq!(summary(response).max, Some(2_106_485.0));
+    assert_eq!(
+        value(&printed, "http://h/", "failed_responses"),
+        Some(10_400.0)
+    );
+    assert_eq!(left_out(&printed, "error: timeout", "no response"), 10_393);
+}
+
+#[test]
+fn autocannon() {
+    let url = "http://127.0.0.1:3000";
+    let report = imported("autocannon.json");
+    let settings = [("connections", "10"), ("pipelining", "1")];
+    let response = series(&report, url, "response", &settings);
+    assert_eq!(response.unit, "ms");
+    let figures = summary(response);
+    assert_eq!(
+        (figures.count, figures.mean, figures.min, figures.max),
+        (Some(11_366), Some(13.56), Some(10.0), Some(36.0))
+    );
+    for (percent, value) in [
+        ("0.001", 10.0),
+        ("50", 13.0),
+        ("97.5", 17.0),
+        ("99", 20.0),
+        ("99.9", 30.0),
+    ] {
+        assert_eq!(figures.quantiles.get(percent), Some(&value), "{percent}");
+    }
+    let rate = summary(series(&report, url, "requests_per_second", &settings));
+    assert_eq!(
+        (rate.mean, rate.standard_deviation, rate.count),
+        (Some(1136.6), Some(30.0), Some(10))
+    );
+    let transfer = series(&report, url, "transfer_per_second", &settings);
+    assert_eq!(
+        (summary(transfer).mean, transfer.unit.as_str()),
+        (Some(200_000.0), "B/s")
+    );
+    assert!(
+        report
+            .benchmarks
+            .iter()
+            .all(|one| one.metric != "failed_responses")
+    );
+    // Releases before 2 wrote `p999`; timeouts are among the errors, and redirections are answers.
+    let old = r#"{"url":"http://h","requests":{"average":5,"total":100},"latency":{"average":0.09,"p99":1,"p999":2,
+        "p99999":6},"throughput":{"average":9},"errors":13,"timeouts":4,"mismatches":1,"connections":10,"pipelining":1,
+        "non2xx":9,"1xx":0,"2xx":91,"3xx":2,"4xx":3,"5xx":4}"#;
+    let old = text(old).unwrap();
+    let response = summary(series(&old, "http://h", "response", &[]));
+    assert_eq!((response.mean, response.count), (Some(0.09), Some(100)));
+    assert_eq!(
+        (response.quantiles["99.9"], response.quantiles["99.999"]),
+        (2.0, 6.0)
+    );
+    assert_eq!(value(&old, "http://h", "failed_responses"), Some(21.0));
+}
+
+#[test]
+fn wrk2_has_two_latencies_and_its_errors() {
+    let url = "http://127.0.0.1:5678/cached";
+    let report = imported("wrk2.txt");
+    let response = summary(series(&report, url, "response", &[("connections", "96")])).clone();
+    assert_eq!(
+        (
+            response.count,
+            response.mean,
+            response.standard_deviation,
+            response.max
+        ),
+        (Some(60_000), Some(1.42), Some(0.982), Some(9.47))
+    );
+    assert_eq!(
+        (response.quantiles["50"], response.quantiles["99"]),
+        (1.10, 8.20)
+    );
+    let uncorrected = summary(series(&report, url, "response_uncorrected", &[]));
+    assert_eq!(
+        (uncorrected.quantiles["50"], uncorrected.quantiles["99"]),
+        (0.18, 1.2)
+    );
+    for (metric, expected) in [
+        ("connect_errors", 0.0),
+        ("read_errors", 1.0),
+        ("write_errors", 0.0),
+        ("timeouts", 2.0),
+        ("failed_responses", 3.0),
+        ("requests_per_second", 3000.0),
+    ] {
+        assert_eq!(value(&report, url, metric), Some(expected), "{metric}");
+    }
+    assert_eq!(left_out(&report, "Thread calibration", "before"), 2);
+    assert_eq!(left_out(&report, "percentile spectrum", "quantiles"), 5);
+}
