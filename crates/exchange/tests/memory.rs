@@ -40,6 +40,8 @@ fn what_the_estimates_let_through_takes_no_more_than_was_promised() {
     const JSON: usize = 300 << 20;
     const XML: usize = 220 << 20;
     let results = "{\"results\": [0,";
+    let commits = "window.BENCHMARK_DATA = {\"entries\":{\"B\":[";
+    let commit = "{\"commit\":{\"id\":\"a\"},\"benches\":[{\"name\":\"a\",\"value\":1}]},";
     let long = format!("\"{}\",", "x".repeat(400));
     let short = format!("\"{}\",", "x".repeat(9));
     let cases = [
@@ -48,6 +50,14 @@ fn what_the_estimates_let_through_takes_no_more_than_was_promised() {
         ("hyperfine", results, "0,", "0]}", 96, JSON),
         ("hyperfine", results, &short, "0]}", 96, JSON),
         ("hyperfine", results, &long, "0]}", 96, JSON),
+        (
+            "github-action-benchmark-data",
+            commits,
+            commit,
+            "{}]}}",
+            3 * 640 + 160 + 3 * 96,
+            JSON,
+        ),
         ("junit", "<testsuite>", "<a/>", "</testsuite>", 72, XML),
         (
             "junit",

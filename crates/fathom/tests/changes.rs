@@ -69,6 +69,54 @@ fn a_step_in_a_file_is_found_and_said() {
     assert!(text.starts_with(begins), "{text}");
 }
 
+/// A column for each of two metrics, the second with a gap, as Otava has it; the newest line first.
+fn wide(bytes: impl Fn(&str) -> Vec<u8>, folder: &Path) -> Value {
+    let mut lines: Vec<String> = (0..100)
+        .map(|at| {
+            let noise = 1.0 + f64::from((at as u32 * 7919) % 101) / 5000.0;
+            let level = if at < 60 { 154_023.0 } else { 170_000.0 };
+            let second = if at == 3 {
+                String::new()
+            } else {
+                (10.4 * noise).to_string()
+            };
+            let (month, day) = (1 + at / 28, 1 + at % 28);
+            let zone = if month < 3 { "+0100" } else { "+0200" };
+            format!(
+                "2024.{month:02}.{day:02} 3:00:00 {zone},aaa{at},{},{second}\n",
+                level * noise
+            )
+        })
+        .collect();
+    lines.reverse();
+    let path = folder.join("otava.csv");
+    let text = format!("time,commit,metric1,metric2\n{}", lines.concat());
+    std::fs::write(&path, bytes(&text)).expect("a file");
+    json(&["--csv", path.to_str().expect("UTF-8")])
+}
+
+#[test]
+fn a_column_for_each_series_is_read_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = wide(|text| text.as_bytes().to_vec(), folder.path());
+    let series = record["series"].as_array().expect("series");
+    let names: Vec<&Value> = series.iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["metric1", "metric2"]);
+    let points: Vec<&Value> = series.iter().map(|one| &one["points"]).collect();
+    assert_eq!(points, [100, 99]);
+    let changes = series[0]["change_points"].as_array().expect("changes");
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0]["index"], 60);
+    assert_eq!(series[0]["labels"][60], "aaa60");
+    assert_eq!(series[1]["change_points"].as_array().map(Vec::len), Some(0));
+    // PowerShell writes UTF-16.
+    let utf16 = |text: &str| {
+        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+        [0xff, 0xfe].into_iter().chain(units).collect()
+    };
+    assert_eq!(wide(utf16, folder.path())["series"], record["series"]);
+}
+
 #[test]
 fn lines_in_any_order_give_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -126,6 +174,9 @@ fn wrong_files_are_answered_with_what_to_change() {
         said.contains("no column \"value\"") && said.contains("series, index, values"),
         "{said}"
     );
+    let no_series = file("d.csv", "commit,note\nabc,words\n");
+    let said = refused(&["--csv", &no_series]);
+    assert!(said.contains("no column of numbers"), "{said}");
     let no_number = file("b.csv", "series,index,value\na,1,2\na,2,NaN\n");
     let said = refused(&["--csv", &no_number]);
     assert!(

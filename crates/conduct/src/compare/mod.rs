@@ -110,6 +110,8 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
 /// Errors that come fast are no gain, and beside them nothing is a loss; errors that come slowly are one.
 fn of_answers(verdict: Verdict, of: &StoredComparison) -> Verdict {
     match (of.base.is_of_failures(), of.head.is_of_failures(), verdict) {
+        // One measurement on both sides.
+        (.., Verdict::Same) if of.drift.source == DriftSource::None => Verdict::Same,
         (true, ..) | (_, true, Verdict::Faster | Verdict::Same) => Verdict::Undecided,
         (_, true, Verdict::Slower) if of.higher_is_better.is_none() => Verdict::Undecided,
         _ => verdict,

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::json::{count, document, entries, holds, list, number, opens, text, word};
+use crate::json::{
+    chosen, count, document, entries, figures, holds, list, number, opens, text, word,
+};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -150,7 +152,6 @@ fn result(row: &Value) -> bool {
 }
 
 fn summary(value: &Value) -> Summary {
-    let percentiles = entries(value, "Percentiles");
     let other = [
         "LowerFence",
         "UpperFence",
@@ -160,9 +161,6 @@ fn summary(value: &Value) -> Summary {
         "InterquartileRange",
         "StandardError",
     ];
-    let other = other
-        .iter()
-        .filter_map(|key| Some(((*key).to_owned(), number(value, key)?)));
     let interval = &value["ConfidenceInterval"];
     let level = text(&interval["Level"]);
     Summary {
@@ -178,10 +176,10 @@ fn summary(value: &Value) -> Summary {
         level: level
             .strip_prefix('L')
             .and_then(|digits| format!("0.{digits}").parse().ok()),
-        quantiles: percentiles
-            .filter_map(|(key, value)| Some((key.strip_prefix('P')?.to_owned(), value.as_f64()?)))
-            .collect(),
-        other: other.collect(),
+        quantiles: figures(&value["Percentiles"], |key| {
+            key.strip_prefix('P').map(ToOwned::to_owned)
+        }),
+        other: chosen(value, &other.map(|key| (key, key))),
         value: None,
     }
 }

@@ -49,10 +49,12 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let response = statistics(&result["latency"], Some(all));
     out.summary(measure("response", "us"), response);
     // How many seconds it is the mean of isn't said.
-    out.summary(
-        measure("requests_per_second", "1/s"),
-        statistics(&result["rps"], None),
-    );
+    // At a pace that was asked for it says little of the server.
+    let metric = match spec["rate"].is_null() {
+        true => "requests_per_second",
+        false => "throughput",
+    };
+    out.summary(measure(metric, "1/s"), statistics(&result["rps"], None));
     let mut failed = Failed::default();
     for (status, times) in statuses {
         failed.status(&status, times);

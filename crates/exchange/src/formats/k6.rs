@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::json::{document, entries, holds, number, opens, word};
+use crate::json::{chosen, document, entries, figures, holds, number, opens, word};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -49,10 +49,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 true => value("rate", ""),
                 false => value("value", ""),
             };
-            let counts = ["passes", "fails"].iter();
-            summary.other = counts
-                .filter_map(|key| Some(((*key).to_owned(), number(values, key)?)))
-                .collect();
+            summary.other = chosen(values, &["passes", "fails"].map(|key| (key, key)));
             out.summary(measure, summary);
         } else if !values["count"].is_null() {
             let mut summary = value("count", unit(written, word(metric, "contains"))).1;
@@ -119,21 +116,16 @@ fn measure(written: &str, unit: &str) -> Measure {
 }
 
 fn trend(values: &Value) -> Summary {
-    let percentiles = values
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| {
-            let percent = key.strip_prefix("p(")?.strip_suffix(')')?;
-            Some((percent.to_owned(), value.as_f64()?))
-        });
     Summary {
         mean: number(values, "avg"),
         median: number(values, "med"),
         min: number(values, "min"),
         max: number(values, "max"),
         count: crate::json::count(values, "count"),
-        quantiles: percentiles.collect(),
+        quantiles: figures(values, |key| {
+            let percent = key.strip_prefix("p(")?.strip_suffix(')')?;
+            Some(percent.to_owned())
+        }),
         ..Summary::default()
     }
 }

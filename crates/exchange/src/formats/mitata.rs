@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
-use crate::json::{count, document, holds, list, number, numbers, opens, parameters, text, word};
+use crate::json::{
+    count, document, holds, list, number, numbers, opens, parameters, quantiles, text, word,
+};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -44,23 +46,13 @@ fn one(name: &str, run: &Value, out: &mut Collector) {
     let measure = |metric: &str, unit| Measure::new(name, metric, unit).with(&parameters);
     let samples = list(stats, "samples");
     if samples.is_empty() {
-        let percents = [
-            ("25", "p25"),
-            ("50", "p50"),
-            ("75", "p75"),
-            ("99", "p99"),
-            ("99.9", "p999"),
-        ];
-        let quantiles = percents
-            .iter()
-            .filter_map(|(percent, key)| Some(((*percent).to_owned(), number(stats, key)?)));
         let other = number(stats, "ticks").map(|ticks| ("ticks".to_owned(), ticks));
         let summary = Summary {
             mean: number(stats, "avg"),
             median: number(stats, "p50"),
             min: number(stats, "min"),
             max: number(stats, "max"),
-            quantiles: quantiles.collect(),
+            quantiles: quantiles(stats),
             other: other.into_iter().collect(),
             ..Summary::default()
         };

@@ -38,6 +38,8 @@ struct Run {
     latency: Summary,
     /// wrk2's latency without the time that requests waited to be sent.
     uncorrected: Option<BTreeMap<String, f64>>,
+    /// It is wrk2, which sends requests at the pace that it was given.
+    paced: bool,
 }
 
 impl Run {
@@ -66,6 +68,7 @@ impl Run {
         match words[..] {
             ["Running", _, "test", "@", url] => {
                 self.latency(out);
+                self.paced = false;
                 url.clone_into(&mut self.name);
             }
             [threads, "threads", "and", connections, "connections"] => {
@@ -106,7 +109,11 @@ impl Run {
             }
             [count, "requests", "in", _, _, "read"] => self.latency.count = count.parse().ok(),
             ["Requests/sec:", rate] => {
-                out.value(self.measure("requests_per_second", "1/s"), plain(rate));
+                let metric = match self.paced {
+                    true => "throughput",
+                    false => "requests_per_second",
+                };
+                out.value(self.measure(metric, "1/s"), plain(rate));
             }
             ["Transfer/sec:", rate] => {
                 out.value(self.measure("transfer_per_second", "B/s"), bytes(rate));
@@ -138,7 +145,10 @@ impl Run {
                     out.value(self.measure(kind, "").lower(), count);
                 }
             }
-            ["Thread", "calibration:", ..] => out.left_out("Thread calibration", "before the test"),
+            ["Thread", "calibration:", ..] => {
+                self.paced = true;
+                out.left_out("Thread calibration", "before the test");
+            }
             [_, percentile, _, rest]
                 if lines::number(percentile).is_some()
                     && (rest == "inf" || lines::number(rest).is_some()) =>

@@ -106,6 +106,8 @@ fn bombardier() {
     assert_eq!(summary(response).count, Some(103_933));
     assert_eq!(summary(response).quantiles["99"], 15_989.0);
     assert_eq!(summary(response).max, Some(2_106_485.0));
+    let rate = summary(series(&printed, "http://h/", "throughput", &[]));
+    assert_eq!(rate.mean, Some(1726.2));
     assert_eq!(
         value(&printed, "http://h/", "failed_responses"),
         Some(10_400.0)
@@ -193,7 +195,8 @@ fn wrk2_has_two_latencies_and_its_errors() {
         ("write_errors", 0.0),
         ("timeouts", 2.0),
         ("failed_responses", 3.0),
-        ("requests_per_second", 3000.0),
+        // At the pace that it was given.
+        ("throughput", 3000.0),
     ] {
         assert_eq!(value(&report, url, metric), Some(expected), "{metric}");
     }

@@ -70,7 +70,7 @@ fn every_sample_is_the_same_as_itself() {
         }
         files += 1;
     }
-    assert!(files >= 40, "{files}");
+    assert!(files >= 52, "{files}");
 }
 
 #[test]
@@ -216,7 +216,10 @@ fn errors_that_come_fast_are_no_gain() {
         "few.txt",
         &wrk("20000", "  Non-2xx or 3xx responses: 1815\n"),
     );
+    let late = "  Socket errors: connect 0, read 0, write 0, timeout 90000\n";
+    write(here, "late.txt", &wrk("20000", late));
     for (base, head, verdict, code) in [
+        ("good.txt", "late.txt", "undecided", 1),
         ("good.txt", "fast.txt", "undecided", 1),
         ("good.txt", "slow.txt", "slower", 1),
         ("fast.txt", "good.txt", "undecided", 0),
@@ -228,6 +231,7 @@ fn errors_that_come_fast_are_no_gain() {
         let shown = crate::stdout(&shown);
         let said = match (base, head) {
             (_, "few.txt") => "2.0 % of the requests of few.txt failed.".to_owned(),
+            (_, "late.txt") => "99 % of the requests of late.txt failed".to_owned(),
             ("good.txt", failed) | (failed, _) => format!("All requests of {failed} failed"),
         };
         let second = shown.lines().nth(1).unwrap_or_default();
@@ -236,6 +240,8 @@ fn errors_that_come_fast_are_no_gain() {
         assert_eq!(exit, Some(code), "{said}");
         assert!(said.contains("failed"), "{said}");
     }
+    // Still a file is the same as itself.
+    assert_eq!(verdicts(&compared(here, "fast.txt", "fast.txt")), ["same"]);
 }
 
 #[test]

@@ -46,6 +46,40 @@ fn what_was_imported_is_followed_compared_and_exported() {
 }
 
 #[test]
+fn a_history_of_others_is_one_of_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let file = sample("github-action-benchmark-data.js");
+    let file = file.to_str().unwrap();
+    done(here, &["import", file, "--save"], b"");
+    let history = [
+        "history",
+        "BenchmarkFib10",
+        "--metric",
+        "wall",
+        "--json",
+        "-",
+    ];
+    let history = json(&done(here, &history, b""));
+    let points = history["series"][0]["points"].as_array().unwrap();
+    let of =
+        |key: &str| -> Vec<&serde_json::Value> { points.iter().map(|one| &one[key]).collect() };
+    for (value, expected) in of("value").iter().zip([325.3e-9, 310.5e-9]) {
+        assert!(
+            (value.as_f64().unwrap() / expected - 1.0).abs() < 1e-12,
+            "{value}"
+        );
+    }
+    assert_eq!(points.len(), 2);
+    let revisions = of("revision");
+    assert!(
+        revisions[0].as_str().unwrap().starts_with("f79d24cc")
+            && revisions[1].as_str().unwrap().starts_with("b2a83495"),
+        "{revisions:?}"
+    );
+}
+
+#[test]
 fn many_files_are_saved_together_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();

@@ -9,7 +9,7 @@ use clap::Args;
 #[command(after_help = "Examples:
   fathom changes                          all series of the store
   fathom changes 'parse-*' --metric wall
-  fathom changes --csv results.csv        columns series,index,value; others are ignored
+  fathom changes --csv results.csv        columns series,index,value, or time and a column for each series
   fathom changes --csv results.csv --previous before.json --json now.json
 
 A change point is where a series changed its level for good: a step, or a slow drift. Single points that
@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "SERIES", conflicts_with = "csv")]
     pub series: Vec<String>,
 
-    /// Read the series from this file: a line for each point, with the columns series, index and value
+    /// Read the series from this file: a line for each point, with the columns series, index and value, or a line
+    /// for each measurement with a column for each series, as Otava has it
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
