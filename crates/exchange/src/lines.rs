@@ -94,3 +94,9 @@ pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
         _ => return None,
     })
 }
+
+/// A time such as `1.53ms`, in a unit of so many nanoseconds.
+pub(crate) fn time(text: &str, unit: f64) -> Option<f64> {
+    let (value, written) = quantity(text)?;
+    Some(value * (nanoseconds(written)? / unit))
+}

@@ -6,10 +6,10 @@ use crate::collector::Collector;
 use crate::error::Error;
 use crate::formats::{
     action, action_data, asv, autocannon, bencher, benchmark_js, benchmarkdotnet, benchstat,
-    bombardier, cargo_criterion, catch2, critcmp, criterion, divan, google, google_csv, gotest,
-    gotest_json, gungraun, hey, hey_csv, hyperfine, hyperfine_csv, iai, jmh, jmh_csv, junit, k6,
-    k6_points, libtest, libtest_json, mitata, nanobench, nanobench_csv, oha, plain, pyperf,
-    pytest_benchmark, pytest_codspeed, tinybench, vegeta, vitest, wrk,
+    bombardier, bombardier_text, cargo_criterion, catch2, critcmp, criterion, divan, google,
+    google_csv, gotest, gotest_json, gungraun, hey, hey_csv, hyperfine, hyperfine_csv, iai, jmh,
+    jmh_csv, junit, k6, k6_points, libtest, libtest_json, mitata, nanobench, nanobench_csv, oha,
+    plain, pyperf, pytest_benchmark, pytest_codspeed, tinybench, vegeta, vegeta_text, vitest, wrk,
 };
 
 /// One form of result files.
@@ -102,7 +102,9 @@ pub static FORMATS: &[Format] = &[
     format!("hey", "hey", hey, Lines),
     format!("hey-csv", "hey", hey_csv, Document),
     format!("vegeta", "vegeta", vegeta, Document),
+    format!("vegeta-text", "vegeta", vegeta_text, Lines),
     format!("bombardier", "bombardier", bombardier, Document),
+    format!("bombardier-text", "bombardier", bombardier_text, Lines),
     format!("autocannon", "autocannon", autocannon, Document),
     format!(
         "benchmarkdotnet",

@@ -10,57 +10,39 @@ use crate::lines::find;
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
-    holds(
-        head,
-        &[
-            "\"numberOfConnections\"",
-            "\"timeTakenSeconds\"",
-            "\"req2xx\"",
-        ],
-    )
+    let words = [
+        "\"numberOfConnections\"",
+        "\"timeTakenSeconds\"",
+        "\"req2xx\"",
+    ];
+    holds(head, &words)
 }
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let start = find(bytes, b"{").unwrap_or(0);
     let document = document(&bytes[start..])?;
     let (spec, result) = (&document["spec"], &document["result"]);
-    let name = word(spec, "url").unwrap_or("bombardier");
-    let measure = |metric, unit| {
-        let settings = [
-            ("connections", "numberOfConnections"),
-            ("method", "method"),
-            ("rate", "rate"),
-            ("client", "client"),
-        ];
-        let given = settings
-            .into_iter()
-            .filter(|(_, key)| !spec[*key].is_null());
-        given.fold(Measure::new(name, metric, unit), |measure, (name, key)| {
-            measure.parameter(name, &text(&spec[key]))
-        })
+    let mut report = Report {
+        name: word(spec, "url").unwrap_or_default().to_owned(),
+        response: statistics(&result["latency"]),
+        rate: statistics(&result["rps"]),
+        paced: !spec["rate"].is_null(),
+        ..Report::default()
     };
-    let statuses = ["1xx", "2xx", "3xx", "4xx", "5xx"].map(|class| {
-        let times = count(result, &format!("req{class}")).unwrap_or(0);
-        (class.replace("xx", "00"), times)
-    });
-    let others = count(result, "others").unwrap_or(0);
-    let answered = statuses.iter().map(|(_, times)| *times);
-    let all = answered.fold(others, u64::saturating_add);
-    let response = statistics(&result["latency"], Some(all));
-    out.summary(measure("response", "us"), response);
-    // How many seconds it is the mean of isn't said.
-    // At a pace that was asked for it says little of the server.
-    let metric = match spec["rate"].is_null() {
-        true => "requests_per_second",
-        false => "throughput",
-    };
-    out.summary(measure(metric, "1/s"), statistics(&result["rps"], None));
-    let mut failed = Failed::default();
-    for (status, times) in statuses {
-        failed.status(&status, times);
+    for (name, key) in [
+        ("connections", "numberOfConnections"),
+        ("method", "method"),
+        ("rate", "rate"),
+        ("client", "client"),
+    ] {
+        if !spec[key].is_null() {
+            report.settings.push((name, text(&spec[key])));
+        }
     }
-    failed.no_answer(others);
-    failed.write_as(measure("failed_responses", ""), out);
+    for class in ["1xx", "2xx", "3xx", "4xx", "5xx"] {
+        report.answers(class, count(result, &format!("req{class}")).unwrap_or(0));
+    }
+    report.no_answer(count(result, "others").unwrap_or(0));
     for error in list(result, "errors") {
         let what = format!("error: {}", word(error, "description").unwrap_or_default());
         out.left_out_times(what, "no response", count(error, "count").unwrap_or(1));
@@ -69,16 +51,68 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         "bytesRead, bytesWritten, timeTakenSeconds",
         "of the whole test",
     );
+    report.write(out);
     Ok(())
 }
 
-fn statistics(value: &Value, count: Option<u64>) -> Summary {
+fn statistics(value: &Value) -> Summary {
     Summary {
-        count,
         mean: number(value, "mean"),
         standard_deviation: number(value, "stddev"),
         max: number(value, "max"),
         quantiles: figures(&value["percentiles"], |percent| Some(percent.to_owned())),
         ..Summary::default()
+    }
+}
+
+/// What both of its forms say.
+#[derive(Default)]
+pub(super) struct Report {
+    /// The address.
+    pub(super) name: String,
+    pub(super) settings: Vec<(&'static str, String)>,
+    /// Microseconds.
+    pub(super) response: Summary,
+    /// Of the requests in a second; of how many seconds isn't said.
+    pub(super) rate: Summary,
+    /// Whether requests were sent at a pace that was asked for.
+    pub(super) paced: bool,
+    requests: u64,
+    failed: Failed,
+}
+
+impl Report {
+    /// Answers of a class, such as `2xx`.
+    pub(super) fn answers(&mut self, class: &str, times: u64) {
+        self.requests = self.requests.saturating_add(times);
+        self.failed.status(&class.replace("xx", "00"), times);
+    }
+
+    pub(super) fn no_answer(&mut self, times: u64) {
+        self.requests = self.requests.saturating_add(times);
+        self.failed.no_answer(times);
+    }
+
+    pub(super) fn write(mut self, out: &mut Collector) {
+        let name = match self.name.as_str() {
+            "" => "bombardier",
+            name => name,
+        };
+        let measure = |metric, unit| {
+            let settings = self.settings.iter();
+            settings.fold(
+                Measure::new(name, metric, unit),
+                |measure, (name, value)| measure.parameter(name, value),
+            )
+        };
+        self.response.count = Some(self.requests);
+        out.summary(measure("response", "us"), self.response);
+        // At a pace that was asked for it says little of the server.
+        let metric = match self.paced {
+            true => "throughput",
+            false => "requests_per_second",
+        };
+        out.summary(measure(metric, "1/s"), self.rate);
+        self.failed.write_as(measure("failed_responses", ""), out);
     }
 }

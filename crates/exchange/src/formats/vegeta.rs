@@ -1,4 +1,4 @@
-//! vegeta's JSON report: nanoseconds, summaries only.
+//! vegeta's reports, JSON: nanoseconds, summaries only.
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
@@ -7,62 +7,77 @@ use crate::json::{count, document, entries, figures, holds, list, number, opens,
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
-    opens(head, b"{") && holds(head, &["\"latencies\"", "\"bytes_in\"", "\"status_codes\""])
+    let words = ["\"latencies\"", "\"bytes_in\"", "\"status_codes\""];
+    opens(head, b"{") && holds(head, &words)
 }
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let document = document(bytes)?;
     out.environment_of("date", &document["earliest"]);
     let latencies = &document["latencies"];
-    let response = Summary {
-        count: count(&document, "requests"),
-        mean: number(latencies, "mean"),
-        min: number(latencies, "min"),
-        max: number(latencies, "max"),
-        quantiles: figures(latencies, |key| {
-            key.strip_suffix("th").map(ToOwned::to_owned)
-        }),
-        ..Summary::default()
+    let percent = |key: &str| key.strip_suffix("th").map(ToOwned::to_owned);
+    let mut report = Report {
+        response: Summary {
+            count: count(&document, "requests"),
+            mean: number(latencies, "mean"),
+            min: number(latencies, "min"),
+            max: number(latencies, "max"),
+            quantiles: figures(latencies, percent),
+            ..Summary::default()
+        },
+        throughput: number(&document, "throughput"),
+        success: number(&document, "success"),
+        received: number(&document["bytes_in"], "mean"),
+        sent: number(&document["bytes_out"], "mean"),
+        failed: Failed::default(),
     };
-    out.summary(Measure::new("vegeta", "response", "ns"), response);
-    // Requests are sent at the pace that was asked for: it says nothing of the server.
-    out.left_out("rate", "the pace that was asked for");
-    for (metric, unit, key) in [
-        ("throughput", "1/s", "throughput"),
-        ("success_rate", "", "success"),
-    ] {
-        if !document[key].is_null() {
-            out.value(
-                Measure::new("vegeta", metric, unit).higher(),
-                number(&document, key),
-            );
-        }
-    }
-    for (metric, key) in [
-        ("size_per_request", "bytes_in"),
-        ("sent_per_request", "bytes_out"),
-    ] {
-        let measure = Measure::new("vegeta", metric, "bytes");
-        out.value(measure, number(&document[key], "mean"));
-    }
-    out.left_out(
-        "latest, end, duration, wait, totals",
-        "follow from the pace",
-    );
-    out.left_out_times(
-        "buckets",
-        "quantiles are kept",
-        u64::from(!document["buckets"].is_null()),
-    );
-    let mut failed = Failed::default();
     for (status, times) in entries(&document, "status_codes") {
-        let times = whole(times).unwrap_or(0);
-        failed.status(status, times);
-        out.left_out_times(format!("status {status}"), "a count of responses", times);
+        report.status(status, whole(times).unwrap_or(0), out);
     }
-    failed.write("vegeta", out);
     for error in list(&document, "errors") {
         out.left_out(format!("error: {}", text(error)), "no response");
     }
+    let buckets = u64::from(!document["buckets"].is_null());
+    out.left_out_times("buckets", "quantiles are kept", buckets);
+    report.write(out);
     Ok(())
+}
+
+/// What both of its forms say.
+#[derive(Default)]
+pub(super) struct Report {
+    /// Nanoseconds.
+    pub(super) response: Summary,
+    pub(super) throughput: Option<f64>,
+    /// The share of requests with a good answer.
+    pub(super) success: Option<f64>,
+    /// Bytes for each request.
+    pub(super) received: Option<f64>,
+    pub(super) sent: Option<f64>,
+    pub(super) failed: Failed,
+}
+
+impl Report {
+    pub(super) fn status(&mut self, status: &str, times: u64, out: &mut Collector) {
+        self.failed.status(status, times);
+        out.left_out_times(format!("status {status}"), "a count of responses", times);
+    }
+
+    pub(super) fn write(self, out: &mut Collector) {
+        let measure = |metric, unit| Measure::new("vegeta", metric, unit);
+        out.summary(measure("response", "ns"), self.response);
+        let others = [
+            (measure("throughput", "1/s"), self.throughput),
+            (measure("success_rate", "").higher(), self.success),
+            (measure("size_per_request", "bytes"), self.received),
+            (measure("sent_per_request", "bytes"), self.sent),
+        ];
+        for (measure, value) in others.into_iter().filter(|(_, value)| value.is_some()) {
+            out.value(measure, value);
+        }
+        // Requests are sent at the pace that was asked for: it says nothing of the server.
+        out.left_out("rate", "the pace that was asked for");
+        out.left_out("duration, wait, totals", "follow from the pace");
+        self.failed.write("vegeta", out);
+    }
 }

@@ -162,8 +162,7 @@ impl Run {
 }
 
 fn milliseconds(text: &str) -> Option<f64> {
-    let (value, unit) = lines::quantity(text)?;
-    Some(value * lines::nanoseconds(unit)? / 1e6)
+    lines::time(text, 1e6)
 }
 
 /// `1.35k`

@@ -203,3 +203,62 @@ fn wrk2_has_two_latencies_and_its_errors() {
     assert_eq!(left_out(&report, "Thread calibration", "before"), 2);
     assert_eq!(left_out(&report, "percentile spectrum", "quantiles"), 5);
 }
+
+#[test]
+fn vegeta_as_text() {
+    let report = imported("vegeta.txt");
+    let response = series(&report, "vegeta", "response", &[]);
+    let figures = summary(response);
+    assert_eq!(
+        (figures.count, figures.min, figures.mean, figures.max),
+        (Some(60), Some(92_562_000.0), Some(5.014e9), Some(120e9))
+    );
+    assert_eq!(
+        (figures.quantiles["50"], figures.quantiles["99"]),
+        (315_774_000.0, 119.5e9)
+    );
+    assert_eq!(response.unit, "ns");
+    assert_eq!(value(&report, "vegeta", "throughput"), Some(0.33));
+    assert_eq!(value(&report, "vegeta", "success_rate"), Some(0.9667));
+    assert_eq!(value(&report, "vegeta", "size_per_request"), Some(1275.03));
+    assert_eq!(value(&report, "vegeta", "failed_responses"), Some(2.0));
+    // Before it had a throughput; two reports are two.
+    let old = "Requests      [total, rate]            250, 50.20\n\
+        Latencies     [mean, 50, 95, 99, max]  371.63µs, 327.99µs, 614.92µs, 1.39ms, 12.50ms\n\
+        Success       [ratio]                  100.00%\nStatus Codes  [code:count]             200:250  \n";
+    let old = text(&format!("{old}\n{old}")).unwrap();
+    let responses = old.benchmarks.iter().filter(|one| one.metric == "response");
+    let means: Vec<Option<f64>> = responses.map(|one| summary(one).mean).collect();
+    assert_eq!(means, [Some(371_630.0); 2]);
+    assert_eq!(old.benchmarks.len(), 4);
+}
+
+#[test]
+fn bombardier_as_text() {
+    let url = "http://localhost:8080/test";
+    let report = imported("bombardier.txt");
+    let response = series(&report, url, "response", &[("connections", "1000")]);
+    let figures = summary(response);
+    assert_eq!(
+        (figures.count, figures.mean, figures.standard_deviation),
+        (Some(44_598), Some(2.36e6), Some(16.15e6))
+    );
+    assert_eq!(response.unit, "us");
+    // Of all answers, not of the good ones alone.
+    assert_eq!(
+        (figures.quantiles["50"], figures.quantiles.len()),
+        (23_730.0, 3)
+    );
+    assert_eq!(left_out(&report, "quantiles of a class", "all"), 2);
+    let rate = summary(series(&report, url, "requests_per_second", &[]));
+    assert_eq!((rate.mean, rate.max), (Some(1452.79), Some(6405.86)));
+    assert_eq!(value(&report, url, "failed_responses"), Some(473.0));
+    let refused = "error: dial tcp [::1]:8080: connect: connection refused";
+    assert_eq!(left_out(&report, refused, "no response"), 396);
+    let two = "Statistics        Avg      Stdev        Max\n  Reqs/sec      10.00    1.00    12.00\n  \
+        Latency       3.00ms    1.00ms     9.00ms\n  HTTP codes:\n    1xx - 0, 2xx - 5, 3xx - 0, 4xx - 0, 5xx - 0\n    \
+        others - 0\n  Throughput:    1.00KB/s\n";
+    let two = text(&format!("{two}\n{two}")).unwrap();
+    let names: Vec<&str> = two.benchmarks.iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["bombardier"; 4]);
+}
