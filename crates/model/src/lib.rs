@@ -106,4 +106,4 @@ pub use startup::{
     StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };
 pub use versions::{ChosenBy, Version, VersionState, VersionStep, VersionsRecord};
-pub use whereabouts::{CodePlace, WhereRow, without_type_arguments};
+pub use whereabouts::{CodePlace, ThreadRole, WhereRow, without_type_arguments};

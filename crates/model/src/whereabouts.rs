@@ -65,8 +65,30 @@ pub struct WhereRow {
     pub callers: Vec<CodePlace>,
     /// How often: calls, waits or page faults; null where that isn't known.
     pub count: Option<u64>,
-    /// What the thread is for, such as `collector`; null for threads of the program.
-    pub role: Option<String>,
+    /// What the runtime's thread is for, or the runtime does on the program's; null for the
+    /// program's own work.
+    pub role: Option<ThreadRole>,
+    /// Variables of the environment, options and calls that change how much of that work there is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_by: Vec<String>,
+}
+
+/// What a runtime does beside the program's own work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ThreadRole {
+    /// Finds memory that isn't used any more, and gives it back.
+    Collector,
+    /// Compiles the program while it runs.
+    Compiler,
+    /// A pool that does pieces of the program's work.
+    Pool,
+    /// Looks for work, or spins until others are as far.
+    Idle,
+    /// Anything else that the runtime needs: finalizers, signals, its clock.
+    Service,
 }
 
 /// The name of a function of Rust or C++ without its type arguments, which stand in `<` and `>`.

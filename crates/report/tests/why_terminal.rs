@@ -212,6 +212,7 @@ fn placed() -> Explanation {
         callers: Vec::new(),
         count: None,
         role: None,
+        changed_by: Vec::new(),
     };
     let mut explanation = clean();
     explanation.whereabouts = vec![

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, FindingId, Place};
 use fathom_trace::{Cause, Interval};
 
-use super::lock_convoys::is_of_runtime;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::{count, time};
-use crate::runtimes::Habit;
+use crate::runtimes::{Habit, is_of_runtime};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 

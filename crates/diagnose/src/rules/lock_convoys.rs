@@ -3,37 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fathom_model::TimeCategory;
-use fathom_trace::{Cause, Interval, Thread};
+use fathom_trace::{Cause, Interval};
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::critical_path::covered_ns;
 use crate::descriptors::WaitKind;
+use crate::runtimes::is_of_runtime;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-
-/// Threads of runtimes that wait for work from the program, and compete with it for no lock.
-const RUNTIME_THREADS: &[&str] = &[
-    "C1 Compiler",
-    "C2 Compiler",
-    "GC Thread",
-    "G1 ",
-    "VM ",
-    "Reference Handl",
-    "Finalizer",
-    "Signal Dispatch",
-    "Common-Cleaner",
-    "Sweeper",
-    "V8Worker",
-    "node-V8",
-    "DelayedTaskSche",
-];
-
-/// Whether it is a thread that the runtime made for itself.
-pub(super) fn is_of_runtime(thread: &Thread) -> bool {
-    let mut names = RUNTIME_THREADS.iter();
-    names.any(|name| thread.name.starts_with(name))
-}
 
 /// Threads of one process that queue, and what that brought about.
 pub(super) struct Queue {

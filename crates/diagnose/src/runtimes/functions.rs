@@ -153,8 +153,7 @@ pub(crate) fn spins_in_runtime(row: &FunctionRow) -> bool {
 
 /// What leads to the first function of a program or a thread.
 pub(crate) fn is_start(name: &str) -> bool {
-    let bare = name.split('@').next().unwrap_or(name);
-    is_for(Use::Start, bare.strip_suffix(".abi0").unwrap_or(bare))
+    is_for(Use::Start, name.strip_suffix(".abi0").unwrap_or(name))
 }
 
 /// Whether a function is of a library: by the file that its source is in, or by its name, of the
@@ -167,16 +166,20 @@ pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
     })
 }
 
-/// The name without what a compiler adds to its parts.
 fn own_name(row: &FunctionRow) -> Option<&str> {
     // What is made at run time has the names that programs give to their own.
     let name = row.function.as_deref();
-    let name = name.filter(|_| !row.is_made_at_run_time())?;
-    let end = [".constprop.", ".part.", ".isra.", ".cold", "@"]
+    name.filter(|_| !row.is_made_at_run_time())
+        .map(without_suffix)
+}
+
+/// The name without what a compiler adds to that of a part or a copy, and without a version.
+pub(crate) fn without_suffix(name: &str) -> &str {
+    let end = [".constprop.", ".part.", ".isra.", ".cold", ".llvm.", "@"]
         .iter()
         .filter_map(|mark| name.find(mark))
         .min();
-    Some(&name[..end.unwrap_or(name.len())])
+    &name[..end.unwrap_or(name.len())]
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Go.
 
+use fathom_model::ThreadRole;
+
 use super::functions::{NAMES, Names, Use};
 use super::library::Library;
+use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const GO: Runtime = Runtime {
@@ -138,6 +141,48 @@ pub(super) const GO: Runtime = Runtime {
                 ..NAMES
             },
         ),
+    ],
+    work: &[
+        Work {
+            role: ThreadRole::Collector,
+            changed_by: &["GOGC", "GOMEMLIMIT"],
+            functions: Names {
+                whole: &["runtime.GC"],
+                beginnings: &[
+                    "runtime.gcBgMarkWorker",
+                    "runtime.gcDrain",
+                    "runtime.gcAssistAlloc",
+                    "runtime.gcStart",
+                    "runtime.gcMark",
+                    "runtime.gcSweep",
+                    "runtime.bgsweep",
+                    "runtime.bgscavenge",
+                    "runtime.sweepone",
+                    "runtime.scanobject",
+                    "runtime.greyobject",
+                    "runtime.markroot",
+                    "runtime.(*sweepLocked)",
+                ],
+                ..NAMES
+            },
+            ..WORK
+        },
+        Work {
+            role: ThreadRole::Idle,
+            changed_by: &["GOMAXPROCS"],
+            functions: Names {
+                whole: &["runtime.findRunnable", "runtime.stopm", "runtime.stealWork"],
+                ..NAMES
+            },
+            ..WORK
+        },
+        Work {
+            functions: Names {
+                whole: &["runtime.sysmon"],
+                ..NAMES
+            },
+            ..WORK
+        },
     ],
     sources: &["/pkg/mod/", "/go/src/"],
     owns: |name| {

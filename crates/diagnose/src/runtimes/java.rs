@@ -1,8 +1,11 @@
 //! Java and other languages of its machine.
 
+use fathom_model::ThreadRole;
+
 use super::functions::{NAMES, Names, Use};
 use super::library::Library;
 use super::modules::Modules;
+use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const JAVA: Runtime = Runtime {
@@ -45,6 +48,43 @@ pub(super) const JAVA: Runtime = Runtime {
             },
         ),
     ],
+    work: &[
+        Work {
+            role: ThreadRole::Collector,
+            changed_by: COLLECTS,
+            threads: COLLECTORS,
+            ..WORK
+        },
+        Work {
+            role: ThreadRole::Collector,
+            changed_by: COLLECTS,
+            threads: &["VM Thread"],
+            // Where no thread is there to collect, the one for operations on the machine does.
+            unless_beside: COLLECTORS,
+            ..WORK
+        },
+        Work {
+            role: ThreadRole::Compiler,
+            changed_by: &["-XX:TieredStopAtLevel", "-XX:CICompilerCount"],
+            threads: &["C1 Comp", "C2 Comp", "JVMCI"],
+            ..WORK
+        },
+        Work {
+            threads: &[
+                "VM ",
+                "Reference Handl",
+                "Finalizer",
+                "Signal Dispatch",
+                "Common-Cleaner",
+                "Sweeper thread",
+                "Service Thread",
+                "Monitor Deflati",
+                "Notification Th",
+                "Attach Listener",
+            ],
+            ..WORK
+        },
+    ],
     words: |topic| {
         Some(match topic {
             Topic::Output { lines: false, .. } => {
@@ -83,3 +123,19 @@ pub(super) const JAVA: Runtime = Runtime {
     },
     ..BASE
 };
+
+const COLLECTORS: &[&str] = &[
+    "GC Thread",
+    "G1 ",
+    "ParGC Thread",
+    "Gang worker",
+    "Concurrent Mark",
+    "ZDirector",
+    "ZDriver",
+    "ZWorker",
+    "XDriver",
+    "XWorker",
+    "Shenandoah",
+];
+
+const COLLECTS: &[&str] = &["-Xmx", "-XX:+UseParallelGC", "-XX:+UseG1GC"];

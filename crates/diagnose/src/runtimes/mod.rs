@@ -16,16 +16,18 @@ mod perl;
 mod python;
 mod ruby;
 mod shell;
+mod work;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use advice::Topic;
 pub(crate) use functions::{
     asks_channel, is_allocator, is_clock, is_collector, is_contended, is_library, is_mutex,
-    is_of_channels, is_of_scheduler, is_start, makes_objects, spins_in_runtime,
+    is_of_channels, is_of_scheduler, is_start, makes_objects, spins_in_runtime, without_suffix,
 };
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
+pub(crate) use work::{Work, WorkOfStacks, is_of_runtime, of_threads};
 
 use functions::{Names, Use};
 use library::Library;
@@ -104,6 +106,8 @@ pub(crate) struct Runtime {
     pub line_option: Option<&'static str>,
     /// What its functions are for, by their names.
     functions: &'static [(Use, Names)],
+    /// What it does beside the program's own work.
+    work: &'static [Work],
     /// Parts of the paths of its library's sources.
     sources: &'static [&'static str],
     /// Whether a function of this name is its library's, within a binary that holds both.
@@ -121,6 +125,7 @@ const BASE: Runtime = Runtime {
     modules: Modules::None,
     line_option: None,
     functions: &[],
+    work: &[],
     sources: &[],
     owns: |_| false,
     words: |_| None,

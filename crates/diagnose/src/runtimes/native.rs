@@ -1,10 +1,11 @@
 //! Programs in machine code without a runtime of their own: C, C++, Rust, and what they are linked
 //! with.
 
-use fathom_model::without_type_arguments;
+use fathom_model::{ThreadRole, without_type_arguments};
 
 use super::functions::{NAMES, Names, Use};
 use super::library::Library;
+use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, Topic};
 
 /// A program of which nobody knows what it is written in.
@@ -134,6 +135,35 @@ pub(super) const C: Runtime = Runtime {
             },
         ),
     ],
+    work: &[
+        Work {
+            role: ThreadRole::Idle,
+            changed_by: &["OMP_NUM_THREADS", "OMP_WAIT_POLICY"],
+            // Linked into the program.
+            functions: Names {
+                beginnings: &[
+                    "gomp_barrier_wait",
+                    "gomp_team_barrier_wait",
+                    "__kmp_wait",
+                    "__kmp_hyper_barrier",
+                ],
+                ..NAMES
+            },
+            own_code_of: OPENMP,
+            yields_of: OPENMP,
+            ..WORK
+        },
+        Work {
+            role: ThreadRole::Idle,
+            changed_by: &["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"],
+            innermost: Names {
+                whole: &["blas_thread_server", "exec_blas_async_wait"],
+                ..NAMES
+            },
+            yields_of: &["openblas"],
+            ..WORK
+        },
+    ],
     sources: &["/usr/lib/", "/usr/include/", "/usr/src/"],
     owns: |name| {
         name.starts_with("operator new")
@@ -235,6 +265,30 @@ pub(super) const RUST: Runtime = Runtime {
             },
         ),
     ],
+    work: &[
+        Work {
+            role: ThreadRole::Pool,
+            changed_by: &["TOKIO_WORKER_THREADS"],
+            threads: &["tokio-runtime-w", "tokio-rt-worker"],
+            functions: Names {
+                parts: &[
+                    "tokio::runtime::scheduler::multi_thread::worker::run",
+                    "tokio::runtime::blocking::pool::Inner::run",
+                ],
+                ..NAMES
+            },
+            ..WORK
+        },
+        Work {
+            role: ThreadRole::Pool,
+            changed_by: &["RAYON_NUM_THREADS"],
+            functions: Names {
+                parts: &["rayon_core::registry::ThreadBuilder::run"],
+                ..NAMES
+            },
+            ..WORK
+        },
+    ],
     sources: &[
         "/rustc/",
         "/library/std/src/",
@@ -328,3 +382,5 @@ fn is_language_path(path: &str) -> bool {
     let has_crate = path.contains("::");
     !has_crate || LANGUAGE_CRATES.contains(&first)
 }
+
+const OPENMP: &[&str] = &["libgomp", "libomp.", "libomp-", "libiomp"];

@@ -1,8 +1,11 @@
 //! JavaScript on Node.
 
+use fathom_model::ThreadRole;
+
 use super::functions::{NAMES, Names, Use};
 use super::library::Library;
 use super::modules::Modules;
+use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const NODE: Runtime = Runtime {
@@ -38,6 +41,58 @@ pub(super) const NODE: Runtime = Runtime {
             ..NAMES
         },
     )],
+    work: &[
+        Work {
+            role: ThreadRole::Collector,
+            changed_by: &["--max-semi-space-size", "--max-old-space-size"],
+            functions: Names {
+                parts: &[
+                    "::Scaveng",
+                    "MarkCompact",
+                    "::ConcurrentMarking",
+                    "::IncrementalMarking",
+                    "::Sweeper",
+                    "Evacuat",
+                    "::Heap::CollectGarbage",
+                    "::Heap::PerformGarbageCollection",
+                    "::MinorMarkSweep",
+                ],
+                within: "v8::internal::",
+                ..NAMES
+            },
+            ..WORK
+        },
+        Work {
+            role: ThreadRole::Compiler,
+            functions: Names {
+                parts: &[
+                    "v8::internal::compiler::",
+                    "v8::internal::maglev::",
+                    "v8::internal::baseline::",
+                    "v8::internal::OptimizingCompileDispatcher",
+                    "v8::internal::Compiler::",
+                ],
+                ..NAMES
+            },
+            ..WORK
+        },
+        Work {
+            role: ThreadRole::Pool,
+            changed_by: &["UV_THREADPOOL_SIZE"],
+            threads: &["libuv-worker"],
+            ..WORK
+        },
+        // Its workers collect and compile.
+        Work {
+            changed_by: &["--v8-pool-size"],
+            threads: &["V8Worker", "node-V8", "DelayedTaskSche"],
+            functions: Names {
+                parts: &["PlatformWorkerThread"],
+                ..NAMES
+            },
+            ..WORK
+        },
+    ],
     words: |topic| {
         Some(match topic {
             Topic::Output { lines: false, .. } => {

@@ -1,8 +1,11 @@
 //! Python.
 
+use fathom_model::ThreadRole;
+
 use super::functions::{NAMES, Names, Use};
 use super::library::Library;
 use super::modules::Modules;
+use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const PYTHON: Runtime = Runtime {
@@ -35,6 +38,22 @@ pub(super) const PYTHON: Runtime = Runtime {
             ..NAMES
         },
     )],
+    work: &[Work {
+        role: ThreadRole::Collector,
+        changed_by: &["gc.freeze()", "gc.set_threshold()"],
+        functions: Names {
+            whole: &[
+                "subtract_refs",
+                "visit_decref",
+                "move_unreachable",
+                "deduce_unreachable",
+                "untrack_tuples",
+            ],
+            beginnings: &["gc_collect", "_PyGC_Collect", "PyGC_Collect", "_Py_RunGC"],
+            ..NAMES
+        },
+        ..WORK
+    }],
     words: |topic| {
         Some(match topic {
             Topic::Output {

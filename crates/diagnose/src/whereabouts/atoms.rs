@@ -8,8 +8,8 @@ use fathom_trace::{Activity, Tier};
 use super::objects::Objects;
 use super::route::{Step, route};
 use super::sites::{Functions, Sites};
-use super::whose::role;
 use crate::analysis::{Analysis, OnPath};
+use crate::runtimes::{self, Work, WorkOfStacks};
 
 /// Time of one kind, on one object, that went one way.
 #[derive(Debug, Clone)]
@@ -17,7 +17,8 @@ pub(super) struct Atom<'a> {
     pub kind: TimeCategory,
     pub call: Option<&'a str>,
     pub object: Option<String>,
-    pub role: Option<&'static str>,
+    /// What a runtime does in the program's stead.
+    pub work: Option<&'static Work>,
     pub route: Vec<Step<'a>>,
     pub ns: f64,
     pub count: Option<f64>,
@@ -42,14 +43,14 @@ pub(super) struct Source<'a> {
     sites: Sites<'a>,
     functions: Functions,
     objects: Objects<'a>,
-    names: HashMap<u32, &'a str>,
+    /// Of threads that do nothing of the program's work.
+    works: HashMap<u32, &'static Work>,
     /// Calls of each name.
     calls: HashMap<&'a str, u64>,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(analysis: &'a Analysis<'a>) -> Self {
-        let threads = analysis.trace.threads.iter();
         let mut calls: HashMap<&str, u64> = HashMap::new();
         for row in &analysis.trace.syscalls {
             *calls.entry(&row.name).or_default() += row.calls;
@@ -59,7 +60,7 @@ impl<'a> Source<'a> {
             sites: Sites::new(analysis),
             functions: Functions::new(analysis.observation),
             objects: Objects::new(analysis),
-            names: threads.map(|one| (one.tid, one.name.as_str())).collect(),
+            works: runtimes::of_threads(&analysis.trace.threads),
             calls,
         }
     }
@@ -99,14 +100,11 @@ impl<'a> Source<'a> {
         way: &Way<'a>,
         fraction: f64,
     ) -> Atom<'a> {
-        let outermost = way.route.first().filter(|step| !step.is_own);
-        let outermost = outermost.and_then(|step| step.frame.function.as_deref());
-        let name = self.names.get(&part.tid).copied().unwrap_or_default();
         Atom {
             kind: part.kind,
             call: part.call,
             object: object.or_else(|| self.objects.command(part.pid).map(str::to_owned)),
-            role: role(name, outermost),
+            work: self.works.get(&part.tid).copied().or(way.work),
             route: way.route.clone(),
             ns: part.ns * fraction,
             count: part.count.map(|count| count as f64 * fraction),
@@ -127,6 +125,7 @@ impl<'a> Source<'a> {
         let is_sampled = part.kind == TimeCategory::UserCode;
         let found = found.into_iter().map(|(site, share)| Way {
             route: site.route.clone(),
+            work: site.work,
             path: site.path,
             part: share,
             stacks: is_sampled.then_some(site.stacks),
@@ -137,6 +136,7 @@ impl<'a> Source<'a> {
             ways = functions
                 .map(|(frame, samples, share)| Way {
                     route: route(std::iter::once(frame)),
+                    work: WorkOfStacks::default().of(std::iter::once(frame), None),
                     path: None,
                     part: share,
                     stacks: Some(samples),
@@ -146,6 +146,7 @@ impl<'a> Source<'a> {
         if ways.is_empty() {
             ways.push(Way {
                 route: Vec::new(),
+                work: None,
                 path: None,
                 part: 1.0,
                 stacks: None,
@@ -195,6 +196,7 @@ impl<'a> Source<'a> {
 /// A way that led to a part.
 struct Way<'a> {
     route: Vec<Step<'a>>,
+    work: Option<&'static Work>,
     path: Option<&'a str>,
     part: f64,
     stacks: Option<u64>,

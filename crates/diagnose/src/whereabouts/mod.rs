@@ -17,7 +17,7 @@ mod whose;
 
 use std::collections::BTreeMap;
 
-use fathom_model::{TimeCategory, WhereRow};
+use fathom_model::{ThreadRole, TimeCategory, WhereRow};
 
 use crate::analysis::Analysis;
 use atoms::{Atom, Source};
@@ -49,7 +49,8 @@ struct Subject {
     kind: TimeCategory,
     call: Option<String>,
     object: Option<String>,
-    role: Option<&'static str>,
+    role: Option<ThreadRole>,
+    changed_by: &'static [&'static str],
 }
 
 /// The largest pieces of the account, most time first.
@@ -77,7 +78,12 @@ pub(crate) fn rows(analysis: &Analysis<'_>) -> Vec<WhereRow> {
                     Some(_) => analysis.shown_calls(place.count),
                     None => place.count.round() as u64,
                 }),
-                role: subject.role.map(str::to_owned),
+                role: subject.role,
+                changed_by: subject
+                    .changed_by
+                    .iter()
+                    .map(|it| (*it).to_owned())
+                    .collect(),
             });
         }
     }
@@ -128,7 +134,8 @@ fn by_subject(atoms: Vec<Atom<'_>>) -> BTreeMap<Subject, Vec<(Sample<'_>, bool)>
                 kind,
                 call: call.map(str::to_owned),
                 object,
-                role: atom.role,
+                role: atom.work.map(|work| work.role),
+                changed_by: atom.work.map_or(&[], |work| work.changed_by),
             };
             let sample = Sample {
                 route: atom.route,

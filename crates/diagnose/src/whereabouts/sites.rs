@@ -9,11 +9,14 @@ use fathom_trace::{Activity, FunctionRow, StackRow};
 use super::route::{Step, route};
 use crate::analysis::Analysis;
 use crate::observation::Observation;
+use crate::runtimes::{Work, WorkOfStacks};
 
 /// A way with its weight.
 #[derive(Debug, Clone)]
 pub(super) struct Site<'a> {
     pub route: Vec<Step<'a>>,
+    /// What a runtime does there.
+    pub work: Option<&'static Work>,
     pub path: Option<&'a str>,
     pub ns: f64,
     pub stacks: u64,
@@ -42,18 +45,21 @@ impl<'a> Sites<'a> {
             by: HashMap::new(),
         };
         if let Some(stacks) = &analysis.trace.stacks {
+            let mut works = WorkOfStacks::default();
             for row in &stacks.rows {
-                let frames = row.node.into_iter().flat_map(|node| stacks.tree.path(node));
-                sites.add(row, route(frames));
+                let frames = || row.node.into_iter().flat_map(|node| stacks.tree.path(node));
+                let work = works.of(frames(), row.call.as_deref());
+                sites.add(row, route(frames()), work);
             }
         }
         sites
     }
 
-    fn add(&mut self, row: &'a StackRow, route: Vec<Step<'a>>) {
+    fn add(&mut self, row: &'a StackRow, route: Vec<Step<'a>>, work: Option<&'static Work>) {
         let at = self.rows.len();
         self.rows.push(Site {
             route,
+            work,
             path: row.path.as_deref(),
             // Where calls are stopped at their time isn't known.
             ns: if row.ns > 0 { row.ns } else { row.calls } as f64,

@@ -5,7 +5,7 @@
 
 use fathom_stacks::Frame;
 
-use crate::runtimes::{is_library, is_start};
+use crate::runtimes::{is_library, is_start, without_suffix};
 
 /// Whose code a frame is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,34 +54,6 @@ fn is_system_library(binary: &str) -> bool {
         .iter()
         .any(|folder| binary.starts_with(folder));
     binary.is_empty() || binary.starts_with('[') || is_library && in_system
-}
-
-/// Without what a compiler adds to the name of a part or a copy.
-fn without_suffix(name: &str) -> &str {
-    let marks = [".constprop.", ".part.", ".isra.", ".cold", ".llvm."];
-    let end = marks.iter().filter_map(|mark| name.find(mark)).min();
-    &name[..end.unwrap_or(name.len())]
-}
-
-/// What a thread is for that runs nothing of the program's own.
-pub(super) fn role(thread: &str, outermost: Option<&str>) -> Option<&'static str> {
-    const COLLECTORS: [&str; 5] = ["GC Thread", "G1 ", "ZGC", "Shenandoah", "ParGC"];
-    const COMPILERS: [&str; 4] = ["C1 Compiler", "C2 Compiler", "C1 Compil", "C2 Compil"];
-    let is = |names: &[&str]| names.iter().any(|name| thread.starts_with(name));
-    let of_go = outermost.is_some_and(|name| {
-        [
-            "runtime.gcBgMarkWorker",
-            "runtime.bgsweep",
-            "runtime.bgscavenge",
-            "runtime.gcAssistAlloc",
-        ]
-        .contains(&name)
-    });
-    match () {
-        () if is(&COLLECTORS) || of_go => Some("collector"),
-        () if is(&COMPILERS) => Some("compiler"),
-        () => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Where the time goes: the largest pieces of it, each with its object and its place in the code.
 
-use fathom_model::{Explanation, TimeCategory, WhereRow};
+use fathom_model::{Explanation, ThreadRole, TimeCategory, WhereRow};
 
 use super::quote::share_text;
 use super::words::{self, Kind};
@@ -31,7 +31,7 @@ pub(super) fn shown(explanation: &Explanation) -> impl Iterator<Item = &WhereRow
 }
 
 fn says_more(row: &WhereRow) -> bool {
-    row.call.is_some() || row.object.is_some() || !row.place.is_unknown()
+    row.role.is_some() || row.call.is_some() || row.object.is_some() || !row.place.is_unknown()
 }
 
 /// What the time was spent on: the call, and what it waits for; else the kind of time.
@@ -42,9 +42,20 @@ pub(super) fn what(row: &WhereRow) -> String {
         Some(call) => call.clone(),
         None => kind.to_owned(),
     };
-    match &row.role {
-        Some(role) => format!("{what} ({role})"),
+    match row.role {
+        Some(role) => format!("{} ({what})", in_a_role(role)),
         None => what,
+    }
+}
+
+/// What a runtime does beside the program's own work.
+fn in_a_role(role: ThreadRole) -> &'static str {
+    match role {
+        ThreadRole::Collector => "garbage collection",
+        ThreadRole::Compiler => "compiling at run time",
+        ThreadRole::Pool => "worker pool",
+        ThreadRole::Idle => "idling of the runtime",
+        _ => "the runtime's own work",
     }
 }
 
@@ -53,6 +64,9 @@ pub(super) fn pieces(row: &WhereRow) -> Vec<String> {
     let mut pieces: Vec<String> = row.object.iter().cloned().collect();
     pieces.extend(code_name::pieces(&row.place, &row.callers));
     pieces.extend(row.count.map(|count| in_words(row, count)));
+    if !row.changed_by.is_empty() {
+        pieces.push(format!("changed by {}", row.changed_by.join(", ")));
+    }
     pieces
 }
 
@@ -135,6 +149,7 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     let place = code_name::pieces(&row.place, &row.callers).join(" ");
     let call = row.call.as_deref();
     let what = match (call, row.object.as_deref()) {
+        _ if row.role.is_some() => what(row),
         (None, None) if place.is_empty() => return None,
         (None, None) if row.kind == TimeCategory::UserCode => String::new(),
         (None, None) => words::short(row.kind).to_owned(),

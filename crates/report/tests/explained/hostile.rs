@@ -36,7 +36,8 @@ pub(crate) fn spoil(explanation: &mut Explanation) {
         row.name = next();
     }
     for row in &mut explanation.whereabouts {
-        (row.call, row.object, row.role) = (Some(next()), Some(next()), Some(next()));
+        (row.call, row.object) = (Some(next()), Some(next()));
+        row.changed_by = vec![next()];
         row.place = place(&mut next);
         row.callers = vec![place(&mut next), place(&mut next)];
     }
