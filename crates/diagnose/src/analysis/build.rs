@@ -18,6 +18,7 @@ use crate::critical_path::{self, CriticalPath};
 use crate::descriptors::Descriptors;
 use crate::observation::Observation;
 use crate::overhead_correction::{self, Known};
+use crate::runtimes::Works;
 use crate::thread_account::{self, Estimates};
 use crate::thread_times::ThreadTimes;
 use crate::{entry_exit_overhead, faults, kernel_outside, ticks};
@@ -236,6 +237,7 @@ impl<'a> Analysis<'a> {
             observation,
             timed,
             trace,
+            works: Works::new(trace),
             off_spent,
             unanswered,
             index: Index::new(trace, &threads),

@@ -36,6 +36,7 @@ use crate::critical_path::CriticalPath;
 use crate::descriptors::Descriptors;
 use crate::entry_exit_overhead::EntryExitOverhead;
 use crate::observation::Observation;
+use crate::runtimes::Works;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -52,6 +53,8 @@ pub(crate) struct Analysis<'a> {
     /// took, ns, as traced.
     pub unanswered: (u64, u64),
     pub threads: Vec<ThreadTimes>,
+    /// What of the trace a runtime does, and not the program.
+    pub works: Works,
     index: Index<'a>,
     pub path: CriticalPath,
     /// Where [`Analysis::timed_ns`] goes: the one account that is shown and quoted.

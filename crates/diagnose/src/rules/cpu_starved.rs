@@ -67,7 +67,10 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("CPUs used", used, "CPUs"),
         false => FindingBuilder::new(FindingId::CpuStarved, analysis, delay, statement)
             .of_latency(on_all_cpus)
-            .advice("Start as many busy threads or processes as there are CPUs, and give them the work from a queue."),
+            .advice(match analysis.works.sizes() {
+                Some(variable) => format!("Set `{variable}` to the number of CPUs: one thread for each."),
+                None => "Start as many busy threads or processes as there are CPUs, and give them the work from a queue.".to_owned(),
+            }),
     };
     Some(
         finding

@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::{count, time};
-use crate::runtimes::{Habit, is_of_runtime};
+use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -73,9 +73,8 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
         }
     }
     let times = |tid| {
-        let mut threads = analysis.threads.iter().zip(&analysis.trace.threads);
-        let (times, thread) = threads.find(|(times, _)| times.tid == tid)?;
-        (!is_of_runtime(thread)).then_some(times)
+        let times = analysis.threads.iter().find(|times| times.tid == tid)?;
+        (!analysis.works.is_of_runtime(tid)).then_some(times)
     };
     let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
         let (waiter, holder) = (times(waiter)?, times(holder)?);

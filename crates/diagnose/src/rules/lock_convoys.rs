@@ -9,7 +9,6 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::critical_path::covered_ns;
 use crate::descriptors::WaitKind;
-use crate::runtimes::is_of_runtime;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -58,11 +57,8 @@ pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
     for times in &analysis.threads {
         threads.entry(times.pid).or_default().push(times);
     }
-    let pairs = analysis.threads.iter().zip(&analysis.trace.threads);
-    let of_runtime = pairs.filter(|(_, thread)| is_of_runtime(thread));
-    let of_runtime: BTreeSet<u32> = of_runtime.map(|(times, _)| times.tid).collect();
     for threads in threads.values_mut() {
-        threads.retain(|times| !of_runtime.contains(&times.tid));
+        threads.retain(|times| !analysis.works.is_of_runtime(times.tid));
     }
     let mut found: Vec<Queue> = threads
         .into_iter()

@@ -9,7 +9,9 @@ use super::busy_polling::kept_from_others;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::time;
-use crate::runtimes::{Runtime, Topic, asks_channel, is_of_channels, spins_in_runtime};
+use crate::runtimes::{
+    Runtime, Topic, advice_on_spinning, asks_channel, is_of_channels, spins_in_runtime,
+};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -178,12 +180,13 @@ fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
         FindingBuilder::new(id, analysis, burnt, statement)
             .of_cpu_time(wall)
             .evidence("CPU time of spinning", burnt, "ns")
-            .advice(match what {
-                _ if first.file.contains("libgomp") || first.file.contains("libomp") => "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, and no more threads than CPUs; with `OMP_WAIT_POLICY=passive` those that have nothing to do sleep.".into(),
+            .advice(match advice_on_spinning(first) {
+                Some(words) => words.into(),
+                None => match what {
                 What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and take a lock that sleeps when it is held (a mutex) where it is held for longer than a microsecond.".into(),
                 What::Channel => Runtime::of_function(first).advice(Topic::Channel),
                 What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.".into(),
-            })
+            }})
             .place(Place {
                 pid: Some(first.pid),
                 tid: Some(first.tid),

@@ -41,6 +41,13 @@ pub(super) const JAVA: Runtime = Runtime {
             },
         ),
         (
+            Use::Start,
+            Names {
+                whole: &["thread_native_entry"],
+                ..NAMES
+            },
+        ),
+        (
             Use::Spins,
             Names {
                 parts: &["/libjvm.so"],

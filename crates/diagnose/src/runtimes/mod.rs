@@ -27,7 +27,7 @@ pub(crate) use functions::{
 };
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
-pub(crate) use work::{Work, WorkOfStacks, is_of_runtime, of_threads};
+pub(crate) use work::{Work, Works, advice_on_spinning, of_function};
 
 use functions::{Names, Use};
 use library::Library;

@@ -150,7 +150,11 @@ pub(super) const C: Runtime = Runtime {
                 ..NAMES
             },
             own_code_of: OPENMP,
-            yields_of: OPENMP,
+            waits_of: OPENMP,
+            size: Some("OMP_NUM_THREADS"),
+            advice: Some(
+                "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, and no more threads than CPUs (`OMP_NUM_THREADS`); with `OMP_WAIT_POLICY=passive` those that have nothing to do sleep.",
+            ),
             ..WORK
         },
         Work {
@@ -160,7 +164,11 @@ pub(super) const C: Runtime = Runtime {
                 whole: &["blas_thread_server", "exec_blas_async_wait"],
                 ..NAMES
             },
-            yields_of: &["openblas"],
+            waits_of: &["openblas"],
+            size: Some("OPENBLAS_NUM_THREADS"),
+            advice: Some(
+                "Let OpenBLAS use no more threads than there are CPUs (`OPENBLAS_NUM_THREADS`), one where the matrices are small or the program has threads of its own.",
+            ),
             ..WORK
         },
     ],
@@ -269,6 +277,7 @@ pub(super) const RUST: Runtime = Runtime {
         Work {
             role: ThreadRole::Pool,
             changed_by: &["TOKIO_WORKER_THREADS"],
+            size: Some("TOKIO_WORKER_THREADS"),
             threads: &["tokio-runtime-w", "tokio-rt-worker"],
             functions: Names {
                 parts: &[
@@ -282,6 +291,7 @@ pub(super) const RUST: Runtime = Runtime {
         Work {
             role: ThreadRole::Pool,
             changed_by: &["RAYON_NUM_THREADS"],
+            size: Some("RAYON_NUM_THREADS"),
             functions: Names {
                 parts: &["rayon_core::registry::ThreadBuilder::run"],
                 ..NAMES

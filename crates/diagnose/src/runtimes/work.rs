@@ -6,10 +6,11 @@ use std::collections::{HashMap, HashSet};
 
 use fathom_model::ThreadRole;
 use fathom_stacks::Frame;
-use fathom_trace::Thread;
+use fathom_trace::{FunctionRow, Thread, Trace};
 
 use super::ALL;
 use super::functions::{NAMES, Names, without_suffix};
+use crate::calls;
 
 /// A kind of work of a runtime.
 #[derive(Debug)]
@@ -27,8 +28,12 @@ pub(crate) struct Work {
     pub(super) innermost: Names,
     /// Libraries, by a part of their file's name, whose own code is it.
     pub(super) own_code_of: &'static [&'static str],
-    /// Libraries that are at it when they give up their CPU.
-    pub(super) yields_of: &'static [&'static str],
+    /// Libraries that are at it when they give up their CPU or wait for other threads.
+    pub(super) waits_of: &'static [&'static str],
+    /// The variable that says how many threads there are.
+    pub(super) size: Option<&'static str>,
+    /// What to do where it takes much.
+    pub(super) advice: Option<&'static str>,
 }
 
 /// Work that nothing shows.
@@ -40,7 +45,9 @@ pub(super) const WORK: Work = Work {
     functions: NAMES,
     innermost: NAMES,
     own_code_of: &[],
-    yields_of: &[],
+    waits_of: &[],
+    size: None,
+    advice: None,
 };
 
 fn all() -> impl Iterator<Item = &'static Work> {
@@ -51,16 +58,89 @@ fn begins(name: &str, with: &[&str]) -> bool {
     with.iter().any(|beginning| name.starts_with(beginning))
 }
 
-/// Whether it is a thread that a runtime made for itself: it does nothing of the program's work,
-/// and competes with it for no lock.
-pub(crate) fn is_of_runtime(thread: &Thread) -> bool {
-    let of_program = |work: &&Work| work.role == ThreadRole::Pool;
-    let mut own = all().filter(|work| !of_program(work));
-    own.any(|work| begins(&thread.name, work.threads))
+/// Part of a thread's stacks from which on it does nothing else.
+const NEARLY_ALL: f64 = 0.9;
+
+/// What the threads and stacks of a trace are at that is no work of the program's own.
+pub(crate) struct Works {
+    named: HashMap<u32, &'static Work>,
+    /// By their stacks.
+    others: HashMap<u32, &'static Work>,
+    /// Of each row of the trace's stacks, with the frame that it begins at, counted from the
+    /// innermost.
+    stacks: Vec<Option<(&'static Work, usize)>>,
+    /// Of samples that have no stacks.
+    functions: Vec<&'static Work>,
+}
+
+impl Works {
+    pub(crate) fn new(trace: &Trace) -> Self {
+        let mut names = WorkOfStacks::default();
+        let mut stacks = Vec::new();
+        let mut weights: HashMap<(u32, u32), HashMap<Option<*const Work>, f64>> = HashMap::new();
+        let mut found: HashMap<*const Work, &'static Work> = HashMap::new();
+        for (tree, row) in trace
+            .stacks
+            .iter()
+            .flat_map(|it| it.rows.iter().map(|row| (&it.tree, row)))
+        {
+            let frames = row.node.into_iter().flat_map(|node| tree.path(node));
+            let work = names.of(frames, row.call.as_deref());
+            let own = work
+                .map(|(work, _)| work)
+                .filter(|work| work.role != ThreadRole::Pool);
+            found.extend(own.map(|work| (std::ptr::from_ref(work), work)));
+            let of_thread = weights.entry((row.pid, row.tid)).or_default();
+            *of_thread.entry(own.map(std::ptr::from_ref)).or_default() += row.samples.max(1) as f64;
+            stacks.push(work);
+        }
+        let others = weights.into_iter().filter_map(|((pid, tid), weights)| {
+            let all: f64 = weights.values().sum();
+            let of_program = weights.get(&None).copied().unwrap_or(0.0);
+            let most = weights
+                .into_iter()
+                .filter_map(|(work, weight)| Some((found[&work?], weight)));
+            let (most, _) = most.max_by(|a, b| a.1.total_cmp(&b.1))?;
+            (tid != pid && of_program <= (1.0 - NEARLY_ALL) * all).then_some((tid, most))
+        });
+        let functions = trace.profile.iter().flat_map(|profile| &profile.functions);
+        Self {
+            named: named(&trace.threads),
+            others: others.collect(),
+            stacks,
+            functions: functions.filter_map(of_row).collect(),
+        }
+    }
+
+    /// What a row of the stacks is at, with the frame that it begins at.
+    pub(crate) fn of_stack(&self, row: usize) -> Option<(&'static Work, usize)> {
+        *self.stacks.get(row)?
+    }
+
+    /// What a thread does besides.
+    pub(crate) fn of_thread(&self, tid: u32) -> Option<&'static Work> {
+        let by_stacks = || self.others.get(&tid);
+        self.named.get(&tid).or_else(by_stacks).copied()
+    }
+
+    /// Whether it is a thread that a runtime made for itself: it does nothing of the program's
+    /// work, and competes with it for no lock.
+    pub(crate) fn is_of_runtime(&self, tid: u32) -> bool {
+        self.of_thread(tid)
+            .is_some_and(|work| work.role != ThreadRole::Pool)
+    }
+
+    /// What says how many threads share the program's work, where a library has made them.
+    pub(crate) fn sizes(&self) -> Option<&'static str> {
+        let stacks = self.stacks.iter().flatten().map(|(work, _)| *work);
+        let threads = self.named.values().copied();
+        let mut all = stacks.chain(threads).chain(self.functions.iter().copied());
+        all.find_map(|work| work.size)
+    }
 }
 
 /// The work of threads that do nothing else, by their names.
-pub(crate) fn of_threads(threads: &[Thread]) -> HashMap<u32, &'static Work> {
+fn named(threads: &[Thread]) -> HashMap<u32, &'static Work> {
     let mut beside: HashSet<(u32, *const Work)> = HashSet::new();
     for thread in threads {
         for work in all().filter(|work| begins(&thread.name, work.unless_beside)) {
@@ -77,54 +157,82 @@ pub(crate) fn of_threads(threads: &[Thread]) -> HashMap<u32, &'static Work> {
     threads.iter().filter_map(work_of).collect()
 }
 
+/// What a function without its stack is at.
+pub(crate) fn of_function(frame: &Frame) -> Option<&'static Work> {
+    let found = WorkOfStacks::default().of(std::iter::once(frame), None);
+    found.map(|(work, _)| work)
+}
+
+/// What to do about threads that spin in a library, in the words of those who use it.
+pub(crate) fn advice_on_spinning(row: &FunctionRow) -> Option<&'static str> {
+    of_row(row)?.advice
+}
+
+fn of_row(row: &FunctionRow) -> Option<&'static Work> {
+    of_function(&Frame {
+        binary: row.file.clone(),
+        function: row.function.clone(),
+        ..Frame::default()
+    })
+}
+
 /// Tells of what work stacks are. A name is looked up once.
 #[derive(Default)]
-pub(crate) struct WorkOfStacks<'a> {
+struct WorkOfStacks<'a> {
     below: HashMap<&'a str, Option<&'static Work>>,
 }
 
 impl<'a> WorkOfStacks<'a> {
-    /// Of a stack with its innermost frame first, taken in this call or in own code.
-    pub(crate) fn of(
+    /// Of a stack with its innermost frame first, taken in this call or in own code; with the frame
+    /// that it begins at.
+    fn of(
         &mut self,
         frames: impl Iterator<Item = &'a Frame>,
         call: Option<&str>,
-    ) -> Option<&'static Work> {
-        let mut is_innermost = true;
-        let mut within_libc = call.is_some();
-        for frame in frames {
+    ) -> Option<(&'static Work, usize)> {
+        let waits = call.is_some_and(|call| call == "sched_yield" || calls::is_lock(call));
+        let mut found: Option<(&'static Work, usize)> = None;
+        // The C library's functions for a call are above it.
+        let mut may_be_innermost = waits || call.is_none();
+        for (at, frame) in frames.enumerate() {
             let file = frame.binary.rsplit('/').next().unwrap_or(&frame.binary);
-            let is_of = |files: &[&str]| files.iter().any(|part| file.contains(part));
-            // Above a call there is the C library's function for it.
-            if is_innermost && call.is_none() || within_libc && !file.starts_with("libc.") {
-                let name = frame.function.as_deref().map(without_suffix);
-                let at = |work: &&Work| {
-                    let in_it = name.is_some_and(|name| work.innermost.have(name));
-                    match call {
-                        Some("sched_yield") => in_it || is_of(work.yields_of),
-                        Some(_) => false,
-                        None => in_it || is_of(work.own_code_of),
-                    }
-                };
-                if let Some(work) = all().find(at) {
-                    return Some(work);
-                }
-                within_libc = false;
+            if may_be_innermost && !(waits && file.starts_with("libc.")) {
+                may_be_innermost = false;
+                found = innermost(frame, file, waits).map(|work| (work, at));
             }
-            is_innermost = false;
             let Some(name) = frame.function.as_deref() else {
                 continue;
             };
-            let known = self.below.entry(name).or_insert_with(|| {
+            let known = *self.below.entry(name).or_insert_with(|| {
                 let name = without_suffix(name);
                 all().find(|work| work.functions.have(name))
             });
-            if known.is_some() {
-                return *known;
+            match (known, found) {
+                (Some(work), None) => found = Some((work, at)),
+                // It begins where it was called by something else.
+                (Some(work), Some((before, _))) if std::ptr::eq(work, before) => {
+                    found = Some((work, at));
+                }
+                _ => {}
             }
         }
-        None
+        found
     }
+}
+
+/// What only the innermost frame shows: own code of a library, or the call that it makes.
+fn innermost(frame: &Frame, file: &str, waits: bool) -> Option<&'static Work> {
+    let name = frame.function.as_deref().map(without_suffix);
+    let is_of = |files: &[&str]| files.iter().any(|part| file.contains(part));
+    let in_it = |work: &&Work| {
+        let files = if waits {
+            work.waits_of
+        } else {
+            work.own_code_of
+        };
+        is_of(files) || name.is_some_and(|name| work.innermost.have(name))
+    };
+    all().find(in_it)
 }
 
 #[cfg(test)]
@@ -142,10 +250,13 @@ mod tests {
     }
 
     fn roles(names: &[&str]) -> Vec<Option<ThreadRole>> {
-        let threads = threads(names);
-        let known = of_threads(&threads);
-        let role = |thread: &Thread| known.get(&thread.tid).map(|work| work.role);
-        threads.iter().map(role).collect()
+        let trace = Trace {
+            threads: threads(names),
+            ..Trace::default()
+        };
+        let works = Works::new(&trace);
+        let role = |thread: &Thread| works.of_thread(thread.tid).map(|work| work.role);
+        trace.threads.iter().map(role).collect()
     }
 
     fn of_stack(innermost_first: &[(&str, &str)], call: Option<&str>) -> Option<&'static Work> {
@@ -155,7 +266,8 @@ mod tests {
             ..Frame::default()
         });
         let frames: Vec<Frame> = frames.collect();
-        WorkOfStacks::default().of(frames.iter(), call)
+        let found = WorkOfStacks::default().of(frames.iter(), call);
+        found.map(|(work, _)| work)
     }
 
     fn role_of(innermost_first: &[(&str, &str)], call: Option<&str>) -> Option<ThreadRole> {

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use fathom_model::TimeCategory;
+use fathom_model::{ThreadRole, TimeCategory};
 use fathom_trace::{Activity, Tier};
 
 use super::objects::Objects;
 use super::route::{Step, route};
 use super::sites::{Functions, Sites};
 use crate::analysis::{Analysis, OnPath};
-use crate::runtimes::{self, Work, WorkOfStacks};
+use crate::runtimes::{self, Work};
 
 /// Time of one kind, on one object, that went one way.
 #[derive(Debug, Clone)]
@@ -43,8 +43,6 @@ pub(super) struct Source<'a> {
     sites: Sites<'a>,
     functions: Functions,
     objects: Objects<'a>,
-    /// Of threads that do nothing of the program's work.
-    works: HashMap<u32, &'static Work>,
     /// Calls of each name.
     calls: HashMap<&'a str, u64>,
 }
@@ -60,7 +58,6 @@ impl<'a> Source<'a> {
             sites: Sites::new(analysis),
             functions: Functions::new(analysis.observation),
             objects: Objects::new(analysis),
-            works: runtimes::of_threads(&analysis.trace.threads),
             calls,
         }
     }
@@ -100,12 +97,18 @@ impl<'a> Source<'a> {
         way: &Way<'a>,
         fraction: f64,
     ) -> Atom<'a> {
+        let of_thread = || self.analysis.works.of_thread(part.tid);
+        let work = way.work.or_else(of_thread);
         Atom {
             kind: part.kind,
             call: part.call,
             object: object.or_else(|| self.objects.command(part.pid).map(str::to_owned)),
-            work: self.works.get(&part.tid).copied().or(way.work),
-            route: way.route.clone(),
+            work,
+            // A thread that does nothing else has no place where it matters.
+            route: match (way.work, work) {
+                (None, Some(work)) if work.role != ThreadRole::Pool => Vec::new(),
+                _ => way.route.clone(),
+            },
             ns: part.ns * fraction,
             count: part.count.map(|count| count as f64 * fraction),
             stacks: way.stacks,
@@ -136,7 +139,7 @@ impl<'a> Source<'a> {
             ways = functions
                 .map(|(frame, samples, share)| Way {
                     route: route(std::iter::once(frame)),
-                    work: WorkOfStacks::default().of(std::iter::once(frame), None),
+                    work: runtimes::of_function(frame),
                     path: None,
                     part: share,
                     stacks: Some(samples),

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use fathom_model::CodePlace;
+use fathom_model::{CodePlace, ThreadRole};
 use fathom_stacks::Frame;
 use fathom_trace::{Activity, FunctionRow, StackRow};
 
 use super::route::{Step, route};
 use crate::analysis::Analysis;
 use crate::observation::Observation;
-use crate::runtimes::{Work, WorkOfStacks};
+use crate::runtimes::Work;
 
 /// A way with its weight.
 #[derive(Debug, Clone)]
@@ -45,11 +45,15 @@ impl<'a> Sites<'a> {
             by: HashMap::new(),
         };
         if let Some(stacks) = &analysis.trace.stacks {
-            let mut works = WorkOfStacks::default();
-            for row in &stacks.rows {
-                let frames = || row.node.into_iter().flat_map(|node| stacks.tree.path(node));
-                let work = works.of(frames(), row.call.as_deref());
-                sites.add(row, route(frames()), work);
+            for (at, row) in stacks.rows.iter().enumerate() {
+                let frames = row.node.into_iter().flat_map(|node| stacks.tree.path(node));
+                let work = analysis.works.of_stack(at);
+                // Within what a runtime does no place is the program's.
+                let from = match work {
+                    Some((work, from)) if work.role != ThreadRole::Pool => from,
+                    _ => 0,
+                };
+                sites.add(row, route(frames.skip(from)), work.map(|(work, _)| work));
             }
         }
         sites
