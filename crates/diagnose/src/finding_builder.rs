@@ -3,7 +3,7 @@
 use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place};
 
 use crate::analysis::Analysis;
-use crate::findings::Least;
+use crate::findings::{Claim, Least, Piece};
 
 /// A finding without its numbers.
 pub(crate) struct FindingBuilder {
@@ -12,6 +12,7 @@ pub(crate) struct FindingBuilder {
     modelled: bool,
     /// Numbers of calls are a guess.
     guessed: bool,
+    pieces: Vec<Piece>,
 }
 
 impl FindingBuilder {
@@ -28,6 +29,7 @@ impl FindingBuilder {
             evidence: Vec::new(),
             share: analysis.of_wall(saving_ns),
             could_win_ns: saving_ns.clamp(0.0, analysis.timed_ns) as u64,
+            saving: None,
             could_win_cpu_ns: 0,
             could_win_latency_ns: 0,
             advice: String::new(),
@@ -37,11 +39,13 @@ impl FindingBuilder {
             object: None,
             code: CodePlace::default(),
             callers: Vec::new(),
+            parts: Vec::new(),
         };
         Self {
             finding,
             modelled: analysis.is_modelled(),
             guessed: analysis.estimates_calls(),
+            pieces: Vec::new(),
         }
     }
 
@@ -85,6 +89,12 @@ impl FindingBuilder {
         self
     }
 
+    /// Of what its time is, as far as that is known.
+    pub(crate) fn pieces(mut self, pieces: Vec<Piece>) -> Self {
+        self.pieces = pieces;
+        self
+    }
+
     pub(crate) fn likely(mut self) -> Self {
         self.finding.confidence = Confidence::Likely;
         self
@@ -106,7 +116,7 @@ impl FindingBuilder {
     }
 
     /// The finding. Where its times are a model, its statement says so.
-    pub(crate) fn finish(mut self) -> Finding {
+    pub(crate) fn finish(mut self) -> Claim {
         if self.modelled {
             let statement = self.finding.statement.trim_end_matches('.');
             let what = match self.guessed {
@@ -115,7 +125,10 @@ impl FindingBuilder {
             };
             self.finding.statement = format!("{statement} ({what} for an untraced run).");
         }
-        self.finding
+        Claim {
+            finding: self.finding,
+            pieces: self.pieces,
+        }
     }
 }
 

@@ -114,6 +114,8 @@ fn found(analysis: &Analysis<'_>) -> Vec<Finding> {
         for finding in &mut found {
             (finding.could_win_ns, finding.could_win_cpu_ns) = (0, 0);
             finding.could_win_latency_ns = 0;
+            finding.parts.clear();
+            finding.saving = None;
         }
     }
     found

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fathom_diagnose::{Diagnosis, Observation, diagnose};
-use fathom_model::{Finding, FindingId, TimeAccount, TimeCategory};
+use fathom_model::{Finding, TimeAccount, TimeCategory};
 use flate2::read::GzDecoder;
 
 /// A recorded run and what is found in it.
@@ -72,12 +72,11 @@ fn ids_accounts_and_savings_are_as_recorded() {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     let mut wordings: BTreeMap<String, String> = BTreeMap::new();
     let mut beyond = Vec::new();
-    for case in cases() {
+    let all = cases();
+    assert_intervals_hold(&all);
+    for case in all {
         assert_adds_up(&case);
-        // Accounts of the other tiers don't divide the kernel's time, so their parts hold less.
-        if case.name.ends_with("kernel") {
-            beyond.extend(beyond_parts(&case));
-        }
+        beyond.extend(beyond_account(&case));
         let text = texts.entry(case.finding).or_default();
         writeln!(text, "{}", case.name).unwrap();
         for finding in &case.diagnosis.findings {
@@ -111,50 +110,72 @@ fn assert_adds_up(case: &Case) {
     }
 }
 
-/// Waits and costs of which a part of the account is made: a finding has no more than its part.
-const PARTS: [(FindingId, &[TimeCategory]); 8] = {
-    use TimeCategory as Part;
-    [
-        (FindingId::Sleeping, &[Part::Sleeping]),
-        (FindingId::WaitingForInput, &[Part::WaitingForInput]),
-        (FindingId::WaitingForOutput, &[Part::WaitingForOutput]),
-        (FindingId::WaitingForNetwork, &[Part::Network]),
-        (FindingId::PageFaultHeavy, &[Part::PageFaults]),
-        (FindingId::UnbufferedOutput, OF_BYTES),
-        (FindingId::UnbufferedInput, OF_BYTES),
-        (FindingId::LineBufferedOutput, OF_BYTES),
-    ]
-};
-const OF_BYTES: &[TimeCategory] = &[
-    TimeCategory::KernelIo,
-    TimeCategory::KernelFiles,
-    TimeCategory::KernelMemory,
-    TimeCategory::UserCode,
-    TimeCategory::PageFaults,
-    TimeCategory::Disk,
-];
+/// What the repaired program took less lies in the interval of the saving for nearly nine of ten.
+fn assert_intervals_hold(all: &[Case]) {
+    // What other programs had the CPU for is chance.
+    let own_ns = |case: &Case| {
+        let account = &case.diagnosis.account;
+        let others = [TimeCategory::Ready, TimeCategory::Stolen];
+        let others: u64 = others.iter().map(|part| account.ns(*part)).sum();
+        account.wall_ns as i64 - others as i64
+    };
+    let by_name = |case: &Case| (case.finding.clone(), case.name.clone());
+    let of: BTreeMap<_, _> = all.iter().map(|case| (by_name(case), case)).collect();
+    let (mut within, mut pairs) = (0, 0);
+    for case in all {
+        let twin = (case.finding.clone(), case.name.replace(" slow ", " fast "));
+        let mut found = case.diagnosis.findings.iter();
+        let own = found.find(|it| it.id.as_str() == case.finding && it.could_win_cpu_ns == 0);
+        let (Some(finding), Some(twin)) = (own, of.get(&twin)) else {
+            continue;
+        };
+        let saving = finding.saving.expect("a saving has an interval");
+        assert_eq!(saving.ns, finding.could_win_ns);
+        let saved = own_ns(case) - own_ns(twin);
+        pairs += 1;
+        within += usize::from((saving.low_ns as i64..=saving.high_ns as i64).contains(&saved));
+    }
+    assert!(pairs > 300, "{pairs}");
+    assert!(within * 100 >= pairs * 88, "{within} of {pairs}");
+}
 
-/// Findings whose share or saving is above the parts of the account that they can come from, or
-/// whose statement says another share than they have.
-fn beyond_parts(case: &Case) -> Vec<String> {
-    let account = &case.diagnosis.account;
-    let is_beyond = |finding: &&Finding| {
-        let parts = PARTS.iter().find(|(id, _)| *id == finding.id);
-        let most = parts.map_or(account.wall_ns, |(_, parts)| {
-            parts.iter().map(|part| account.ns(*part)).sum()
-        });
+/// What findings have of the account: no time twice, and none that it doesn't hold. Each as a line.
+fn beyond_account(case: &Case) -> Vec<String> {
+    let Diagnosis {
+        account, findings, ..
+    } = &case.diagnosis;
+    let mut wrong = Vec::new();
+    let mut taken: BTreeMap<TimeCategory, u64> = BTreeMap::new();
+    for finding in findings {
+        for part in &finding.parts {
+            *taken.entry(part.spent).or_default() += part.ns;
+        }
+        let of_parts: u64 = finding.parts.iter().map(|part| part.ns).sum();
+        if of_parts != finding.could_win_ns {
+            wrong.push(format!("{} isn't its parts: {of_parts}", savings(finding)));
+        }
         // What saves CPU time beside the critical path isn't in the account.
         let on_path = finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0;
-        let share = most as f64 / account.wall_ns as f64;
+        let counts_elsewhere = finding.statement.contains(" counts with ");
         let says_another = (stated(finding) - 100.0 * finding.share).abs() > 1.0;
-        finding.could_win_ns > most || on_path && (finding.share > share + 1e-9 || says_another)
-    };
-    let findings = case.diagnosis.findings.iter().filter(is_beyond);
-    let shown = |finding: &Finding| {
-        let share = 100.0 * finding.share;
-        format!("{}: {share:.1} %: {}", case.name, finding.statement)
-    };
-    findings.map(shown).collect()
+        if on_path && !counts_elsewhere && says_another {
+            let share = 100.0 * finding.share;
+            wrong.push(format!("{share:.1} %: {}", finding.statement));
+        }
+    }
+    let more = taken
+        .iter()
+        .filter(|(spent, ns)| **ns > account.ns(**spent));
+    wrong.extend(more.map(|(spent, ns)| format!("{ns} of {spent:?}")));
+    let shares: f64 = findings.iter().map(|finding| finding.share).sum();
+    let apart = findings
+        .iter()
+        .any(|it| it.could_win_cpu_ns + it.could_win_latency_ns > 0);
+    if shares > 1.0 + 1e-6 && !apart {
+        wrong.push(format!("shares add up to {shares}"));
+    }
+    let named = |line: String| format!("{}: {line}", case.name);
+    wrong.into_iter().map(named).collect()
 }
 
 /// The share that a statement ends with, per cent.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CodePlace, FindingId};
+use crate::{AccountPart, CodePlace, FindingId};
 
 /// How sure a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,6 +41,18 @@ pub struct Place {
     pub path: Option<String>,
 }
 
+/// What mending a cause saves, as a prediction with its interval, in nanoseconds of an untraced run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Saving {
+    /// The prediction, the same as `saving_ns`.
+    pub ns: u64,
+    /// Nine of ten repaired programs of the corpus saved between this and `high_ns`.
+    pub low_ns: u64,
+    /// See `low_ns`. No more than the wall time.
+    pub high_ns: u64,
+}
+
 /// A named cause with its evidence, its share of the time, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -59,6 +71,10 @@ pub struct Finding {
     /// the command was ended by the time limit: nobody knows how long it would have taken.
     #[serde(rename = "saving_ns", alias = "could_win_ns")]
     pub could_win_ns: u64,
+    /// The same with its interval; null in records of versions that had none, and where nothing is
+    /// known to be saved.
+    #[serde(default)]
+    pub saving: Option<Saving>,
     /// CPU time that it could save, in nanoseconds of an untraced run, where that is another figure
     /// than wall time: a loop that burns a CPU which nobody else wants saves no wall time.
     /// Modelled; 0 where it is the same.
@@ -88,6 +104,10 @@ pub struct Finding {
     /// What called that function, the nearest first.
     #[serde(default)]
     pub callers: Vec<CodePlace>,
+    /// From which parts of the account `saving_ns` would go, most first. They add up to it, and
+    /// those of all findings to no more than the account has.
+    #[serde(default)]
+    pub parts: Vec<AccountPart>,
 }
 
 impl Finding {

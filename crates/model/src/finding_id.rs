@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::TimeCategory;
 
 macro_rules! finding_ids {
-    ($($id:ident = $text:literal: $sentence:literal,)*) => {
+    ($($id:ident = $text:literal in [$($part:ident),*]: $sentence:literal,)*) => {
         /// The cause that a finding names. `docs/findings.md` says of each by what evidence it is
         /// found.
         #[derive(
@@ -37,105 +37,76 @@ macro_rules! finding_ids {
                     $(FindingId::$id => $sentence,)*
                 }
             }
+
+            /// The parts of the account in which most of its time lies, the most likely first;
+            /// empty where it is about a whole life.
+            pub const fn lies_in(self) -> &'static [TimeCategory] {
+                match self {
+                    $(FindingId::$id => &[$(TimeCategory::$part),*],)*
+                }
+            }
         }
     };
 }
 
 finding_ids! {
-    AllocatorChurn = "allocator-churn":
+    AllocatorChurn = "allocator-churn" in [KernelMemory, PageFaults]:
         "Memory goes to the system and back, or objects are made and thrown away within the program.",
-    BusyPolling = "busy-polling":
+    BusyPolling = "busy-polling" in [KernelWaiting]:
         "A loop asks again and again.",
-    ClockCalls = "clock-calls":
+    ClockCalls = "clock-calls" in [KernelWaiting]:
         "The time is asked for by real calls, or without them so often that it weighs.",
-    ColdFiles = "cold-files":
+    ColdFiles = "cold-files" in [Disk]:
         "Mapped files and programs come from the disk.",
-    CpuStarved = "cpu-starved":
+    CpuStarved = "cpu-starved" in [Ready, Throttled, Stolen]:
         "The command has more busy threads than there are CPUs.",
-    DelayedAckStall = "delayed-ack-stall":
+    DelayedAckStall = "delayed-ack-stall" in [Network]:
         "A small write waits until the other side acknowledges the one before it.",
-    DynamicLinking = "dynamic-linking":
+    DynamicLinking = "dynamic-linking" in [KernelFiles, KernelMemory, PageFaults]:
         "Finding and binding libraries takes long.",
-    IdleCores = "idle-cores":
+    IdleCores = "idle-cores" in [UserCode]:
         "Threads that share work use one CPU; or one of several processes does all of it.",
-    KernelBound = "kernel-bound":
+    KernelBound = "kernel-bound" in [KernelIo, KernelFiles, KernelMemory, KernelProcesses, KernelWaiting, KernelOther,
+        PageFaults, KernelOutside, Kernel]:
         "One call rules the time and has no better name.",
-    LineBufferedOutput = "line-buffered-output":
+    LineBufferedOutput = "line-buffered-output" in [KernelIo]:
         "Output that nobody watches is written line by line.",
-    LockContention = "lock-contention":
+    LockContention = "lock-contention" in [Locks]:
         "Threads queue for a lock or spin for one, or processes wait for one on a file or in shared memory.",
-    MissingFileLookups = "missing-file-lookups":
+    MissingFileLookups = "missing-file-lookups" in [KernelFiles]:
         "Paths are asked for that aren't there.",
-    PageFaultHeavy = "page-fault-heavy":
+    PageFaultHeavy = "page-fault-heavy" in [PageFaults]:
         "Much memory is touched for the first time.",
-    ProcessSpawning = "process-spawning":
+    ProcessSpawning = "process-spawning" in [KernelProcesses]:
         "Many short processes are made.",
-    Rereading = "rereading":
+    Rereading = "rereading" in [KernelIo]:
         "Files are read, or folders listed, again and again.",
-    Sleeping = "sleeping":
+    Sleeping = "sleeping" in [Sleeping]:
         "The program pauses by its own wish.",
-    SmallFileIo = "small-file-io":
+    SmallFileIo = "small-file-io" in [KernelIo]:
         "A file is gone about, or opened anew, for a record a call; or many files are tiny.",
-    StartupDominated = "startup-dominated":
+    StartupDominated = "startup-dominated" in []:
         "Loading code takes about as long as the work, or longer; or other programs run before the real one.",
-    SyncWrites = "sync-writes":
+    SyncWrites = "sync-writes" in [Disk, KernelIo]:
         "Each of many writes waits to be on the disk.",
-    ThreadSpawning = "thread-spawning":
+    ThreadSpawning = "thread-spawning" in []:
         "A thread is made for each small piece of work.",
-    UnbufferedInput = "unbuffered-input":
+    UnbufferedInput = "unbuffered-input" in [KernelIo]:
         "A stream, or a file from its front to its end, is read a few bytes a call.",
-    UnbufferedOutput = "unbuffered-output":
+    UnbufferedOutput = "unbuffered-output" in [KernelIo]:
         "Standard output or error, or a file, is written in pieces of a line.",
-    WaitingForChild = "waiting-for-child":
+    WaitingForChild = "waiting-for-child" in [WaitingForChild]:
         "Children that could run side by side run in turn.",
-    WaitingForDisk = "waiting-for-disk":
+    WaitingForDisk = "waiting-for-disk" in [Disk]:
         "Calls wait for the storage device.",
-    WaitingForInput = "waiting-for-input":
+    WaitingForInput = "waiting-for-input" in [WaitingForInput]:
         "Whoever writes standard input, or a named pipe, is slower.",
-    WaitingForNetwork = "waiting-for-network":
+    WaitingForNetwork = "waiting-for-network" in [Network]:
         "Replies take long.",
-    WaitingForOutput = "waiting-for-output":
+    WaitingForOutput = "waiting-for-output" in [WaitingForOutput]:
         "Whoever reads standard output, a named pipe or a socket on this machine is slower.",
-    WakeupStorm = "wakeup-storm":
+    WakeupStorm = "wakeup-storm" in [KernelWaiting, KernelIo, WaitingForPipe, Locks]:
         "Threads or processes wake each other more than they work.",
-}
-
-impl FindingId {
-    /// The parts of the account in which its time lies; empty where it is about a whole life.
-    pub fn lies_in(self) -> &'static [TimeCategory] {
-        use TimeCategory as Part;
-        match self {
-            FindingId::UnbufferedInput
-            | FindingId::UnbufferedOutput
-            | FindingId::LineBufferedOutput
-            | FindingId::SmallFileIo
-            | FindingId::Rereading => &[Part::KernelIo],
-            FindingId::WaitingForInput => &[Part::WaitingForInput],
-            FindingId::WaitingForOutput => &[Part::WaitingForOutput],
-            FindingId::WaitingForDisk | FindingId::ColdFiles => &[Part::Disk],
-            FindingId::SyncWrites => &[Part::Disk, Part::KernelIo],
-            FindingId::WaitingForNetwork | FindingId::DelayedAckStall => &[Part::Network],
-            FindingId::LockContention => &[Part::Locks],
-            FindingId::WaitingForChild => &[Part::WaitingForChild],
-            FindingId::ProcessSpawning => &[Part::KernelProcesses],
-            FindingId::Sleeping => &[Part::Sleeping],
-            FindingId::BusyPolling | FindingId::ClockCalls => &[Part::KernelWaiting],
-            FindingId::CpuStarved => &[Part::Ready, Part::Throttled, Part::Stolen],
-            FindingId::PageFaultHeavy => &[Part::PageFaults],
-            FindingId::AllocatorChurn => &[Part::KernelMemory, Part::PageFaults],
-            FindingId::MissingFileLookups => &[Part::KernelFiles],
-            FindingId::DynamicLinking => &[Part::KernelFiles, Part::KernelMemory, Part::PageFaults],
-            FindingId::IdleCores => &[Part::UserCode],
-            FindingId::WakeupStorm => &[
-                Part::KernelWaiting,
-                Part::KernelIo,
-                Part::WaitingForPipe,
-                Part::Locks,
-            ],
-            FindingId::KernelBound => &Part::IN_KERNEL,
-            FindingId::StartupDominated | FindingId::ThreadSpawning => &[],
-        }
-    }
 }
 
 impl fmt::Display for FindingId {

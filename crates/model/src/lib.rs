@@ -61,7 +61,7 @@ pub use explanation::{
     CallRow, Explaining, Explanation, FunctionShare, IoRow, ObservedProcess, OwnCode, Phase,
     ProcessRow, Stretch, TimedRuns,
 };
-pub use finding::{Confidence, Evidence, Finding, Place};
+pub use finding::{Confidence, Evidence, Finding, Place, Saving};
 pub use finding_id::{FindingId, UnknownFinding};
 pub use gate::{
     ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateClock, GateRecord, GateRule,

@@ -1,5 +1,6 @@
 //! How many calls were there, and what do they cost an untraced run?
 
+use fathom_model::TimeCategory;
 use fathom_trace::{SyscallRow, Tier};
 
 use super::Analysis;
@@ -43,6 +44,18 @@ impl Analysis<'_> {
     /// By what CPU time in this call is to be multiplied for an untraced run.
     pub(crate) fn call_factor(&self, call: &str) -> f64 {
         self.factor(calls::on_cpu(call))
+    }
+
+    /// What the calls of a row cost an untraced run, by its place in the trace.
+    pub(crate) fn cost_of_row(&self, row: usize) -> f64 {
+        let row = self.trace.syscalls.get(row);
+        row.map_or(0.0, |row| self.cost_ns(row))
+    }
+
+    /// To which part of the account the calls of a row belong.
+    pub(crate) fn kind_of_row(&self, row: usize) -> TimeCategory {
+        let row = self.trace.syscalls.get(row);
+        row.map_or(TimeCategory::KernelOther, |row| calls::on_cpu(&row.name))
     }
 
     /// What the calls of a row cost an untraced run.

@@ -2,6 +2,7 @@
 
 use fathom_model::{Finding, FindingId, TimeCategory};
 
+use super::claim::Claim;
 use crate::analysis::Analysis;
 use crate::thresholds as t;
 
@@ -44,6 +45,26 @@ impl Mechanism {
             Mechanism::Make => "make",
             Mechanism::Start => "start",
             Mechanism::Touch => "touch",
+        }
+    }
+}
+
+impl Mechanism {
+    /// Between which multiples of the predicted saving nine of ten repaired programs of the corpus
+    /// saved: 340 recorded pairs in all tiers, less what their runs waited for a CPU. Of polling
+    /// nobody knows, since what it saves is CPU time.
+    pub(crate) fn spread(self) -> (f64, f64) {
+        match self {
+            Mechanism::PerItem => (0.7, 1.9),
+            Mechanism::Again => (0.4, 1.75),
+            Mechanism::WaitFor => (0.85, 1.9),
+            Mechanism::Contend => (0.3, 2.3),
+            Mechanism::HandOver => (0.6, 1.35),
+            Mechanism::Poll => (0.0, 2.0),
+            Mechanism::Serial => (0.4, 2.1),
+            Mechanism::Make => (0.4, 1.75),
+            Mechanism::Start => (0.4, 4.5),
+            Mechanism::Touch => (0.85, 1.85),
         }
     }
 }
@@ -99,10 +120,7 @@ pub(crate) enum EffectOf {
 pub(crate) struct Declaration {
     pub id: FindingId,
     pub mechanism: Mechanism,
-    /// The parts of the account in which most of its time lies, the most likely first. Empty where
-    /// it is about a whole life.
-    pub lies_in: &'static [TimeCategory],
-    /// Where the rest of its time can come from.
+    /// Where what isn't in [`FindingId::lies_in`] can come from.
     pub also: &'static [TimeCategory],
     /// The calls that it is about; `None` where it isn't about calls, or may be about any.
     pub calls: Option<fn(&str) -> bool>,
@@ -113,17 +131,32 @@ pub(crate) struct Declaration {
     /// Whether a finding of it can be such an effect.
     pub may_be_effect: fn(&Finding) -> bool,
     /// What finds it.
-    pub find: &'static [fn(&Analysis<'_>) -> Option<Finding>],
+    pub find: &'static [fn(&Analysis<'_>) -> Option<Claim>],
     /// Its section in `docs/findings.md`, below its sentence.
     pub text: &'static str,
 }
 
 impl Declaration {
+    /// Whether it can be the effect of such a finding.
+    pub(crate) fn is_effect_of(&self, id: FindingId) -> bool {
+        let named = self.named_for.iter().any(|cause| cause.id == id);
+        named
+            || match self.effect_of {
+                EffectOf::Causes(causes) => causes.iter().any(|cause| cause.id == id),
+                EffectOf::Anything(_) => true,
+            }
+    }
+
+    /// Whether it is about whole lives of processes or threads, and no certain parts of them.
+    pub(crate) fn is_of_whole_lives(&self) -> bool {
+        self.also.len() == TimeCategory::ALL.len()
+    }
+
     /// The parts that it may take time from.
     pub(crate) fn parts(&self) -> impl Iterator<Item = TimeCategory> + '_ {
-        let also = self.also.iter();
-        let rest = also.filter(|part| !self.lies_in.contains(part));
-        self.lies_in.iter().chain(rest).copied()
+        let own = self.id.lies_in();
+        let rest = self.also.iter().filter(|part| !own.contains(part));
+        own.iter().chain(rest).copied()
     }
 }
 
@@ -131,7 +164,6 @@ impl Declaration {
 pub(super) const USUAL: Declaration = Declaration {
     id: FindingId::KernelBound,
     mechanism: Mechanism::PerItem,
-    lies_in: &[],
     also: &[],
     calls: None,
     least: Least::OF_WORK,

@@ -50,10 +50,10 @@ fn facts(declared: &Declaration) -> String {
         least if least == Least::OF_WAITING => ", reported as waits are.",
         _ => ".",
     });
-    if !declared.lies_in.is_empty() {
-        let names: Vec<String> = declared.lies_in.iter().map(code).collect();
+    if !declared.id.lies_in().is_empty() {
+        let names: Vec<String> = declared.id.lies_in().iter().map(code).collect();
         let mut names = names.join(", ");
-        if declared.lies_in == Part::IN_KERNEL {
+        if declared.id.lies_in() == Part::IN_KERNEL {
             "any of the kernel's".clone_into(&mut names);
         }
         let _ = write!(text, " Part of the account: {names}.");

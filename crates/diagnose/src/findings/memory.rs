@@ -9,7 +9,6 @@ use crate::rules;
 pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
     id: Id::PageFaultHeavy,
     mechanism: Mechanism::Touch,
-    lies_in: &[Part::PageFaults],
     // Faults that nobody timed are in the own code.
     also: &[Part::KernelMemory, Part::UserCode],
     effect_of: EffectOf::Causes(&[
@@ -26,7 +25,6 @@ pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
 pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
     id: Id::AllocatorChurn,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::KernelMemory, Part::PageFaults],
     also: &[Part::UserCode],
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::ThreadSpawning)]),
     find: &[rules::allocator_churn],
@@ -37,7 +35,6 @@ pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
 pub(super) const CLOCK_CALLS: Declaration = Declaration {
     id: Id::ClockCalls,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::KernelWaiting],
     also: &[Part::KernelOther, Part::UserCode],
     calls: Some(calls::is_clock),
     find: &[rules::clock_calls],
@@ -48,7 +45,6 @@ pub(super) const CLOCK_CALLS: Declaration = Declaration {
 pub(super) const KERNEL_BOUND: Declaration = Declaration {
     id: Id::KernelBound,
     mechanism: Mechanism::PerItem,
-    lies_in: &Part::IN_KERNEL,
     // What is around its calls is own code.
     also: &Part::ALL,
     effect_of: EffectOf::Anything(|cause| match cause {

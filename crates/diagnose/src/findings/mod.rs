@@ -3,9 +3,10 @@
 //! A [`Declaration`] says which rules find it, from which parts of the account it may take time,
 //! from where on it is reported and whose effect it is. `docs/findings.md` is written from them.
 
-mod arbitration;
+mod claim;
 mod declaration;
 mod document;
+mod ledger;
 mod memory;
 mod reading;
 mod starting;
@@ -17,6 +18,7 @@ use fathom_model::{Finding, FindingId, TimeCategory as Part};
 use crate::analysis::Analysis;
 use crate::rules;
 
+pub(crate) use claim::{Atoms, Claim, Piece};
 pub(crate) use declaration::{Declaration, Least};
 pub use document::findings_page;
 
@@ -91,6 +93,15 @@ const OF_BYTES: &[Part] = &[
     Part::Disk,
 ];
 
+/// What the disk makes its caller do, in the kernel alone.
+const ON_DISK: &[Part] = &[
+    Part::Disk,
+    Part::KernelIo,
+    Part::KernelFiles,
+    Part::KernelMemory,
+    Part::PageFaults,
+];
+
 fn declarations() -> impl Iterator<Item = &'static Declaration> {
     GROUPS.iter().flat_map(|(_, declarations)| *declarations)
 }
@@ -102,15 +113,30 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
         .expect("each id has a declaration")
 }
 
+/// A cost with no more than the account has of the parts that such a finding can come from.
+pub(crate) fn within_account(analysis: &Analysis<'_>, id: FindingId, ns: f64) -> f64 {
+    let declared = declaration(id);
+    let undivided = [Part::Kernel];
+    let kernel = undivided.iter().filter(|kernel| {
+        let mut parts = declared.parts();
+        !declared.parts().any(|part| part == **kernel) && parts.any(Part::is_in_kernel)
+    });
+    let parts = declared.parts().chain(kernel.copied());
+    ns.min(parts.map(|part| analysis.spent_ns(part)).sum())
+}
+
 /// All findings, the largest first.
 pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     let rules = declarations().flat_map(|declared| declared.find);
-    let found = rules.filter_map(|rule| rule(analysis)).collect();
-    let mut found = arbitration::arbitrate(found);
-    if found.is_empty() {
-        found.extend(rules::starved_by_others(analysis));
+    let claims: Vec<Claim> = rules.filter_map(|rule| rule(analysis)).collect();
+    let found = ledger::settle(analysis, claims);
+    match found.is_empty() {
+        true => ledger::settle(
+            analysis,
+            rules::starved_by_others(analysis).into_iter().collect(),
+        ),
+        false => found,
     }
-    arbitration::within_parts(analysis, found)
 }
 
 #[cfg(test)]

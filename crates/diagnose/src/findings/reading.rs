@@ -1,16 +1,15 @@
 //! Findings of reading and writing.
 
-use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
+use fathom_model::{Finding, FindingId as Id};
 
-use super::OF_BYTES;
 use super::declaration::{Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use super::{OF_BYTES, ON_DISK};
 use crate::calls;
 use crate::rules;
 
 pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
     id: Id::UnbufferedInput,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::KernelIo],
     also: OF_BYTES,
     calls: Some(calls::is_read),
     effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
@@ -29,7 +28,6 @@ fn is_of_file(finding: &Finding) -> bool {
 pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
     id: Id::UnbufferedOutput,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::KernelIo],
     also: OF_BYTES,
     calls: Some(calls::is_write),
     find: &[rules::unbuffered_output],
@@ -40,7 +38,6 @@ pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
 pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
     id: Id::LineBufferedOutput,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::KernelIo],
     also: OF_BYTES,
     calls: Some(calls::is_write),
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
@@ -52,7 +49,6 @@ pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
 pub(super) const SMALL_FILE_IO: Declaration = Declaration {
     id: Id::SmallFileIo,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::KernelIo],
     also: OF_BYTES,
     calls: Some(calls::moves_bytes),
     effect_of: EffectOf::Causes(&[a_third(Id::Rereading), a_third(Id::ProcessSpawning)]),
@@ -64,7 +60,6 @@ pub(super) const SMALL_FILE_IO: Declaration = Declaration {
 pub(super) const REREADING: Declaration = Declaration {
     id: Id::Rereading,
     mechanism: Mechanism::Again,
-    lies_in: &[Part::KernelIo],
     also: OF_BYTES,
     calls: Some(calls::is_read),
     find: &[rules::rereading],
@@ -75,8 +70,7 @@ pub(super) const REREADING: Declaration = Declaration {
 pub(super) const SYNC_WRITES: Declaration = Declaration {
     id: Id::SyncWrites,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::Disk, Part::KernelIo],
-    also: OF_BYTES,
+    also: ON_DISK,
     calls: Some(calls::is_sync),
     least: Least::OF_WAITING,
     find: &[rules::sync_writes],

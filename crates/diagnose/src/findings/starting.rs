@@ -8,7 +8,6 @@ use crate::rules;
 pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
     id: Id::ProcessSpawning,
     mechanism: Mechanism::Make,
-    lies_in: &[Part::KernelProcesses],
     also: &Part::ALL,
     // Short processes that spend half of their time on finding and binding libraries are named for
     // that.
@@ -47,7 +46,6 @@ pub(super) const STARTUP_DOMINATED: Declaration = Declaration {
 pub(super) const DYNAMIC_LINKING: Declaration = Declaration {
     id: Id::DynamicLinking,
     mechanism: Mechanism::Start,
-    lies_in: &[Part::KernelFiles, Part::KernelMemory, Part::PageFaults],
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
     find: &[rules::dynamic_linking],
@@ -58,7 +56,6 @@ pub(super) const DYNAMIC_LINKING: Declaration = Declaration {
 pub(super) const MISSING_FILE_LOOKUPS: Declaration = Declaration {
     id: Id::MissingFileLookups,
     mechanism: Mechanism::PerItem,
-    lies_in: &[Part::KernelFiles],
     also: &[Part::KernelIo, Part::UserCode],
     find: &[rules::missing_file_lookups],
     text: include_str!("texts/missing-file-lookups.md"),

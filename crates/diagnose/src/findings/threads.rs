@@ -8,7 +8,6 @@ use crate::rules;
 pub(super) const LOCK_CONTENTION: Declaration = Declaration {
     id: Id::LockContention,
     mechanism: Mechanism::Contend,
-    lies_in: &[Part::Locks],
     also: &Part::ALL,
     // Java's threads that await processes wait for each other too.
     effect_of: EffectOf::Causes(&[
@@ -24,12 +23,6 @@ pub(super) const LOCK_CONTENTION: Declaration = Declaration {
 pub(super) const WAKEUP_STORM: Declaration = Declaration {
     id: Id::WakeupStorm,
     mechanism: Mechanism::HandOver,
-    lies_in: &[
-        Part::KernelWaiting,
-        Part::KernelIo,
-        Part::WaitingForPipe,
-        Part::Locks,
-    ],
     also: &Part::ALL,
     least: Least::OF_WAITING,
     effect_of: EffectOf::Causes(&[
@@ -51,7 +44,6 @@ const fn a_fourth(id: Id) -> Cause {
 pub(super) const IDLE_CORES: Declaration = Declaration {
     id: Id::IdleCores,
     mechanism: Mechanism::Serial,
-    lies_in: &[Part::UserCode],
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[
         a_third(Id::LockContention),
@@ -67,7 +59,6 @@ pub(super) const IDLE_CORES: Declaration = Declaration {
 pub(super) const CPU_STARVED: Declaration = Declaration {
     id: Id::CpuStarved,
     mechanism: Mechanism::Contend,
-    lies_in: &[Part::Ready, Part::Throttled, Part::Stolen],
     also: &Part::ALL,
     // More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock
     // costs a good part of what each of them waits, it is what makes them slow, and without it they
@@ -85,7 +76,6 @@ pub(super) const CPU_STARVED: Declaration = Declaration {
 pub(super) const BUSY_POLLING: Declaration = Declaration {
     id: Id::BusyPolling,
     mechanism: Mechanism::Poll,
-    lies_in: &[Part::KernelWaiting],
     also: &Part::ALL,
     // Who hands over to another thread looks for it for a while before it sleeps.
     effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),

@@ -14,7 +14,6 @@ const WAIT: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_INPUT: Declaration = Declaration {
     id: Id::WaitingForInput,
-    lies_in: &[Part::WaitingForInput],
     find: &[rules::waiting_for_input],
     text: include_str!("texts/waiting-for-input.md"),
     ..WAIT
@@ -22,7 +21,6 @@ pub(super) const WAITING_FOR_INPUT: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
     id: Id::WaitingForOutput,
-    lies_in: &[Part::WaitingForOutput],
     find: &[rules::waiting_for_output],
     text: include_str!("texts/waiting-for-output.md"),
     ..WAIT
@@ -30,7 +28,6 @@ pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
     id: Id::WaitingForDisk,
-    lies_in: &[Part::Disk],
     // The CPU time of fetching is where the call or the fault was.
     also: OF_BYTES,
     // What is waited for is each of the files.
@@ -46,7 +43,6 @@ pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
 
 pub(super) const COLD_FILES: Declaration = Declaration {
     id: Id::ColdFiles,
-    lies_in: &[Part::Disk],
     also: OF_BYTES,
     find: &[rules::cold_files],
     text: include_str!("texts/cold-files.md"),
@@ -55,7 +51,6 @@ pub(super) const COLD_FILES: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_NETWORK: Declaration = Declaration {
     id: Id::WaitingForNetwork,
-    lies_in: &[Part::Network],
     effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
     find: &[rules::waiting_for_network],
     text: include_str!("texts/waiting-for-network.md"),
@@ -64,7 +59,6 @@ pub(super) const WAITING_FOR_NETWORK: Declaration = Declaration {
 
 pub(super) const DELAYED_ACK_STALL: Declaration = Declaration {
     id: Id::DelayedAckStall,
-    lies_in: &[Part::Network],
     find: &[rules::delayed_ack_stall],
     text: include_str!("texts/delayed-ack-stall.md"),
     ..WAIT
@@ -73,7 +67,6 @@ pub(super) const DELAYED_ACK_STALL: Declaration = Declaration {
 pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
     id: Id::WaitingForChild,
     mechanism: Mechanism::Serial,
-    lies_in: &[Part::WaitingForChild],
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[
         a_third(Id::ProcessSpawning),
@@ -87,7 +80,6 @@ pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
 
 pub(super) const SLEEPING: Declaration = Declaration {
     id: Id::Sleeping,
-    lies_in: &[Part::Sleeping],
     effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
     find: &[rules::sleeping],
     text: include_str!("texts/sleeping.md"),

@@ -3,16 +3,17 @@
 
 use std::collections::HashSet;
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::FunctionRow;
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::{Habit, Topic, is_allocator, is_collector, makes_objects};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     // A shell makes a string for each word of each command, whatever the script does.
     let pids = analysis.trace.processes.iter().map(|process| process.pid);
     let is_shell = |pid: &u32| analysis.runtime(Some(*pid)).has(Habit::RunsCommands);

@@ -1,14 +1,15 @@
 //! Memory is taken from the system and given back, again and again.
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.tally_calls(calls::is_memory);
     let given_back = analysis.tally_calls(calls::gives_back);
     if reads_ahead(analysis, given_back.calls) || maps_files(analysis, given_back.calls) {

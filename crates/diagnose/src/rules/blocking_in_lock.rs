@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -115,7 +116,7 @@ pub(super) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
         .max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let turns = turns(analysis)?;
     let statement = format!(
         "{} threads queued {} times for a lock, {} in all, while its holder was asleep ({} of sleeping and waiting, one thread at a time); side by side they would take {} less, {} of the wall time.",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, FindingId, Place, TimeCategory};
+use fathom_model::{FindingId, Place, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use super::polled_paths::{Awaited, awaited};
@@ -10,6 +10,7 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::entry_exit_overhead::cpu_in_calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -174,7 +175,7 @@ fn loops<'a>(
     found.collect()
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let lookups = awaited(analysis);
     let all = loops(analysis, &lookups);
     let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;

@@ -7,17 +7,19 @@ use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, Tally};
-use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::{Atoms, Piece};
 use crate::numbers::time;
 use crate::thresholds as t;
 
 /// What could be saved if calls weren't made.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct CallCost {
     pub in_kernel_ns: f64,
     /// User code that goes with the calls. Modelled.
     pub library_ns: f64,
+    /// The calls; what is missing to the kernel's time is in none that is known.
+    pub calls: Vec<Piece>,
 }
 
 impl CallCost {
@@ -31,33 +33,68 @@ impl CallCost {
         analysis: &Analysis<'_>,
         fits: impl Fn(&SyscallRow) -> bool,
     ) -> Self {
-        let rows = analysis.trace.syscalls.iter();
-        let rows = rows.filter(|row| fits(row));
-        let parts: HashSet<TimeCategory> = rows.map(|row| calls::on_cpu(&row.name)).collect();
+        let rows = analysis.trace.syscalls.iter().enumerate();
+        let rows: Vec<usize> = rows
+            .filter(|(_, row)| fits(row))
+            .map(|(at, _)| at)
+            .collect();
+        let parts: HashSet<TimeCategory> =
+            rows.iter().map(|row| analysis.kind_of_row(*row)).collect();
         let of_parts: f64 = parts.iter().map(|part| analysis.spent_ns(*part)).sum();
         // A part can't cost more than the account says that it had. Where that doesn't split the
         // kernel's time, it is all that is known.
         let most = of_parts + analysis.spent_ns(TimeCategory::Kernel);
         let own = analysis.spent_ns(TimeCategory::UserCode);
+        let in_kernel_ns = analysis.within_kernel(tally.cost_ns).min(most);
         Self {
-            in_kernel_ns: analysis.within_kernel(tally.cost_ns).min(most),
+            in_kernel_ns,
             library_ns: analysis.library_ns(fits).min(own),
+            calls: vec![Piece {
+                of: Atoms::Calls { rows, part: 1.0 },
+                ns: in_kernel_ns,
+            }],
         }
     }
 
-    pub(super) fn plus(self, other: Self) -> Self {
+    /// Time that is in no call.
+    pub(super) fn of_part(part: TimeCategory, ns: f64) -> Self {
+        Self {
+            in_kernel_ns: ns,
+            library_ns: 0.0,
+            calls: vec![Piece {
+                of: Atoms::Of(part),
+                ns,
+            }],
+        }
+    }
+
+    pub(super) fn plus(mut self, other: Self) -> Self {
+        self.calls.extend(other.calls);
         Self {
             in_kernel_ns: self.in_kernel_ns + other.in_kernel_ns,
             library_ns: self.library_ns + other.library_ns,
+            calls: self.calls,
+        }
+    }
+
+    /// All of it with its times multiplied.
+    fn times(mut self, factor: f64) -> Self {
+        self.calls.iter_mut().for_each(|piece| piece.ns *= factor);
+        Self {
+            in_kernel_ns: self.in_kernel_ns * factor,
+            library_ns: self.library_ns * factor,
+            calls: self.calls,
         }
     }
 
     /// A part of it, 0 to 1.
-    pub(super) fn part(self, part: f64) -> Self {
-        Self {
-            in_kernel_ns: self.in_kernel_ns * part,
-            library_ns: self.library_ns * part,
+    pub(super) fn part(mut self, of_it: f64) -> Self {
+        for piece in &mut self.calls {
+            if let Atoms::Calls { part, .. } = &mut piece.of {
+                *part *= of_it;
+            }
         }
+        self.times(of_it)
     }
 
     /// See [`Analysis::when_oversubscribed`].
@@ -65,17 +102,18 @@ impl CallCost {
         Self {
             in_kernel_ns: analysis.when_oversubscribed(self.in_kernel_ns),
             library_ns: analysis.when_oversubscribed(self.library_ns),
+            calls: self.calls,
         }
     }
 
     /// Both together, no more than there is.
-    pub(super) fn ns(self, analysis: &Analysis<'_>) -> f64 {
+    pub(super) fn ns(&self, analysis: &Analysis<'_>) -> f64 {
         analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
     /// Whether they are worth reporting: by the kernel's part alone, or by both where that is a
     /// good part of it. Where a call is cheap the library's part, a model, rules what both come to.
-    pub(super) fn is_significant(self, analysis: &Analysis<'_>) -> bool {
+    pub(super) fn is_significant(&self, analysis: &Analysis<'_>) -> bool {
         let all = self.ns(analysis);
         let rules = all >= t::LEAST_SAVING_NS
             && analysis.share(all) >= 2.0 * t::LEAST_SHARE
@@ -84,7 +122,7 @@ impl CallCost {
     }
 
     /// What the library took in words, if it changes the sum that is shown. `calls`: what these are called there.
-    pub(super) fn library_in_words(self, calls: &str) -> Option<String> {
+    pub(super) fn library_in_words(&self, calls: &str) -> Option<String> {
         let is_much = self.library_ns > t::LIBRARY_WORTH_REPORTING * self.in_kernel_ns;
         is_much.then(|| {
             format!(
@@ -95,7 +133,7 @@ impl CallCost {
     }
 
     /// The end of a sentence about the calls.
-    pub(super) fn in_words(self, analysis: &Analysis<'_>) -> String {
+    pub(super) fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.in_kernel_ns);
         let share = percent(analysis, self.ns(analysis));
         match self.library_in_words("them") {
@@ -108,20 +146,23 @@ impl CallCost {
 
     /// A finding about the calls, with what goes with them.
     pub(super) fn finding(
-        self,
+        &self,
         id: FindingId,
         analysis: &Analysis<'_>,
         statement: String,
     ) -> FindingBuilder {
-        self.evidence(FindingBuilder::new(
-            id,
-            analysis,
-            self.ns(analysis),
-            statement,
-        ))
+        let finding = FindingBuilder::new(id, analysis, self.ns(analysis), statement);
+        self.evidence(finding, 0.0)
     }
 
-    pub(super) fn evidence(self, finding: FindingBuilder) -> FindingBuilder {
+    /// With what goes with the calls, and the work of the program's own code on what they brought.
+    pub(super) fn evidence(&self, finding: FindingBuilder, work_ns: f64) -> FindingBuilder {
+        let mut pieces = self.calls.clone();
+        pieces.push(Piece {
+            of: Atoms::Of(TimeCategory::UserCode),
+            ns: self.library_ns + work_ns,
+        });
+        let finding = finding.pieces(pieces);
         match self.library_ns > 0.0 {
             true => finding.evidence(
                 "library around the calls (modelled)",

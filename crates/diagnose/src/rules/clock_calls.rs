@@ -1,6 +1,6 @@
 //! The time is asked for by real calls.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
@@ -8,11 +8,12 @@ use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::runtimes::Topic;
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let asks = |row: &SyscallRow| calls::is_clock(&row.name);
     let clocks = analysis.tally(asks);
     if clocks.calls < t::MANY_CLOCK_CALLS || !is_significant(analysis, clocks.cost_ns) {

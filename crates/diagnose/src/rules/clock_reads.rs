@@ -1,14 +1,15 @@
 //! The time is read so often that reading it weighs, though no call is made for it.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::{Topic, is_clock};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cost = analysis.in_functions(is_clock);
     if !is_significant(analysis, cost) || analysis.share(cost) < t::CLOCK_READS_SHARE {
         return None;

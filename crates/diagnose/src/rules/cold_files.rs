@@ -1,15 +1,16 @@
 //! Mapped files and programs come from the disk, page by page.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 
 use super::io_latency;
 use crate::analysis::Analysis;
 use crate::classify;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let (wait, waits) = analysis.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
         let from_disk = classify::from_disk(analysis.trace, row.cause, row.call.as_deref());

@@ -2,11 +2,12 @@
 //! have.
 
 use fathom_model::quantity::cpu_share;
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, is_runnable};
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::overhead_correction::on_cpu_ns;
 use crate::thresholds as t;
@@ -17,7 +18,7 @@ fn were_bound(analysis: &Analysis<'_>) -> bool {
     analysis.trace.syscalls.iter().any(binds)
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus.max(1) as f64;
     let is_runnable: Vec<_> = analysis
         .threads
@@ -84,7 +85,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 /// The CPU limit of the command's own control group stopped it: the kernel counts for how long. Less
 /// than that is in the account alone.
-pub(super) fn by_limit(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(super) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
     let throttled = analysis.spent_ns(TimeCategory::Throttled);
     if !is_significant(analysis, throttled) {
         return None;
@@ -113,7 +114,7 @@ pub(super) fn by_limit(analysis: &Analysis<'_>) -> Option<Finding> {
 /// The command has no more busy threads than there are CPUs and still waits for one, in the timed
 /// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
 /// where nothing else is found.
-pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Claim> {
     let ready = analysis.spent_ns(TimeCategory::Ready);
     let waits: Vec<u64> = analysis
         .timed

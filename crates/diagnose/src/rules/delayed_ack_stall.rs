@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, Place, TimeCategory};
+use fathom_model::{FindingId, Place, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
@@ -88,7 +89,7 @@ fn is_answered_late(
     asleep as f64 >= stalled_ns / 2.0 || on_path < analysis.untraced(stalled_ns) / 2.0
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let waits_on_peer = |row: &&OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
         let reads = calls::is_read(call) && analysis.descriptors.is_socket(row.pid, row.fd, call);

@@ -1,15 +1,16 @@
 //! A stream's buffer is filled anew after each seek, for one record of it.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 
 use super::call_cost::CallCost;
 use super::seek_rereads::{most_sought, place, reads_of, seeks_of};
 use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::{bytes, count};
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = most_sought(analysis).filter(|found| found.by_seeks)?;
     let (pid, fd) = (found.file.pid, found.file.fd?);
     let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));

@@ -1,14 +1,15 @@
-//! Finding and binding shared libraries takes a good part of the time.
+//! Claim and binding shared libraries takes a good part of the time.
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::{FileRow, FunctionRow};
 
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
@@ -25,7 +26,7 @@ struct Loaded {
     by_program: bool,
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     before_it_began(analysis)
         .or_else(|| again_and_again(analysis))
         .or_else(|| bound(analysis))
@@ -42,7 +43,7 @@ fn is_loader(row: &FunctionRow) -> bool {
 }
 
 /// Many libraries, whenever they were opened: what the loader computed to bind them, and its calls.
-fn bound(analysis: &Analysis<'_>) -> Option<Finding> {
+fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let pid = analysis.main_function(is_loader)?.pid;
     let own = analysis.files_of(pid);
     let libraries = own.filter(|file| is_library(&file.name.text())).count();
@@ -82,7 +83,7 @@ fn calls_of(analysis: &Analysis<'_>, pid: u32, is: impl Fn(&str) -> bool) -> Tal
 }
 
 /// A library that a program opens and closes for each piece of work.
-fn again_and_again(analysis: &Analysis<'_>) -> Option<Finding> {
+fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
     let again =
         |file: &&FileRow| is_library(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
     let libraries = || analysis.trace.files.iter().filter(again);
@@ -135,7 +136,7 @@ fn again_and_again(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-fn before_it_began(analysis: &Analysis<'_>) -> Option<Finding> {
+fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     let mut found = all(analysis);
     // What the first process opens itself is reported of it alone: others have another cause.
     if let Some(first) = found.first()

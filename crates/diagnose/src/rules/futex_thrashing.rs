@@ -3,24 +3,25 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::{Cause, SyscallRow};
 
 use super::call_cost::CallCost;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{is_contended, is_mutex};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     by_calls(analysis).or_else(|| by_own_code(analysis))
 }
 
 /// Where nobody counted the calls: samples are in the code that only a lock leads to that is
 /// held by another.
-fn by_own_code(analysis: &Analysis<'_>) -> Option<Finding> {
+fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     let profile = analysis
         .trace
         .profile
@@ -78,7 +79,7 @@ fn by_own_code(analysis: &Analysis<'_>) -> Option<Finding> {
 
 const ADVICE: &str = "Take the lock less often: keep a sum per thread and add it up at the end, collect several changes for one locking, or use an atomic. What the threads lose while they wait on their CPUs, and by the memory that moves between these, comes on top.";
 
-fn by_calls(analysis: &Analysis<'_>) -> Option<Finding> {
+fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_process = callers(analysis);
     let (pid, threads) = by_process.into_iter().max_by_key(|(_, threads)| *threads)?;
     // Idle threads may rest in the same call.

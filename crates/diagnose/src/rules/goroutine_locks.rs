@@ -1,10 +1,11 @@
 //! Goroutines queue for a mutex: `lock-contention` of which threads and calls show nothing.
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::MutexRow;
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Topic, is_of_scheduler};
 use crate::thread_times::ThreadTimes;
@@ -103,7 +104,7 @@ fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     in_lock_code as f64 / all.max(1) as f64
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let queue = queue(analysis)?;
     let row = queue.row;
     let waited = format!(

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
@@ -170,7 +171,7 @@ fn others_cpus(analysis: &Analysis<'_>, pid: u32, workers: &[&ThreadTimes]) -> f
     used.sum::<f64>() / to.saturating_sub(from).max(1) as f64
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if analysis.quiet < t::LEAST_QUIET {
         return None;
     }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Process, Tier};
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -114,7 +115,7 @@ fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
 /// ms.
 const MADE_TOGETHER_NS: u64 = 50_000_000;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if analysis.observation.cpus < 2 || analysis.quiet < t::LEAST_QUIET {
         return None;
     }

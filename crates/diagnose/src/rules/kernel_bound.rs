@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
@@ -12,6 +12,7 @@ use super::tiny_files;
 use crate::analysis::{Analysis, Tally};
 use crate::calls::{self, asks_about_path};
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
@@ -48,14 +49,14 @@ fn most_called<'a>(analysis: &Analysis<'a>, fits: impl Fn(&str) -> bool) -> Opti
     Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = [by_one_call(analysis), pseudo_files::find(analysis)];
     let found = found.into_iter().flatten();
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
 /// One kind of call has much of the time.
-fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
+fn by_one_call(analysis: &Analysis<'_>) -> Option<Claim> {
     // Walking folders and moving large blocks is what the kernel is for.
     // A walk asks for each of the 5 to 30 entries of a folder once.
     let folders = analysis.tally_calls(calls::lists_folder).calls;

@@ -1,14 +1,15 @@
 //! Output that nobody watches is written line by line.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 
 use super::small_io::Small;
 use super::unbuffered_output::{is_of_pieces, on_output};
 use crate::analysis::Analysis;
 use crate::descriptors::WaitKind;
+use crate::findings::Claim;
 use crate::numbers::count;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == WaitKind::Terminal;
     let small =
         on_output(analysis).find(|small| !is_of_pieces(analysis, small) && !watched(small))?;

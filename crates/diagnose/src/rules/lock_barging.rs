@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, Place};
+use fathom_model::{FindingId, Place};
 use fathom_trace::{Cause, Interval};
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
@@ -108,7 +109,7 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
     waits.into_iter().filter_map(pair).collect()
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     // Idle threads may wait in the same call as those at locks.
     if analysis.runtime(None).idle_wait("futex")
         || analysis.observation.cpus < 2

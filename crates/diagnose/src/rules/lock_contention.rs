@@ -1,16 +1,17 @@
 //! Threads queue for a lock.
 
-use fathom_model::{Finding, FindingId, Place};
+use fathom_model::{FindingId, Place};
 
 use super::lock_convoys::{Queue, queues};
 use super::wakeup_storm;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Topic};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if analysis.quiet < t::LEAST_QUIET {
         return None;
     }

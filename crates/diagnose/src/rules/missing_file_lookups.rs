@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use fathom_model::{Finding, FindingId, Place};
+use fathom_model::{FindingId, Place};
 use fathom_trace::{LookupRow, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -11,6 +11,7 @@ use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::thresholds as t;
 
@@ -73,7 +74,7 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(folder_of(path), |folder| folder_of(folder)).filter(|it| !it.is_empty())
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
     let places = Places::new(analysis);
     // Who asks until something is there searches for nothing.

@@ -56,9 +56,8 @@ mod waiting_for_output;
 mod wakeup_storm;
 mod wrappers;
 
-use fathom_model::Finding;
-
 use crate::analysis::Analysis;
+use crate::findings::Claim;
 
 pub(crate) use cold_files::find as cold_files;
 pub(crate) use delayed_ack_stall::find as delayed_ack_stall;
@@ -85,7 +84,7 @@ pub(crate) use wakeup_storm::find as wakeup_storm;
 
 /// The ways in which a lock is contended, of which one is reported: what samples show of mutexes
 /// goes first, then where whoever holds it is asleep.
-pub(crate) fn lock_contention(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn lock_contention(analysis: &Analysis<'_>) -> Option<Claim> {
     goroutine_locks::find(analysis)
         .or_else(|| blocking_in_lock::find(analysis))
         .or_else(|| convoy_or_thrashing(analysis))
@@ -95,21 +94,21 @@ pub(crate) fn lock_contention(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// Threads that queue for a lock may lose more by the calls for it than by waiting.
-fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Finding> {
+fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Claim> {
     let queued = lock_contention::find(analysis)?;
     let thrashing = futex_thrashing::find(analysis);
-    let costs_more = |thrashing: &Finding| thrashing.could_win_ns > queued.could_win_ns;
+    let costs_more = |thrashing: &Claim| thrashing.could_win_ns > queued.could_win_ns;
     Some(thrashing.filter(costs_more).unwrap_or(queued))
 }
 
 /// Asking again and again, by calls or by reads of memory.
-pub(crate) fn busy_polling(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn busy_polling(analysis: &Analysis<'_>) -> Option<Claim> {
     busy_polling::find(analysis).or_else(|| spinning::find(analysis))
 }
 
 /// What comes before the work: other programs, or the program's own code. Of a process that ran
 /// already nobody saw it.
-pub(crate) fn startup_dominated(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn startup_dominated(analysis: &Analysis<'_>) -> Option<Claim> {
     if analysis.trace.attached.is_some() {
         return None;
     }
@@ -121,27 +120,27 @@ pub(crate) fn startup_dominated(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// Likewise the loader's work.
-pub(crate) fn dynamic_linking(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn dynamic_linking(analysis: &Analysis<'_>) -> Option<Claim> {
     dynamic_linking::find(analysis).filter(|_| analysis.trace.attached.is_none())
 }
 
 /// Memory that is taken and given back, by calls or within the program.
-pub(crate) fn allocator_churn(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn allocator_churn(analysis: &Analysis<'_>) -> Option<Claim> {
     allocator_churn::find(analysis).or_else(|| allocation::find(analysis))
 }
 
 /// CPUs that the command doesn't get: its group's limit goes before too many threads of its own,
 /// which would wait less without it.
-pub(crate) fn cpu_starved(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn cpu_starved(analysis: &Analysis<'_>) -> Option<Claim> {
     cpu_starved::by_limit(analysis).or_else(|| cpu_starved::find(analysis))
 }
 
 /// Clocks that are read, by calls or without.
-pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     clock_calls::find(analysis).or_else(|| clock_reads::find(analysis))
 }
 
 /// Other programs had the CPUs: asked where nothing else is found.
-pub(crate) fn starved_by_others(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn starved_by_others(analysis: &Analysis<'_>) -> Option<Claim> {
     cpu_starved::by_others(analysis)
 }

@@ -1,15 +1,16 @@
 //! Much memory is touched for the first time.
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 
 use super::process_spawning::faults_are_of_copies;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, percent};
+use crate::findings::{Claim, within_account};
 use crate::numbers::{count, time};
 use crate::runtimes::Topic;
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.fault_cost();
     // Timed ones are a part of the account: 88 % were found where it had 79.
     let most = match all.measured {
@@ -17,6 +18,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         false => 0.97 * analysis.cpu_ns,
     };
     let cost = analysis.within_kernel(all.ns).min(most);
+    let cost = within_account(analysis, FindingId::PageFaultHeavy, cost);
     let faults = all.count;
     let many = faults.max(analysis.trace.accounts.minor_faults) >= t::MANY_FAULTS;
     let rule =

@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::Process;
 
 use super::children::{is_copy, starts_of_interpreter};
 use crate::analysis::Analysis;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::Topic;
 use crate::thread_times::ThreadTimes;
@@ -17,7 +18,7 @@ use crate::thresholds as t;
 /// A process: its number, beginning and end.
 type Lived = (u32, u64, u64);
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let end = analysis.trace.duration_ns;
     let starts = starts_of_interpreter(analysis);
     let is_short = |process: &Process| {

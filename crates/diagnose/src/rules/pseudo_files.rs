@@ -1,7 +1,7 @@
 //! Files that the kernel makes up as they are read, in `/proc` and `/sys`, are read again and
 //! again.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::FileRow;
 
 use super::call_cost::CallCost;
@@ -10,6 +10,7 @@ use super::reread_cost::part_of;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::thresholds as t;
 
@@ -23,7 +24,7 @@ pub(super) fn is_pseudo(name: &str) -> bool {
     name.starts_with("/proc/") || name.starts_with("/sys/")
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_read_of = |file: &FileRow| is_pseudo(&file.name.text()) && file.read_bytes > 0;
     let files = ReopenedFile::most(analysis, is_read_of, |file| file.opens)?;
     let FileRow { opens, reads, .. } = files.together;

@@ -1,6 +1,5 @@
 //! The same folders are listed again and again.
 
-use fathom_model::Finding;
 use fathom_trace::FileRow;
 
 use super::call_cost::CallCost;
@@ -10,6 +9,7 @@ use super::reread_cost::Cost;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::count;
 
 /// Calls that a listing takes at least: the last of them brings nothing.
@@ -21,7 +21,7 @@ fn is_untouched(file: &FileRow) -> bool {
     untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let folders = ReopenedFile::most(analysis, is_untouched, |file| file.opens)?;
     let lists = folders.own(calls::lists_folder);
     let listed = analysis.tally(lists);

@@ -44,7 +44,7 @@ impl Cost {
     pub(super) fn finding(&self, analysis: &Analysis<'_>, statement: String) -> FindingBuilder {
         let finding =
             FindingBuilder::new(FindingId::Rereading, analysis, self.ns(analysis), statement);
-        let finding = self.calls.evidence(finding).evidence(
+        let finding = self.calls.evidence(finding, self.work_ns).evidence(
             "cost of the calls",
             self.calls.in_kernel_ns.round(),
             "ns",

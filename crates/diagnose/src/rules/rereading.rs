@@ -1,7 +1,6 @@
 //! The same is read again and again: of files that are opened anew each time, of one that stays
 //! open, or of folders.
 
-use fathom_model::Finding;
 use fathom_trace::{DescriptorKind, FileRow};
 
 use super::call_cost::CallCost;
@@ -13,10 +12,11 @@ use super::seek_rereads::{rewound, sought, stays_as_it_is};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::{bytes, count};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = [
         reopened(analysis),
         rewound(analysis),
@@ -45,7 +45,7 @@ fn is_read_again(file: &FileRow) -> bool {
     meant && file.read_bytes > 0 && stays_as_it_is(file)
 }
 
-fn reopened(analysis: &Analysis<'_>) -> Option<Finding> {
+fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let files = ReopenedFile::most(analysis, is_read_again, |file| {
         file.read_bytes + 4096 * file.opens
     })?;
@@ -59,8 +59,8 @@ fn reopened(analysis: &Analysis<'_>) -> Option<Finding> {
     let calls = reads.plus(files.cost_of_opening(analysis)).part(again);
     let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
     let cost = Cost {
-        calls,
         work_ns: work_ns(analysis, file.pid, read_again, of_bytes, &calls),
+        calls,
     };
     if !is_significant(analysis, cost.ns(analysis)) {
         return None;

@@ -1,6 +1,6 @@
 //! A file stays open, and the same is read of it again and again.
 
-use fathom_model::{Finding, Place};
+use fathom_model::Place;
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -10,12 +10,13 @@ use super::reread_cost::{Cost, from_memory, part_of, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::{bytes, count};
 use crate::runtimes::Habit;
 use crate::thresholds as t;
 
 /// A file that stays open and is read to its end again and again: each time a read brings nothing.
-pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let files = analysis.trace.files.iter().filter(|file| stays_open(file));
     let files = files.filter_map(|file| {
         let file = whole(analysis, file);
@@ -38,7 +39,6 @@ pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Finding> {
     let part = part_of(reads.bytes, all.bytes);
     let calls = CallCost::with(&reads, analysis, reads_of(file.pid, fd)).part(again);
     let cost = Cost {
-        calls,
         work_ns: work_ns(
             analysis,
             file.pid,
@@ -46,6 +46,7 @@ pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Finding> {
             part,
             &calls,
         ),
+        calls,
     };
     if !is_significant(analysis, cost.ns(analysis)) {
         return None;
@@ -122,7 +123,7 @@ pub(super) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
 }
 
 /// A file that stays open and of which many times its size is read, from wherever.
-pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = most_sought(analysis).filter(|found| !found.by_seeks)?;
     let times = found.times();
     let Sought {
@@ -130,8 +131,8 @@ pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Finding> {
     } = found;
     // Of pieces that are looked up nobody knows how much of them is worked on.
     let calls = CallCost {
-        in_kernel_ns: reads.cost_ns,
         library_ns: 0.0,
+        ..CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?))
     };
     let cost = Cost {
         calls: calls.part(1.0 - 1.0 / times),

@@ -1,16 +1,17 @@
 //! The program pauses by its own wish.
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow};
 
 use super::{blocking_in_lock, goroutine_locks};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let sleep = analysis.spent_ns(TimeCategory::Sleeping);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
     let in_turn = || {

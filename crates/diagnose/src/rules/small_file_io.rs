@@ -1,6 +1,6 @@
 //! A file is gone about for a record a call, or opened for each; or files are tiny.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
@@ -10,16 +10,17 @@ use super::{discarded_buffers, tiny_files};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::descriptors::WaitKind;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::runtimes::{Habit, Topic};
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     tiny_files::find(analysis)
         .or_else(|| small_calls_on_one(analysis))
         .or_else(|| discarded_buffers::find(analysis))
 }
 
-fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
+fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Claim> {
     let on_file = |analysis: &Analysis<'_>, pid: u32, fd: i32, _: bool| {
         let standard =
             analysis.descriptors.is_input(pid, fd) || analysis.descriptors.is_output(pid, fd);

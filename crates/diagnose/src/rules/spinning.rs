@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, Place};
+use fathom_model::{FindingId, Place};
 use fathom_trace::FunctionRow;
 
 use super::busy_polling::kept_from_others;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::{
     Runtime, Topic, advice_on_spinning, asks_channel, is_of_channels, spins_in_runtime,
@@ -16,14 +17,14 @@ use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
 /// Until something happens.
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let functions = &analysis.trace.profile.as_ref()?.functions;
     let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
     finding(analysis, &spins)
 }
 
 /// Until a lock is free.
-pub(super) fn for_lock(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(super) fn for_lock(analysis: &Analysis<'_>) -> Option<Claim> {
     let functions = &analysis.trace.profile.as_ref()?.functions;
     finding(analysis, &spinners(functions, What::Lock)?)
 }
@@ -128,7 +129,7 @@ fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     })
 }
 
-fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
+fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Claim> {
     let Spinning {
         what,
         samples,

@@ -1,17 +1,18 @@
 //! The start takes longer than the work.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::{FileRow, Process};
 
 use super::code_files::CodeFiles;
 use crate::analysis::Analysis;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Begins, Topic};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let root = analysis.trace.processes.first()?;
     let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
     let output = root.first_output_ns.unwrap_or(analysis.trace.duration_ns);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::Cause;
 
 use super::io_latency;
@@ -10,10 +10,11 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::classify;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::{Claim, within_account};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let synced = synced_files(analysis);
     let is_synced = |pid: u32, fd: Option<i32>, call: &str| {
         calls::is_sync(call)
@@ -31,7 +32,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         true => io_latency::guessed(analysis, waits).max(tally.cost_ns),
         false => tally.cost_ns,
     };
-    let (calls, total) = (tally.calls, cpu + waits);
+    // Waits are those of whole threads, and what is guessed knows nothing of them.
+    let total = within_account(analysis, FindingId::SyncWrites, cpu + waits);
+    let calls = tally.calls;
     if calls < t::MANY_SYNCS || !is_significant_wait(analysis, total) {
         return None;
     }

@@ -1,23 +1,24 @@
 //! A thread is made for each small piece of work.
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Topic};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     many(analysis).or_else(|| engines(analysis))
 }
 
 /// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many
 /// that live for a part of their process's life, and few at once, do one piece of work each.
-fn engines(analysis: &Analysis<'_>) -> Option<Finding> {
+fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     let workers: Vec<&ThreadTimes> = analysis
         .threads
         .iter()
@@ -65,7 +66,7 @@ fn engines(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-fn many(analysis: &Analysis<'_>) -> Option<Finding> {
+fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     let made = analysis.tally_calls(calls::makes_thread);
     let processes = analysis.trace.processes.len() as u64;
     // Where calls are only traced for a while, the threads themselves are still all known.

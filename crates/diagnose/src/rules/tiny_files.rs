@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, FindingId, Place, TimeCategory};
+use fathom_model::{FindingId, Place, TimeCategory};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -13,6 +13,7 @@ use crate::calls;
 use crate::classify;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::is_significant;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::thresholds as t;
 
@@ -133,7 +134,7 @@ fn had_by_process(
     all
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let ways = [Way::Read, Way::Written, Way::Moved, Way::Mapped];
     ways.into_iter().find_map(|way| one_by_one(analysis, way))
 }
@@ -141,13 +142,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 /// What the first touch of each mapping costs: a page fault, of those that there were.
 fn first_touches(analysis: &Analysis<'_>, mappings: f64) -> CallCost {
     let faults = analysis.fault_cost();
-    CallCost {
-        in_kernel_ns: faults.each_ns * mappings.min(faults.count as f64),
-        library_ns: 0.0,
-    }
+    let ns = faults.each_ns * mappings.min(faults.count as f64);
+    CallCost::of_part(TimeCategory::PageFaults, ns)
 }
 
-fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
+fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Claim> {
     let is_real = |file: &FileRow| !is_of_system(&file.name.text());
     let files = had_by_process(analysis, way, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
@@ -220,13 +219,11 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
         row.pid == files.pid && meant && classify::from_disk(analysis.trace, row.cause, Some(call))
     });
     let waited = waited.min(analysis.spent_ns(TimeCategory::Disk));
-    let waits = CallCost {
-        in_kernel_ns: waited,
-        library_ns: 0.0,
-    };
+    let waits = CallCost::of_part(TimeCategory::Disk, waited);
     let calls = opens
         .part(part(files.opens, traced(&opening)))
         .plus(of_data);
+    let in_calls = calls.in_kernel_ns;
     let cost = calls.plus(waits);
     if !is_significant(analysis, cost.in_kernel_ns)
         || analysis.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE
@@ -248,7 +245,7 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
             false => format!(", {} times in all", count(files.opens)),
         },
         match way {
-            _ if waited > calls.in_kernel_ns / 4.0 => "the calls and their waits for the disk",
+            _ if waited > in_calls / 4.0 => "the calls and their waits for the disk",
             Way::Read | Way::Written | Way::Moved => "the calls",
             Way::Mapped => "the calls and the page faults",
         },

@@ -1,7 +1,7 @@
 //! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its
 //! end.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 use fathom_trace::{Cause, DescriptorKind, OffCpuRow};
 
 use super::pseudo_files::is_pseudo;
@@ -10,11 +10,12 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::is_significant_wait;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::runtimes::Topic;
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let comes = |pid: u32, fd: i32| {
         let kind = || analysis.descriptors.mostly(pid, fd);
         analysis.descriptors.is_input(pid, fd)

@@ -1,15 +1,16 @@
 //! Output is written in pieces of a few bytes.
 
-use fathom_model::{Finding, FindingId};
+use fathom_model::FindingId;
 
 use super::small_io::{self, Small};
 use crate::analysis::Analysis;
 use crate::descriptors::WaitKind;
+use crate::findings::Claim;
 use crate::numbers::count;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let small = on_output(analysis).find(|small| is_of_pieces(analysis, small))?;
     let tally = &small.tally;
     let cost = small.cost_of_output(analysis);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 
 use super::children::alike;
 use crate::analysis::Analysis;
 use crate::critical_path::{covered_ns, span_ns};
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -21,7 +22,7 @@ struct InTurn {
     saving_ns: f64,
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let parents: BTreeSet<u32> = analysis
         .trace
         .processes

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::OffCpuRow;
 
 use super::{io_latency, sync_writes};
@@ -10,6 +10,7 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::classify;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
@@ -70,7 +71,7 @@ fn advice(on_names: bool, block_bytes: f64) -> &'static str {
     }
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     // Waits outside of calls are faults in mapped files; those for a sync are asked for.
     let synced = sync_writes::synced_files(analysis);
     let is_synced = |row: &OffCpuRow, call: &str| {

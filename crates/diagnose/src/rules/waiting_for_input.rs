@@ -1,14 +1,15 @@
 //! The other end of standard input, or of a named pipe, is slower than the command.
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::time;
 use crate::thresholds as t;
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.spent_ns(TimeCategory::WaitingForInput);
     if all <= 0.0 {
         return None;

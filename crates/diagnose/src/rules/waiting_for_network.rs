@@ -5,10 +5,11 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::descriptors::is_local;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::Tier;
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
@@ -46,7 +47,7 @@ fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
     analysis.trace.tier.is_some_and(Tier::only_samples) && analysis.threads.iter().any(answers)
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let wait = analysis.spent_ns(TimeCategory::Network);
     if !is_significant_wait(analysis, wait) {
         return None;

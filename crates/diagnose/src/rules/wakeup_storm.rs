@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::{Analysis, WaitEnds};
 use crate::calls;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
@@ -27,7 +28,7 @@ fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u
     });
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     // Samples of one long wait are no wake-ups.
     if !analysis.counts_waits() {
         return None;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, Place};
+use fathom_model::{FindingId, Place};
 use fathom_trace::{Exec, Process};
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Runtime, is_shell};
 use crate::thresholds as t;
@@ -19,7 +20,7 @@ struct Prelude<'a> {
     wrapper: &'a str,
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let root = analysis.trace.processes.first()?;
     let prelude = by_exec(root).or_else(|| by_child(analysis, root))?;
     let ns = analysis.untraced(prelude.ns as f64);

@@ -25,7 +25,7 @@ pub(crate) fn name_places(findings: &mut [Finding], rows: &[WhereRow]) {
 
 fn is_about(finding: &Finding, row: &WhereRow) -> bool {
     let declared = declaration(finding.id);
-    let parts = declared.lies_in;
+    let parts = finding.id.lies_in();
     let is_part = parts.contains(&row.kind)
         || row.kind == TimeCategory::Kernel && parts.iter().any(|part| part.is_in_kernel());
     let call = row.call.as_deref();

@@ -171,6 +171,8 @@ mod tests {
             object: None,
             code: CodePlace::default(),
             callers: Vec::new(),
+            parts: Vec::new(),
+            saving: None,
         }
     }
 

@@ -1,0 +1,370 @@
+//! The one arbitration: which of the findings are reported, and which time is whose?
+//!
+//! Causes come before their effects, findings of certain parts before those of a whole life, and
+//! then the larger ones. Each takes what nobody holds. A cause that is large enough leaves nothing
+//! of its effect.
+
+use std::collections::{BTreeMap, HashMap};
+
+use fathom_model::{AccountPart, Finding, FindingId, Saving, TimeCategory};
+
+use super::claim::{Atoms, Claim, Piece};
+use super::declaration;
+use super::declaration::{Cause, Declaration, EffectOf};
+use crate::analysis::Analysis;
+use crate::numbers::time;
+use crate::sums::Sums;
+
+/// The findings that are reported, the largest first.
+pub(super) fn settle(analysis: &Analysis<'_>, claims: Vec<Claim>) -> Vec<Finding> {
+    let mut ledger = Ledger::new(analysis);
+    let mut found = Vec::new();
+    for claim in in_order(unexplained(claims)) {
+        found.extend(ledger.grant(claim));
+    }
+    found.sort_by(|a, b| (b.rank_ns(), a.id).cmp(&(a.rank_ns(), b.id)));
+    found
+}
+
+/// All but those that are another name for what is found, and the effects of what is found.
+fn unexplained(mut claims: Vec<Claim>) -> Vec<Claim> {
+    without(&mut claims, |one, declared, all| {
+        (declared.may_be_effect)(one) && is_explained(one, declared.named_for, all)
+    });
+    without(&mut claims, |one, declared, all| match declared.effect_of {
+        EffectOf::Causes(causes) => (declared.may_be_effect)(one) && is_explained(one, causes, all),
+        EffectOf::Anything(_) => false,
+    });
+    without(&mut claims, |one, declared, all| match declared.effect_of {
+        EffectOf::Causes(_) => false,
+        EffectOf::Anything(one_of) => {
+            let others = all.iter().filter(|other| other.id != one.id);
+            let causes = others.map(|other| Cause {
+                id: other.id,
+                one_of: one_of(other.id),
+            });
+            is_explained(one, &causes.collect::<Vec<_>>(), all)
+        }
+    });
+    claims
+}
+
+/// Takes out those that `goes` says of, with what is declared of them and everything that is left.
+fn without(claims: &mut Vec<Claim>, goes: impl Fn(&Claim, &Declaration, &[Claim]) -> bool) {
+    let goes: Vec<bool> = claims
+        .iter()
+        .map(|one| goes(one, declaration(one.id), claims))
+        .collect();
+    let mut goes = goes.into_iter();
+    claims.retain(|_| !goes.next().unwrap_or(false));
+}
+
+/// Whether one of the causes is there, and large enough: a small one doesn't hide a large effect.
+fn is_explained(one: &Claim, causes: &[Cause], all: &[Claim]) -> bool {
+    let rank = |id| {
+        let mut all = all.iter();
+        all.find(|other| other.id == id).map(|it| it.rank_ns())
+    };
+    causes.iter().any(|cause| {
+        rank(cause.id).is_some_and(|ns| ns.saturating_mul(cause.one_of) >= one.rank_ns())
+    })
+}
+
+/// The claims as they are granted.
+fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
+    let mut ordered = Vec::new();
+    while !claims.is_empty() {
+        let waits = |one: &Claim| {
+            let mut others = claims.iter().filter(|other| other.id != one.id);
+            others.any(|other| declaration(one.id).is_effect_of(other.id))
+        };
+        let key = |one: &Claim| {
+            let is_special = !declaration(one.id).is_of_whole_lives();
+            (!waits(one), is_special, one.rank_ns())
+        };
+        let first = (0..claims.len()).max_by_key(|at| (key(&claims[*at]), std::cmp::Reverse(*at)));
+        ordered.push(claims.remove(first.unwrap_or(0)));
+    }
+    ordered
+}
+
+/// What is granted, most first, in whole nanoseconds: rounding takes nothing of what was asked for.
+fn in_whole_ns(granted: &Sums, left: &Sums, asked_ns: u64) -> Vec<AccountPart> {
+    let all = granted.total().round().min(asked_ns as f64) as u64;
+    let whole = |(spent, ns): (TimeCategory, f64)| AccountPart {
+        spent,
+        ns: ns as u64,
+    };
+    let mut parts: Vec<AccountPart> = granted.iter().map(whole).collect();
+    let mut missing = all.saturating_sub(parts.iter().map(|part| part.ns).sum());
+    for part in &mut parts {
+        let more = missing.min(left.get(part.spent) as u64 - part.ns);
+        part.ns += more;
+        missing -= more;
+    }
+    parts.retain(|part| part.ns > 0);
+    parts.sort_by_key(|part| (std::cmp::Reverse(part.ns), part.spent));
+    parts
+}
+
+/// What nobody holds.
+struct Ledger<'a> {
+    analysis: &'a Analysis<'a>,
+    /// Of the account.
+    left: Sums,
+    /// Part of each row of calls that somebody holds, 0 to 1.
+    held: HashMap<usize, f64>,
+    /// Who holds most of a part.
+    holders: BTreeMap<TimeCategory, (FindingId, f64)>,
+    /// CPU time beside what is in the account.
+    left_cpu_ns: u64,
+}
+
+/// What a claim would get.
+#[derive(Default)]
+struct Grant {
+    parts: Sums,
+    rows: Vec<(usize, f64)>,
+    /// What it asks for of each part.
+    asked: Sums,
+    /// What others hold of that.
+    held_ns: f64,
+    /// Who is the first of them.
+    holder: Option<FindingId>,
+}
+
+impl<'a> Ledger<'a> {
+    fn new(analysis: &'a Analysis<'a>) -> Self {
+        let mut left = Sums::default();
+        for part in &analysis.account.parts {
+            left.add(part.spent, part.ns as f64);
+        }
+        Self {
+            analysis,
+            left,
+            held: HashMap::new(),
+            holders: BTreeMap::new(),
+            left_cpu_ns: analysis.cpu_ns.max(analysis.timed_ns) as u64,
+        }
+    }
+
+    /// The finding with what nobody holds of its claim; `None` where that is too little.
+    fn grant(&mut self, claim: Claim) -> Option<Finding> {
+        let declared = declaration(claim.id);
+        let asked_ns = claim.could_win_ns;
+        let grant = self.granted(declared, &claim);
+        let Claim { mut finding, .. } = claim;
+        let parts = in_whole_ns(&grant.parts, &self.left, asked_ns);
+        finding.could_win_ns = parts.iter().map(|part| part.ns).sum();
+        finding.could_win_cpu_ns = finding.could_win_cpu_ns.min(self.left_cpu_ns);
+        let is_less = finding.could_win_ns < asked_ns;
+        let least = declared.least;
+        if is_less && !least.is_reached(self.analysis, finding.rank_ns() as f64) {
+            return None;
+        }
+        let is_on_path = finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0;
+        if is_on_path && is_less {
+            finding.share = self.analysis.of_wall(finding.could_win_ns as f64);
+        }
+        if let Some(holder) = grant.holder.filter(|_| is_less) {
+            let with = format!(" {} of that counts with `{holder}`.", time(grant.held_ns));
+            finding.statement.push_str(&with);
+        }
+        finding.parts = parts;
+        finding.saving = Some(self.interval(declared, finding.could_win_ns));
+        self.hold(&finding, &grant);
+        Some(finding)
+    }
+
+    fn interval(&self, declared: &Declaration, ns: u64) -> Saving {
+        let (low, high) = declared.mechanism.spread();
+        let wall_ns = self.analysis.account.wall_ns;
+        Saving {
+            ns,
+            low_ns: (ns as f64 * low) as u64,
+            high_ns: ((ns as f64 * high) as u64).min(wall_ns).max(ns),
+        }
+    }
+
+    fn granted(&self, declared: &Declaration, claim: &Claim) -> Grant {
+        let mut grant = Grant::default();
+        let asked_ns = claim.could_win_ns as f64;
+        let known: f64 = claim.pieces.iter().map(|piece| piece.ns).sum();
+        let scale = (asked_ns / known.max(1.0)).min(1.0);
+        let mut rest = asked_ns - known * scale;
+        for piece in &claim.pieces {
+            rest += self.take(piece, scale, &mut grant);
+        }
+        if declared.is_of_whole_lives() {
+            // It is in no certain part: whatever is left is as good.
+            for part in declared.parts() {
+                let free = self.left.get(part) - grant.parts.get(part);
+                let own = rest.min(free).max(0.0);
+                rest -= own - self.take_of(part, own, &mut grant);
+            }
+        }
+        for part in declared.parts() {
+            rest = self.take_of(part, rest, &mut grant);
+        }
+        grant
+    }
+
+    /// Takes of a piece what is free, and returns what the account doesn't have of it.
+    fn take(&self, piece: &Piece, scale: f64, grant: &mut Grant) -> f64 {
+        let asked_ns = piece.ns * scale;
+        let (rows, part) = match &piece.of {
+            Atoms::Of(part) => return self.take_of(*part, asked_ns, grant),
+            Atoms::Calls { rows, part } => (rows, part.max(f64::MIN_POSITIVE)),
+        };
+        let costs = rows.iter().map(|row| self.analysis.cost_of_row(*row));
+        let costs: Vec<f64> = costs.collect();
+        let all: f64 = costs.iter().sum();
+        let mut beyond = 0.0;
+        for (row, cost) in rows.iter().zip(costs) {
+            let ns = asked_ns * cost / all.max(f64::MIN_POSITIVE);
+            let held = self.held.get(row).copied().unwrap_or(0.0);
+            let free = (1.0 - held).clamp(0.0, part);
+            let own = ns * free / part;
+            let spent = self.analysis.kind_of_row(*row);
+            grant.rows.push((*row, free));
+            self.is_held(spent, ns - own, grant);
+            beyond += self.take_of(spent, own, grant);
+        }
+        beyond
+    }
+
+    /// Takes of a part what is free of so much, and returns what the account never had. Where the
+    /// kernel's time isn't split, its one part stands for each.
+    fn take_of(&self, part: TimeCategory, ns: f64, grant: &mut Grant) -> f64 {
+        let undivided = part.is_in_kernel().then_some(TimeCategory::Kernel);
+        let mut rest = ns;
+        for part in std::iter::once(part).chain(undivided) {
+            let whole = self.analysis.account.ns(part) as f64 - grant.asked.get(part);
+            let there = rest.min(whole).max(0.0);
+            let free = (self.left.get(part) - grant.parts.get(part)).clamp(0.0, there);
+            grant.asked.add(part, there);
+            grant.parts.add(part, free);
+            self.is_held(part, there - free, grant);
+            rest -= there;
+        }
+        rest
+    }
+
+    /// Others hold so much of what was asked for.
+    fn is_held(&self, part: TimeCategory, ns: f64, grant: &mut Grant) {
+        if ns >= 1.0 {
+            grant.held_ns += ns;
+            let holder = self.holders.get(&part).map(|(id, _)| *id);
+            grant.holder = grant.holder.or(holder);
+        }
+    }
+
+    fn hold(&mut self, finding: &Finding, grant: &Grant) {
+        for part in &finding.parts {
+            let ns = part.ns as f64;
+            self.left.take(part.spent, ns);
+            let holder = self.holders.entry(part.spent).or_insert((finding.id, 0.0));
+            if ns > holder.1 {
+                *holder = (finding.id, ns);
+            }
+        }
+        for (row, part) in &grant.rows {
+            *self.held.entry(*row).or_default() += part;
+        }
+        self.left_cpu_ns -= finding.could_win_cpu_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId as Id;
+
+    use super::*;
+    use crate::fake::{Fake, MS};
+    use crate::finding_builder::FindingBuilder;
+
+    /// Claims of so many milliseconds, with their pieces, as they are settled in a run of a second:
+    /// 500 ms of it in 200,000 reads, 250 ms in sleeps.
+    fn settled(claims: &[(Id, u64, Vec<Piece>)]) -> Vec<(&'static str, u64)> {
+        let found = findings(claims);
+        let each = found.iter();
+        each.map(|it| (it.id.as_str(), it.could_win_ns / MS))
+            .collect()
+    }
+
+    fn findings(claims: &[(Id, u64, Vec<Piece>)]) -> Vec<Finding> {
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(3), 200_000, 100, 2_500);
+        fake.waits(
+            Some("nanosleep"),
+            None,
+            fathom_trace::Cause::Asleep,
+            1,
+            250_000,
+        );
+        let timed = [fake.run()];
+        let observation = fake.observation(&timed);
+        let analysis = Analysis::new(&observation);
+        let claims = claims.iter().map(|(id, ms, pieces)| {
+            let statement = "It took 30 % of the wall time.".to_owned();
+            let builder = FindingBuilder::new(*id, &analysis, (ms * MS) as f64, statement);
+            builder.pieces(pieces.clone()).finish()
+        });
+        settle(&analysis, claims.collect())
+    }
+
+    fn of_reads(part: f64, ms: u64) -> Vec<Piece> {
+        let rows = vec![0];
+        vec![Piece {
+            of: Atoms::Calls { rows, part },
+            ns: (ms * MS) as f64,
+        }]
+    }
+
+    #[test]
+    fn two_findings_share_no_call() {
+        let both = [
+            (Id::SmallFileIo, 300, of_reads(0.6, 300)),
+            (Id::UnbufferedInput, 250, of_reads(0.5, 250)),
+        ];
+        // Two fifths of the calls are left, which took 200 ms.
+        let expected = [("small-file-io", 300), ("unbuffered-input", 200)];
+        assert_eq!(settled(&both), expected);
+        let cut = &findings(&both)[1];
+        assert!((cut.share - 0.2).abs() < 0.001, "{}", cut.share);
+        let with = "50.0 ms of that counts with `small-file-io`.";
+        assert!(cut.statement.ends_with(with), "{}", cut.statement);
+    }
+
+    #[test]
+    fn a_cause_takes_its_time_before_a_larger_effect() {
+        let both = [
+            (Id::SmallFileIo, 450, of_reads(0.9, 450)),
+            // Less than a third of it, so that both are reported.
+            (Id::Rereading, 140, of_reads(0.28, 140)),
+        ];
+        let expected = [("small-file-io", 360), ("rereading", 140)];
+        assert_eq!(settled(&both), expected);
+    }
+
+    #[test]
+    fn what_is_left_of_a_finding_may_be_too_little() {
+        let both = [
+            (Id::SmallFileIo, 470, of_reads(0.94, 470)),
+            (Id::UnbufferedInput, 400, of_reads(0.8, 400)),
+        ];
+        assert_eq!(settled(&both), [("small-file-io", 470)]);
+    }
+
+    #[test]
+    fn a_finding_has_no_more_than_its_parts_and_a_whole_life_takes_what_is_left() {
+        let expected = [("sleeping", 250)];
+        assert_eq!(settled(&[(Id::Sleeping, 400, Vec::new())]), expected);
+        let both = [
+            (Id::Sleeping, 250, Vec::new()),
+            (Id::WaitingForChild, 900, Vec::new()),
+        ];
+        let expected = [("waiting-for-child", 750), ("sleeping", 250)];
+        assert_eq!(settled(&both), expected);
+    }
+}
