@@ -65,11 +65,7 @@ impl Suite {
 ///
 /// # Errors
 /// [`SuiteError`]; what can't be built is part of the suite.
-pub fn suite(
-    tree: &Tree,
-    only: &[String],
-    observer: &mut dyn FnMut(StepKind, &str),
-) -> Result<Suite, SuiteError> {
+pub fn suite(tree: &Tree, observer: &mut dyn FnMut(StepKind, &str)) -> Result<Suite, SuiteError> {
     let usage = |text: String| SuiteError::Usage(text);
     let experiment = crate::read(&tree.file).map_err(|error| usage(error.to_string()))?;
     let folders = folders(&experiment, &tree.work).map_err(|error| usage(error.to_string()))?;
@@ -79,7 +75,7 @@ pub fn suite(
         folders: &folders,
         quick: false,
     };
-    let mut selection = Selection::of(&experiment, only).map_err(usage)?;
+    let mut selection = Selection::of(&experiment, &[]).map_err(usage)?;
     let bench: Vec<_> = experiment
         .measures
         .iter()

@@ -7,7 +7,8 @@ use fathom_conduct::compare::ComparePlan;
 use fathom_report as report;
 
 use crate::cli::failure::{Failure, UNTRUSTED};
-use crate::cli::{quantities, screen, write};
+use crate::cli::options::{Margin, ReadStore};
+use crate::cli::{screen, write};
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -39,9 +40,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
-    /// Call differences up to this share the same
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share)]
-    pub margin: f64,
+    #[command(flatten)]
+    pub margin: Margin,
 
     /// Also measurements of a tree whose tracked files differed from the revision
     #[arg(long)]
@@ -59,10 +59,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
-    /// project's .fathom/, else your own)
-    #[arg(long, value_name = "PATH|URL")]
-    pub store: Option<String>,
+    #[command(flatten)]
+    pub read: ReadStore,
 }
 
 /// Compares, prints, writes. Returns the exit code.
@@ -70,28 +68,26 @@ pub(crate) struct Arguments {
 /// # Errors
 /// A side that isn't there, a store that can't be read, a file that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
-    write::check(arguments.json.as_deref())?;
+    write::check(&[&arguments.json])?;
     let here = std::env::current_dir().unwrap_or_default();
     let record = fathom_conduct::compare::compare(
         &ComparePlan {
-            store: arguments.store.clone(),
+            store: arguments.read.store.clone(),
             base: arguments.base.clone(),
             head: arguments.head.clone(),
             benchmarks: arguments.series.clone(),
             metric: arguments.metric.clone(),
-            margin: arguments.margin,
+            margin: arguments.margin.margin,
             dirty: arguments.dirty,
             across: arguments.across,
         },
         &here,
     )?;
-    if let Some(path) = &arguments.json {
-        write::export(path, report::json(&record))?;
-    }
-    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let screen = screen::of_stdout(arguments.verbose);
-        write::print(&report::compare_terminal(&record, &screen))?;
-    }
+    let screen = screen::of_stdout(arguments.verbose);
+    write::results(
+        || report::compare_terminal(&record, &screen),
+        &[(arguments.json.as_deref(), &|| report::json(&record))],
+    )?;
     Ok(match record.comparisons.is_empty() {
         true => UNTRUSTED,
         false => 0,

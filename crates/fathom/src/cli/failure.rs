@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::cli::out::say;
 use anstyle::{AnsiColor, Style};
 use fathom_conduct::ConductError;
+use fathom_conduct::worktrees::WorktreesError;
 use fathom_measure::MeasureError;
 use fathom_model::TimedRuns;
 use fathom_report::escape;
@@ -73,6 +74,23 @@ fn nothing_observed(timed: &TimedRuns) -> String {
         "interrupted before the command was observed: nothing is explained. Before that: {}",
         fathom_conduct::why::timed_in_words(timed)
     )
+}
+
+impl From<WorktreesError> for Failure {
+    fn from(error: WorktreesError) -> Failure {
+        ConductError::from(error).into()
+    }
+}
+
+impl From<fathom_store::Error> for Failure {
+    fn from(error: fathom_store::Error) -> Failure {
+        ConductError::from(error).into()
+    }
+}
+
+/// An error of the arguments: what to type instead.
+pub(super) fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Usage(text.into()))
 }
 
 impl Failure {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use fathom_measure::MeasureError;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::mistakes;
 use crate::cli::target::{Source, line};
 
@@ -34,16 +34,14 @@ impl GivenCommands {
         }
         if !self.words.is_empty() {
             if !sources.is_empty() {
-                return Err(Failure::Usage(
-                    "commands in quotes and a command after -- can't be mixed: give all of them in quotes".into(),
-                ));
+                return usage(
+                    "commands in quotes and a command after -- can't be mixed: give all of them in quotes",
+                );
             }
             sources.push(Source::Words(self.words.clone()));
         }
         if sources.is_empty() {
-            return Err(Failure::Usage(format!(
-                "there is no command; try: {example}"
-            )));
+            return usage(format!("there is no command; try: {example}"));
         }
         Ok(sources)
     }

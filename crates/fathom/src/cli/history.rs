@@ -8,6 +8,7 @@ use fathom_conduct::history::{Found, HistoryPlan};
 use fathom_report as report;
 
 use crate::cli::failure::Failure;
+use crate::cli::options::ReadStore;
 use crate::cli::{screen, write};
 
 /// Points of a series in a list: what its sparkline draws.
@@ -50,10 +51,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
-    /// project's .fathom/, else your own)
-    #[arg(long, value_name = "PATH|URL")]
-    pub store: Option<String>,
+    #[command(flatten)]
+    pub read: ReadStore,
 }
 
 /// Reads, prints, writes. Returns the exit code.
@@ -61,15 +60,12 @@ pub(crate) struct Arguments {
 /// # Errors
 /// A store that can't be read, a name that nothing has, a file that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
-    let files = || {
-        [&arguments.json, &arguments.csv]
-            .into_iter()
-            .filter_map(Option::as_deref)
-    };
-    write::check(files())?;
+    let files = [&arguments.json, &arguments.csv];
+    write::check(&files)?;
+    let files = write::given(&files);
     let here = std::env::current_dir().unwrap_or_default();
     let plan = |main_only: bool| HistoryPlan {
-        store: arguments.store.clone(),
+        store: arguments.read.store.clone(),
         benchmarks: arguments.series.clone(),
         metric: arguments.metric.clone(),
         since: arguments.since.clone(),
@@ -77,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         newest: main_only.then_some(LISTED),
         read: (main_only && !arguments.verbose).then_some(report::HISTORY_SHOWN),
     };
-    if files().next().is_some() {
+    if !files.is_empty() {
         let found = fathom_conduct::history::history(&plan(false), &here)?;
         if let Some(path) = &arguments.json {
             write::export(path, report::json(&found.record))?;
@@ -86,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
             write::export(path, report::history_csv(&found.record))?;
         }
     }
-    if !files().any(write::is_stdout) {
+    if !files.into_iter().any(write::is_stdout) {
         let found = fathom_conduct::history::history(&plan(true), &here)?;
         write::print(&shown(arguments, &found))?;
     }

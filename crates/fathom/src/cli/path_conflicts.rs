@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_measure::{CommandLine, Input, Output};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::write;
 
 /// Refuses before anything runs. `written` are the files that Fathom writes itself; `-` is none.
@@ -15,7 +15,7 @@ use crate::cli::write;
 /// [`Failure::Usage`] naming the file and both its uses.
 pub(super) fn check<'a>(
     commands: impl IntoIterator<Item = &'a CommandLine>,
-    written: impl IntoIterator<Item = &'a Path>,
+    written: &[&'a Option<PathBuf>],
 ) -> Result<(), Failure> {
     let commands = commands.into_iter();
     check_files(commands.map(|one| (&one.input, &one.output)), written)
@@ -27,7 +27,7 @@ pub(super) fn check<'a>(
 /// As [`check`].
 pub(super) fn check_files<'a>(
     files: impl IntoIterator<Item = (&'a Input, &'a Output)>,
-    written: impl IntoIterator<Item = &'a Path>,
+    written: &[&'a Option<PathBuf>],
 ) -> Result<(), Failure> {
     let (mut inputs, mut outputs): (Vec<&Path>, Vec<&Path>) = (Vec::new(), Vec::new());
     for (input, output) in files {
@@ -38,13 +38,11 @@ pub(super) fn check_files<'a>(
             outputs.push(path);
         }
     }
-    let written: Vec<&Path> = written
-        .into_iter()
-        .filter(|path| !write::is_stdout(path))
-        .collect();
+    let mut written = write::given(written);
+    written.retain(|path| !write::is_stdout(path));
     let refuse = |path: &Path, why: &str| {
         let path = path.display();
-        Err(Failure::Usage(format!("{path} {why}; name another file")))
+        usage(format!("{path} {why}; name another file"))
     };
     if let Some(path) = shared(&inputs, &outputs) {
         return refuse(

@@ -1,20 +1,14 @@
 //! One line on standard error that says what is built or run; drawn between runs only.
 
-use std::time::{Duration, Instant};
-
 use fathom_conduct::{Event, Observer};
-use fathom_report::{escape, shorten};
 
+use crate::cli::status_line::{INTERVAL, StatusLine};
 use crate::cli::{machine_changed, screen};
-
-/// The line is drawn this often at most while rounds are made.
-const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Draws, if standard error is a terminal.
 pub(super) struct RevisionProgress {
-    draws: bool,
+    line: StatusLine,
     verbose: bool,
-    drawn: Option<Instant>,
     /// What the rounds are for.
     doing: String,
 }
@@ -24,23 +18,20 @@ impl RevisionProgress {
     pub(super) fn new(verbose: bool) -> RevisionProgress {
         RevisionProgress {
             verbose,
-            draws: screen::can_draw(),
-            drawn: None,
+            line: StatusLine::on_terminal(INTERVAL),
             doing: "measuring".to_owned(),
         }
     }
 
     /// Removes the line.
     pub(super) fn clear(&mut self) {
-        if self.drawn.take().is_some() {
-            screen::redraw(self.draws, "");
-        }
+        self.line.clear();
     }
 
-    fn say(&mut self, what: &str) {
-        self.drawn = Some(Instant::now());
-        let line = shorten(&escape(what), screen::stderr_width().saturating_sub(1));
-        screen::redraw(self.draws, &line);
+    /// The rounds that come are for this.
+    fn does(&mut self, what: String) {
+        self.line.say(&what);
+        self.doing = what;
     }
 }
 
@@ -51,56 +42,46 @@ impl Observer for RevisionProgress {
             Event::WaitsForQuiet(problem) => screen::waits_for_quiet(problem),
             Event::Builds { version, place, of } => {
                 let of = of.map_or_else(String::new, |of| format!(" ({} of {of})", place + 1));
-                self.say(&format!("building {version}{of} ..."));
+                self.line.say(&format!("building {version}{of} ..."));
             }
             Event::WaitsForBuild(version) => {
-                self.say(&format!(
+                self.line.say(&format!(
                     "{version} is built by another Fathom, waiting ..."
                 ));
             }
             Event::Tries(version) => {
                 self.doing = "measuring".to_owned();
-                self.say(&format!("running {version} once ..."));
+                self.line.say(&format!("running {version} once ..."));
             }
             Event::Halves { left } => {
-                self.doing = format!("{left} revisions left, measuring");
-                let doing = self.doing.clone();
-                self.say(&doing);
+                self.does(format!("{left} revisions left, measuring"));
             }
             Event::Confirms => {
-                self.doing = "one revision left, comparing it with its parent".to_owned();
-                let doing = self.doing.clone();
-                self.say(&doing);
+                self.does("one revision left, comparing it with its parent".to_owned());
             }
-            Event::Observes(_) => self.say("observing what differs ..."),
+            Event::Observes(_) => self.line.say("observing what differs ..."),
             Event::Gates {
                 rounds,
                 undecided,
                 of,
                 confirms,
-            } => {
-                if self.drawn.is_some_and(|at| at.elapsed() < INTERVAL) {
-                    return;
-                }
+            } if self.line.is_due() => {
                 let doing = match confirms {
                     true => ", measuring again what looked worse",
                     false => "",
                 };
                 let decided = of - undecided;
-                self.say(&format!(
+                self.line.say(&format!(
                     "round {rounds}, {decided} of {of} decided{doing} ..."
                 ));
             }
-            Event::Round { round, warmup } => {
-                if self.drawn.is_some_and(|at| at.elapsed() < INTERVAL) {
-                    return;
-                }
+            Event::Round { round, warmup } if self.line.is_due() => {
                 let round = match warmup {
                     true => "warm-up round".to_owned(),
                     false => format!("round {}", round + 1),
                 };
                 let line = format!("{}, {round} ...", self.doing);
-                self.say(&line);
+                self.line.say(&line);
             }
             _ => {}
         }

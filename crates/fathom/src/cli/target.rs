@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fathom_conduct::{CommandPlan, Target, command_words, redaction};
 use fathom_measure::{CommandLine, Expectation, Hook, MeasureError};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::mistakes;
 use crate::cli::parameters::{self, Assignment};
 use crate::cli::run_options::{self, RunOptions, for_command};
@@ -79,10 +79,7 @@ pub(super) fn target(
     if let Some(directory) = &plan.directory
         && !directory.is_dir()
     {
-        return Err(Failure::Usage(format!(
-            "--cwd: {} is not a directory",
-            directory.display()
-        )));
+        return usage(format!("--cwd: {} is not a directory", directory.display()));
     }
     let mut target = plan.find().map_err(|error| builtin(error.into()))?;
     let prepare = for_command("--prepare", &options.prepare, index, commands);
@@ -181,9 +178,9 @@ fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if is_name && !name.is_empty() && words.len() > 1 {
             let assignment = redaction::line([redaction::typed_word(&words[0])]);
-            return Err(Failure::Usage(format!(
+            return usage(format!(
                 "{assignment} before the program needs a shell: use --env {assignment}, or -S"
-            )));
+            ));
         }
     }
     Ok(words.into_iter().map(OsString::from).collect())
@@ -228,10 +225,10 @@ fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failu
             match word.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
             // It may be the end of a secret.
-            _ => Err(Failure::Usage(
+            _ => usage(
                 "--env takes NAME=VALUE; a value with blanks stands in quotes: --env 'NAME=\"a b\"'"
-                    .to_string(),
-            )),
+                    ,
+            ),
         }
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::out;
 
 /// True if the file stands for standard output.
@@ -26,25 +26,26 @@ fn is_replaceable(path: &Path) -> bool {
     !is_stdout(path) && std::fs::metadata(path).map_or(true, |about| about.is_file())
 }
 
+/// The files that were asked for.
+pub(super) fn given<'a>(files: &[&'a Option<PathBuf>]) -> Vec<&'a Path> {
+    files.iter().filter_map(|path| path.as_deref()).collect()
+}
+
 /// Says before measuring that a file can't be written after it.
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file.
-pub(super) fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
-    let files: Vec<&Path> = files.into_iter().collect();
-    if let Some(twice) = files
-        .iter()
-        .enumerate()
-        .find(|(i, path)| files[..*i].contains(path))
-    {
-        return Err(Failure::Usage(format!(
-            "two results can't both be written to {}; give each a file of its own",
-            if is_stdout(twice.1) {
-                "standard output".into()
-            } else {
-                twice.1.display().to_string()
-            }
-        )));
+pub(super) fn check(files: &[&Option<PathBuf>]) -> Result<(), Failure> {
+    let files = given(files);
+    let mut others = files.iter().enumerate();
+    if let Some((_, twice)) = others.find(|(at, path)| files[..*at].contains(path)) {
+        let shown = match is_stdout(twice) {
+            true => "standard output".to_owned(),
+            false => twice.display().to_string(),
+        };
+        return usage(format!(
+            "two results can't both be written to {shown}; give each a file of its own"
+        ));
     }
     for path in files.into_iter().filter(|path| !is_stdout(path)) {
         let folder = match path.parent() {
@@ -52,7 +53,7 @@ pub(super) fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(),
             _ => Path::new("."),
         };
         if path.is_dir() || !folder.is_dir() {
-            return Err(Failure::Usage(format!(
+            return usage(format!(
                 "can't write {}: {}",
                 path.display(),
                 if path.is_dir() {
@@ -60,7 +61,7 @@ pub(super) fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(),
                 } else {
                     "its folder is not there"
                 }
-            )));
+            ));
         }
         if is_replaceable(path) {
             try_beside(path)?;
@@ -84,6 +85,30 @@ fn try_beside(path: &Path) -> Result<(), Failure> {
 /// [`Failure::Write`].
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     out::print(text).map_err(to_stdout)
+}
+
+/// A file that may have been asked for, and what is written into it.
+pub(super) type Form<'a> = (Option<&'a Path>, &'a dyn Fn() -> String);
+
+/// Prints what is shown, unless one of the forms goes to standard output, and writes those that were asked
+/// for.
+///
+/// # Errors
+/// [`Failure::Write`].
+pub(super) fn results(shown: impl FnOnce() -> String, forms: &[Form]) -> Result<(), Failure> {
+    let given = || forms.iter().filter_map(|(path, text)| path.zip(Some(text)));
+    if !given().any(|(path, _)| is_stdout(path)) {
+        print(&shown())?;
+    }
+    given().try_for_each(|(path, text)| export(path, text()))
+}
+
+/// Says where the page is, if one was asked for.
+pub(super) fn say_page(path: Option<&Path>) {
+    if let Some(path) = path.filter(|path| !is_stdout(path)) {
+        let path = fathom_report::escape(&path.display().to_string());
+        out::say!("the page is in {path}");
+    }
 }
 
 /// What it means that standard output can't be written.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::cli::given_commands::GivenCommands;
+use crate::cli::options::{Failures, MEASURED, RUN, Rounds, SHOWN};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
@@ -31,21 +32,12 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub saving: SaveOptions,
 
-    /// Make this many warm-up rounds, which do not count
-    #[arg(
-        short,
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
-    pub warmup: u32,
-
     /// Make exactly this many rounds
-    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs", "precision", "time"], help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs", "precision", "time"], help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
     /// Make at least this many rounds (default: 10, unless --time is up)
-    #[arg(short, long, value_name = "N", help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub min_runs: Option<u32>,
 
     /// Make at most this many rounds
@@ -53,36 +45,27 @@ pub(crate) struct Arguments {
         short = 'M',
         long,
         value_name = "N",
-        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
+        help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub max_runs: Option<u32>,
 
     /// Measure at most this long (default: 10s, but at least 10 rounds); what is undecided then takes
     /// more, such as 5m
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantities::duration, help_heading = "How much is measured")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantities::duration, help_heading = MEASURED)]
     pub time: Option<Duration>,
 
     /// Measure until all medians and ratios are known to this share (such as 1%), not until decided
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = quantities::share, help_heading = "How much is measured")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = quantities::share, help_heading = MEASURED)]
     pub precision: Option<f64>,
 
-    /// Call differences up to this share the same
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "1%", value_parser = quantities::share, help_heading = "How much is measured")]
-    pub margin: f64,
-
-    /// Wait until the machine is quiet, at most this long, and end with code 4 if it is not then
-    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "60s", require_equals = true, value_parser = quantities::duration, help_heading = "How much is measured")]
-    pub require_quiet: Option<Duration>,
-
     /// Don't check (0.3 s) whether the machine is as fast as when 'fathom machine' last measured it
-    #[arg(long, help_heading = "How much is measured")]
+    #[arg(long, help_heading = MEASURED)]
     pub no_canaries: bool,
 
-    /// Repeat the random order of this seed
-    #[arg(long, value_name = "N", help_heading = "How much is measured", value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub rounds: Rounds,
 
     /// Compare with this command instead of with the first; it is run as well
-    #[arg(long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    #[arg(long, value_name = "COMMAND", help_heading = RUN)]
     pub reference: Option<OsString>,
 
     /// Run this once before everything, through a shell. Once for all commands or once for each
@@ -90,7 +73,7 @@ pub(crate) struct Arguments {
         short,
         long,
         value_name = "COMMAND",
-        help_heading = "What is run, and how"
+        help_heading = RUN
     )]
     pub setup: Vec<String>,
 
@@ -99,7 +82,7 @@ pub(crate) struct Arguments {
         short = 'C',
         long,
         value_name = "COMMAND",
-        help_heading = "What is run, and how"
+        help_heading = RUN
     )]
     pub conclude: Vec<String>,
 
@@ -108,12 +91,12 @@ pub(crate) struct Arguments {
         short,
         long,
         value_name = "COMMAND",
-        help_heading = "What is run, and how"
+        help_heading = RUN
     )]
     pub cleanup: Vec<String>,
 
     /// Let {VAR} take the numbers from MIN to MAX: a benchmark for each
-    #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"], action = clap::ArgAction::Append, allow_negative_numbers = true, help_heading = "What is run, and how")]
+    #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"], action = clap::ArgAction::Append, allow_negative_numbers = true, help_heading = RUN)]
     pub parameter_scan: Vec<String>,
 
     /// Step of the scan before it
@@ -122,31 +105,30 @@ pub(crate) struct Arguments {
         long,
         value_name = "STEP",
         allow_negative_numbers = true,
-        help_heading = "What is run, and how"
+        help_heading = RUN
     )]
     pub parameter_step_size: Vec<String>,
 
     /// Let {VAR} take these values, separated by commas: a benchmark for each. May be repeated for
     /// all combinations
-    #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], action = clap::ArgAction::Append, help_heading = "What is run, and how")]
+    #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], action = clap::ArgAction::Append, help_heading = RUN)]
     pub parameter_list: Vec<String>,
 
-    /// Go on when a run fails, and count it: all failures, or only these exit codes
-    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
-    pub ignore_failure: Option<String>,
+    #[command(flatten)]
+    pub failures: Failures,
 
     /// Keep processes that a command leaves running until the end, such as the daemon of a build tool
     /// that its next run talks to; otherwise they are ended before the next run
-    #[arg(long, help_heading = "What is run, and how")]
+    #[arg(long, help_heading = RUN)]
     pub keep_daemons: bool,
 
     /// Standard output must be this file's content, or have this SHA-256. Checked in every run;
     /// output goes through a pipe. Once for all commands or once for each
-    #[arg(long, value_name = "FILE|HASH", conflicts_with_all = ["output", "show_output"], help_heading = "What is run, and how")]
+    #[arg(long, value_name = "FILE|HASH", conflicts_with_all = ["output", "show_output"], help_heading = RUN)]
     pub expect_stdout: Vec<String>,
 
     /// Leave the size of the environment as it is, instead of varying it from run to run
-    #[arg(long, help_heading = "What is run, and how")]
+    #[arg(long, help_heading = RUN)]
     pub fixed_environment_size: bool,
 
     /// Name a command in all output; once for each, in order
@@ -154,16 +136,16 @@ pub(crate) struct Arguments {
         short = 'n',
         long,
         value_name = "NAME",
-        help_heading = "What is shown and written"
+        help_heading = SHOWN
     )]
     pub command_name: Vec<String>,
 
     /// How to print
-    #[arg(long, value_enum, default_value_t = Style::Auto, help_heading = "What is shown and written")]
+    #[arg(long, value_enum, default_value_t = Style::Auto, help_heading = SHOWN)]
     pub style: Style,
 
     /// Print one line for each command: name, median, interval, verdict
-    #[arg(long, help_heading = "What is shown and written")]
+    #[arg(long, help_heading = SHOWN)]
     pub brief: bool,
 
     /// Print all that is known: after the answer the figures of each metric, how it was compared and
@@ -172,12 +154,12 @@ pub(crate) struct Arguments {
         short,
         long,
         conflicts_with = "brief",
-        help_heading = "What is shown and written"
+        help_heading = SHOWN
     )]
     pub verbose: bool,
 
     /// Order of the results
-    #[arg(long, value_enum, default_value_t = Sort::Auto, help_heading = "What is shown and written")]
+    #[arg(long, value_enum, default_value_t = Sort::Auto, help_heading = SHOWN)]
     pub sort: Sort,
 
     /// Unit of times
@@ -185,38 +167,38 @@ pub(crate) struct Arguments {
         short = 'u',
         long,
         value_enum,
-        help_heading = "What is shown and written"
+        help_heading = SHOWN
     )]
     pub time_unit: Option<TimeUnit>,
 
     /// Write the complete record: every run with every metric. Whole after every run, even if
     /// killed. '-' is standard output
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 
     /// Write one page, which needs no network: verdict, figures, how the runs are spread and in which
     /// order they were made, every metric, and how it was measured. '-' is standard output
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
     /// Write JSON in hyperfine's shape
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub export_json: Option<PathBuf>,
 
     /// Write CSV with hyperfine's columns
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub export_csv: Option<PathBuf>,
 
     /// Write a Markdown table
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub export_markdown: Option<PathBuf>,
 
     /// Write an AsciiDoc table
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub export_asciidoc: Option<PathBuf>,
 
     /// Write an Org-mode table
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub export_orgmode: Option<PathBuf>,
 }
 

@@ -6,7 +6,7 @@ use fathom_model::{listed, pairs};
 
 use super::arguments::Arguments;
 use super::expectation;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::parameters::{self, Assignment, Parameter};
 use crate::cli::run_options::for_command;
 use crate::cli::suite_name;
@@ -60,9 +60,7 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
     let scans = arguments.parameter_scan.chunks(3);
     let steps = &arguments.parameter_step_size;
     if steps.len() > scans.len() {
-        return Err(Failure::Usage(
-            "-D is the step of a -P scan, and there is none for it".into(),
-        ));
+        return usage("-D is the step of a -P scan, and there is none for it");
     }
     let mut all = Vec::new();
     for (index, scan) in scans.enumerate() {
@@ -108,10 +106,10 @@ fn check_parameters_are_used(arguments: &Arguments) -> Result<(), Failure> {
     for parameter in given_parameters(arguments)? {
         let place = format!("{{{}}}", parameter.name);
         if !texts.iter().any(|text| text.contains(&place)) {
-            return Err(Failure::Usage(format!(
+            return usage(format!(
                 "the parameter {0} is used nowhere: write {{{0}}} where its value belongs",
                 parameter.name
-            )));
+            ));
         }
     }
     Ok(())
@@ -160,11 +158,11 @@ fn one(
 fn name_them(arguments: &Arguments, all: &mut [Target], commands: usize) -> Result<(), Failure> {
     let names = &arguments.command_name;
     if names.len() > commands && names.len() > all.len() {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "-n was given {} times for {commands} command{}",
             names.len(),
             if commands == 1 { "" } else { "s" }
-        )));
+        ));
     }
     let per_benchmark = names.len() > commands;
     let count = all.len() / commands;

@@ -10,12 +10,12 @@ mod progress;
 pub(super) use arguments::Arguments;
 use arguments::Style;
 use fathom_conduct::bench::{ALPHA, Amount};
-use fathom_conduct::{BenchPlan, Target, fresh_seed};
-use fathom_measure::{Against, IgnoreFailure, Plan, StopRule, interrupt};
+use fathom_conduct::{BenchPlan, Target};
+use fathom_measure::{Against, Plan, StopRule, interrupt};
 use fathom_model::{Outcome, StopReason};
 use progress::Line;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::out::say;
 use crate::cli::{path_conflicts, write};
 
@@ -26,11 +26,9 @@ use crate::cli::{path_conflicts, write};
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let (targets, reference) = commands::prepare(&arguments)?;
     let plan = plan(&arguments, targets, reference)?;
-    output::check_targets(&arguments)?;
-    path_conflicts::check(
-        plan.targets.iter().map(|target| &target.command),
-        output::targets(&arguments),
-    )?;
+    let files = output::targets(&arguments);
+    write::check(&files)?;
+    path_conflicts::check(plan.targets.iter().map(|target| &target.command), &files)?;
     let mut saver = (arguments.saving.saver()?).quiet(arguments.style == Style::None);
     interrupt::catch();
     let shows = output::Shows::new(&arguments);
@@ -43,7 +41,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if let Some(text) = too_few(&arguments, &plan) {
         say!("{text}");
     }
-    let mut line = Line::new(&rounds, shows.progress, shows.progress_width);
+    let mut line = Line::new(&rounds, shows.progress);
     let measured = fathom_conduct::bench(&plan, &mut line);
     line.clear();
     let measured = measured?;
@@ -68,14 +66,13 @@ fn plan(
     targets: Vec<Target>,
     reference: usize,
 ) -> Result<BenchPlan, Failure> {
-    let usage = |text: &str| Err(Failure::Usage(text.to_string()));
     if arguments.runs == Some(0) || arguments.max_runs == Some(0) {
         return usage("zero runs measure nothing; give at least 1");
     }
     if let (Some(min), Some(max)) = (arguments.min_runs, arguments.max_runs)
         && min > max
     {
-        return usage(&format!("--min-runs {min} is more than --max-runs {max}"));
+        return usage(format!("--min-runs {min} is more than --max-runs {max}"));
     }
     let options = &arguments.run_options;
     Ok(BenchPlan {
@@ -90,11 +87,11 @@ fn plan(
             time: arguments.time,
             precision: arguments.precision,
         },
-        warmup: arguments.warmup,
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
-        margin: arguments.margin,
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
-        require_quiet: arguments.require_quiet,
+        warmup: arguments.rounds.warmup,
+        seed: arguments.rounds.seed.value(),
+        margin: arguments.rounds.margin.margin,
+        ignore_failure: arguments.failures.ignored()?,
+        require_quiet: arguments.rounds.quiet.require_quiet,
         canaries: !arguments.no_canaries,
         vary_environment_size: !arguments.fixed_environment_size,
         keep_daemons: arguments.keep_daemons,
@@ -129,25 +126,4 @@ fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
             limits.minimum
         )
     })
-}
-
-/// From the value of `-i`.
-///
-/// # Errors
-/// When it is no list of exit codes.
-pub(super) fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
-    match text {
-        None => Ok(IgnoreFailure::Never),
-        Some("all-non-zero") => Ok(IgnoreFailure::All),
-        Some(codes) => codes
-            .split(',')
-            .map(|code| match code.trim().parse() {
-                Ok(code @ 1..=255) => Ok(code),
-                _ => Err(Failure::Usage(format!(
-                    "-i={codes}: {code:?} is no exit code; write -i for all failures, or -i=1,2"
-                ))),
-            })
-            .collect::<Result<_, _>>()
-            .map(IgnoreFailure::Codes),
-    }
 }

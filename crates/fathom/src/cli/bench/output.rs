@@ -1,6 +1,6 @@
 //! What is printed and written at the end.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fathom_model::BenchRecord;
 use fathom_report as report;
@@ -17,8 +17,6 @@ pub(super) struct Shows {
     pub options: TerminalOptions,
     /// Whether there is a progress line.
     pub progress: bool,
-    /// Columns of the terminal that shows it.
-    pub progress_width: usize,
 }
 
 impl Shows {
@@ -53,21 +51,12 @@ impl Shows {
                 },
             },
             progress: progress && !arguments.run_options.show_output,
-            progress_width: screen::stderr_width(),
         }
     }
 }
 
-/// Says before measuring that a file can't be written after it.
-///
-/// # Errors
-/// [`Failure::Usage`] naming the file.
-pub(super) fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
-    write::check(targets(arguments))
-}
-
 /// Every file that is to be written.
-pub(super) fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
+pub(super) fn targets(arguments: &Arguments) -> [&Option<PathBuf>; 7] {
     [
         &arguments.json,
         &arguments.html,
@@ -77,8 +66,6 @@ pub(super) fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
         &arguments.export_asciidoc,
         &arguments.export_orgmode,
     ]
-    .into_iter()
-    .filter_map(|path| path.as_deref())
 }
 
 /// Prints the report and writes the exports.
@@ -91,29 +78,35 @@ pub(super) fn write(
     shows: &Shows,
 ) -> Result<(), Failure> {
     let unit = shows.options.time_unit;
-    if !targets(arguments).any(write::is_stdout) && arguments.style != Style::None {
-        let longer = |time: &str| longer::words(std::env::args_os().skip(1), time);
-        let text = report::terminal_with(record, &shows.options, &longer);
-        write::print(&text)?;
-    }
+    let longer = |time: &str| longer::words(std::env::args_os().skip(1), time);
     // A file was written run by run.
-    if arguments.json.as_deref().is_some_and(write::is_stdout) {
-        write::export(Path::new("-"), report::json(record))?;
-    }
-    let export = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
-        Some(path) => write::export(path, text()),
-        None => Ok(()),
-    };
-    export(&arguments.html, &|| report::bench_html(record))?;
-    export(&arguments.export_json, &|| report::hyperfine_json(record))?;
-    export(&arguments.export_csv, &|| report::csv(record))?;
-    export(&arguments.export_markdown, &|| {
-        report::markdown(record, unit)
-    })?;
-    export(&arguments.export_asciidoc, &|| {
-        report::asciidoc(record, unit)
-    })?;
-    export(&arguments.export_orgmode, &|| report::orgmode(record, unit))
+    let json = arguments
+        .json
+        .as_deref()
+        .filter(|path| write::is_stdout(path));
+    write::results(
+        || match arguments.style {
+            Style::None => String::new(),
+            _ => report::terminal_with(record, &shows.options, &longer),
+        },
+        &[
+            (json, &|| report::json(record)),
+            (arguments.html.as_deref(), &|| report::bench_html(record)),
+            (arguments.export_json.as_deref(), &|| {
+                report::hyperfine_json(record)
+            }),
+            (arguments.export_csv.as_deref(), &|| report::csv(record)),
+            (arguments.export_markdown.as_deref(), &|| {
+                report::markdown(record, unit)
+            }),
+            (arguments.export_asciidoc.as_deref(), &|| {
+                report::asciidoc(record, unit)
+            }),
+            (arguments.export_orgmode.as_deref(), &|| {
+                report::orgmode(record, unit)
+            }),
+        ],
+    )
 }
 
 fn unit(unit: TimeUnit) -> report::TimeUnit {

@@ -8,11 +8,8 @@ use fathom_measure::{Plan, StopRule};
 use fathom_model::{Estimate, Run};
 use fathom_report::{Progress, progress_line};
 
-use crate::cli::out;
 use crate::cli::screen;
-
-/// The line is drawn this often at most, and only between runs.
-const INTERVAL: Duration = Duration::from_millis(100);
+use crate::cli::status_line::{INTERVAL, StatusLine};
 
 /// From this limit on it is worth saying how to lower it.
 const LONG: Duration = Duration::from_secs(60);
@@ -22,41 +19,30 @@ const ADVISED_SECONDS: f64 = 10.0;
 /// Draws, if it may.
 pub(super) struct Line<'a> {
     plan: &'a Plan,
-    draws: bool,
-    /// Columns of the terminal.
-    width: usize,
-    /// When the line was drawn last.
-    drawn: Option<Instant>,
+    line: StatusLine,
     /// When the first round began.
     began: Instant,
     round: u32,
     warmup: bool,
-    line: Option<String>,
     so_far: SoFar,
 }
 
 impl<'a> Line<'a> {
     /// Draws nothing until the first run.
-    pub(super) fn new(plan: &'a Plan, draws: bool, width: usize) -> Self {
+    pub(super) fn new(plan: &'a Plan, draws: bool) -> Self {
         Line {
             plan,
-            draws,
-            width,
-            drawn: None,
+            line: StatusLine::allowed(draws, INTERVAL),
             began: Instant::now(),
             round: 0,
             warmup: false,
-            line: None,
             so_far: SoFar::default(),
         }
     }
 
     /// Removes the line.
     pub(super) fn clear(&mut self) {
-        if self.line.take().is_some() {
-            // A line that can't be drawn is no reason to stop measuring.
-            out::redraw("");
-        }
+        self.line.clear();
     }
 
     fn draw(&mut self, benchmark: usize) {
@@ -81,11 +67,9 @@ impl<'a> Line<'a> {
                 may_end_sooner: matches!(self.plan.stop, StopRule::Answer(_)),
                 advice: self.advice(elapsed),
             },
-            self.width.saturating_sub(1),
+            StatusLine::width(),
         );
-        out::redraw(&text);
-        self.line = Some(text);
-        self.drawn = Some(Instant::now());
+        self.line.draw(&text);
     }
 
     fn planned(&self) -> Option<u32> {
@@ -118,12 +102,8 @@ impl<'a> Line<'a> {
 }
 
 impl Line<'_> {
-    fn is_due(&self) -> bool {
-        self.draws && self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL)
-    }
-
     fn begins(&mut self, round: u32, warmup: bool) {
-        if self.drawn.is_none() && self.round == 0 && round == 0 {
+        if self.line.is_new() && self.round == 0 && round == 0 {
             self.began = Instant::now();
         }
         self.round = round;
@@ -131,7 +111,7 @@ impl Line<'_> {
     }
 
     fn learns(&mut self, runs: &[Run]) {
-        if self.is_due() {
+        if self.line.is_due() {
             self.so_far = SoFar::of(runs, &self.plan.question);
         }
     }
@@ -142,7 +122,7 @@ impl Observer for Line<'_> {
         match event {
             Event::WaitsForQuiet(problem) => screen::waits_for_quiet(problem),
             Event::Round { round, warmup } => self.begins(round, warmup),
-            Event::RunStarts(benchmark) if self.is_due() => self.draw(benchmark),
+            Event::RunStarts(benchmark) if self.line.is_due() => self.draw(benchmark),
             Event::RoundDone(runs) => self.learns(runs),
             _ => {}
         }

@@ -3,13 +3,12 @@
 mod arguments;
 
 pub(super) use arguments::Arguments;
-use fathom_conduct::{BisectPlan, Builds, fresh_seed};
+use fathom_conduct::BisectPlan;
 use fathom_measure::interrupt;
-use fathom_model::{BisectReason, BisectRecord};
+use fathom_model::BisectReason;
 use fathom_report as report;
 
-use crate::cli::bench::ignored;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::revision_progress::RevisionProgress;
 use crate::cli::versions::{here, template};
 use crate::cli::{differs, screen, write};
@@ -21,7 +20,7 @@ const EXAMPLE: &str = "fathom bisect v1.0 HEAD --build 'make' -- ./tool FILE";
 /// # Errors
 /// Everything that keeps a result from being printed.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
-    write::check(arguments.json.as_deref())?;
+    write::check(&[&arguments.json])?;
     let plan = plan(arguments)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
@@ -34,7 +33,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     }
     let record = &searched.record;
     let interrupted = record.reason == Some(BisectReason::Interrupted);
-    let shown = show(arguments, record);
+    let screen = screen::of_stdout(arguments.verbose);
+    let shown = write::results(
+        || report::bisect_terminal(record, &screen),
+        &[(arguments.json.as_deref(), &|| report::json(record))],
+    );
     saver.save(record, !interrupted);
     shown?;
     if let Some(error) = searched.failure {
@@ -45,43 +48,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
 
 fn plan(arguments: &Arguments) -> Result<BisectPlan, Failure> {
     let (Some(good), Some(bad)) = (&arguments.good, &arguments.bad) else {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "bisect takes two revisions, GOOD and BAD; try: {EXAMPLE}"
-        )));
+        ));
     };
     Ok(BisectPlan {
         folder: here()?,
         good: good.clone(),
         bad: bad.clone(),
-        builds: Builds {
-            command: arguments.build.clone(),
-            cache_bytes: arguments.cache_size,
-            again: arguments.rebuild,
-        },
+        builds: arguments.builds.builds(),
         template: template(
             &arguments.run_options,
             &arguments.words,
-            arguments.json.as_deref(),
+            &[&arguments.json],
             EXAMPLE,
         )?,
         metric: arguments.metric,
         time: arguments.time,
-        warmup: arguments.warmup,
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
-        margin: arguments.margin,
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
-        require_quiet: arguments.require_quiet,
+        warmup: arguments.rounds.warmup,
+        seed: arguments.rounds.seed.value(),
+        margin: arguments.rounds.margin.margin,
+        ignore_failure: arguments.failures.ignored()?,
+        require_quiet: arguments.rounds.quiet.require_quiet,
         terms: arguments.run_options.terms(),
     })
-}
-
-fn show(arguments: &Arguments, record: &BisectRecord) -> Result<(), Failure> {
-    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let screen = screen::of_stdout(arguments.verbose);
-        write::print(&report::bisect_terminal(record, &screen))?;
-    }
-    if let Some(path) = &arguments.json {
-        write::export(path, report::json(record))?;
-    }
-    Ok(())
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::options::ReadStore;
+
 /// See the help texts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -18,23 +20,21 @@ lie far off are spikes and change nothing. docs/changes.md says how they are fou
 Exit codes: 0 done, whether something changed or not, 2 wrong arguments or nothing to read.")]
 pub(crate) struct Arguments {
     /// Benchmarks: names, or parts of names; * stands for any letters
-    #[arg(value_name = "SERIES", conflicts_with = "csv")]
+    #[arg(value_name = "SERIES")]
     pub series: Vec<String>,
 
     /// Read the series from this file: a line for each point, with the columns series, index and value, or a line
     /// for each measurement with a column for each series, as Otava has it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["series", "metric", "store"])]
     pub csv: Option<PathBuf>,
 
     /// This metric, such as peak_memory, in place of the main one of each benchmark; * stands for any
     /// letters
-    #[arg(long, value_name = "METRIC", conflicts_with = "csv")]
+    #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
-    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
-    /// project's .fathom/, else your own)
-    #[arg(long, value_name = "PATH|URL", conflicts_with = "csv")]
-    pub store: Option<String>,
+    #[command(flatten)]
+    pub read: ReadStore,
 
     /// An earlier --json of the same series: change points keep their id, and those that moved or were
     /// withdrawn since are said

@@ -17,7 +17,7 @@ use crate::cli::write;
 /// # Errors
 /// When there is nothing to read.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
-    write::check(arguments.json.as_deref())?;
+    write::check(&[&arguments.json])?;
     let previous = arguments
         .previous
         .as_deref()
@@ -26,21 +26,18 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let source = match arguments.csv {
         Some(path) => ChangesSource::Csv(path),
         None => ChangesSource::Store(Stored {
-            store: arguments.store,
+            store: arguments.read.store,
             names: arguments.series,
             metric: arguments.metric,
             here: std::env::current_dir().unwrap_or_default(),
         }),
     };
     let record = changes(&ChangesPlan { source, previous })?;
-    if let Some(path) = &arguments.json {
-        write::export(path, fathom_report::json(&record))?;
-        if write::is_stdout(path) {
-            return Ok(0);
-        }
-    }
     let options = ChangesOptions { all: arguments.all };
-    write::print(&changes_terminal(&record, options))?;
+    write::results(
+        || changes_terminal(&record, options),
+        &[(arguments.json.as_deref(), &|| fathom_report::json(&record))],
+    )?;
     Ok(0)
 }
 

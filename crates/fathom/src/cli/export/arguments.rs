@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::options::ReadStore;
+
 /// See the help texts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -31,9 +33,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
 
-    /// Look for records and series in this store: a file, or postgres://USER@HOST/DATABASE
-    #[arg(long, value_name = "PATH|URL")]
-    pub store: Option<String>,
+    #[command(flatten)]
+    pub read: ReadStore,
 
     /// Write it into this file ('-' is standard output, the default)
     #[arg(short, long, value_name = "FILE")]

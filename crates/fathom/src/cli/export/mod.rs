@@ -17,10 +17,10 @@ use crate::cli::write;
 /// # Errors
 /// A source that can't be read, a file that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
-    write::check(arguments.output.as_deref())?;
+    write::check(&[&arguments.output])?;
     let plan = ExportPlan {
         format: arguments.format.clone(),
-        store: arguments.store.clone(),
+        store: arguments.read.store.clone(),
         sources: arguments.sources.clone(),
         metrics: arguments.metric.clone(),
     };

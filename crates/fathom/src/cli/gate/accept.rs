@@ -1,12 +1,14 @@
 //! `fathom gate accept`: a known change is let pass until a day.
 
+use std::path::{Path, PathBuf};
+
 use fathom_experiment::file::is_date;
 use fathom_experiment::waiver::without;
-use fathom_experiment::{did_you_mean, gate};
+use fathom_experiment::{Experiment, did_you_mean, gate};
 
 use super::arguments::Accept;
 use super::today;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::versions::here;
 use crate::cli::write;
 
@@ -15,82 +17,26 @@ use crate::cli::write;
 /// # Errors
 /// When the day has passed, or there is no such benchmark.
 pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
-    let usage = |text: String| Err(Failure::Usage(text));
-    if !is_date(&accept.until) {
-        return usage(format!(
-            "--until {:?} is not a date; write one such as 2027-01-31",
-            accept.until
-        ));
-    }
-    let today = today();
-    if accept.until < today {
-        return usage(format!(
-            "--until {} has passed: today is {today}",
-            accept.until
-        ));
-    }
-    if accept.reason.trim().is_empty() {
-        return usage(
-            "--reason is empty: say why it is let pass, for who reads it when the day comes"
-                .to_owned(),
-        );
-    }
-    let here = here()?;
-    let root = fathom_store::git::state(&here).map_or_else(|_| here.clone(), |state| state.root);
-    let Some(file) = gate::project_file(&here, &root) else {
-        return usage(format!(
-            "there is no fathom.toml in {} or above; fathom init writes one",
-            here.display()
-        ));
-    };
-    let experiment =
-        fathom_experiment::read(&file).map_err(|error| Failure::Usage(error.to_string()))?;
-    let subject = accept.name.split('[').next().unwrap_or(&accept.name);
-    let names: Vec<&str> = experiment
-        .subjects
-        .iter()
-        .map(|subject| subject.name.value.as_str())
-        .collect();
-    if !names.contains(&subject) {
-        let meant = did_you_mean(subject, names.iter().copied());
-        let meant = meant.map_or_else(
-            || format!("it has {}", names.join(", ")),
-            |meant| format!("did you mean {meant}?"),
-        );
-        return usage(format!(
-            "{} has no benchmark {:?}; {meant}",
-            file.display(),
-            accept.name
-        ));
-    }
-    let quoted = |text: &str| toml_text(text);
-    let ceiling = match &accept.at_most {
-        Some(share) => format!("at_most = {}\n", quoted(share)),
-        None => String::new(),
-    };
-    let text = format!(
-        "[[gate.waivers]]\nbenchmark = {}\nmetric = {}\nuntil = {}\n{ceiling}reason = {}\n",
-        quoted(&accept.name),
-        quoted(&accept.metric),
-        accept.until,
-        quoted(&accept.reason),
-    );
-    let failed = |error| Failure::Write {
-        path: file.clone(),
-        error,
-    };
+    check(accept)?;
+    let file = suite_file()?;
+    let experiment = fathom_experiment::read(&file).or_else(|error| usage(error.to_string()))?;
+    is_in(accept, &experiment, &file)?;
     let known = experiment
         .gate
         .waivers
         .iter()
         .any(|waiver| waiver.benchmark == accept.name && waiver.metric == accept.metric);
+    let failed = |error| Failure::Write {
+        path: file.clone(),
+        error,
+    };
     let before = std::fs::read_to_string(&file).map_err(failed)?;
     let after = match known {
         // One change has one waiver: the newest.
         true => without(&before, &accept.name, &accept.metric),
         false => before,
     };
-    let after = format!("{}\n\n{text}", after.trim_end());
+    let after = format!("{}\n\n{}", after.trim_end(), waiver(accept));
     // What a link leads to is written, not the link.
     let target = file.canonicalize().map_err(failed)?;
     write::export(&target, after.into_bytes())?;
@@ -110,6 +56,75 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
         file.display()
     ))?;
     Ok(0)
+}
+
+/// Refuses a day that has passed, and a waiver that says nothing.
+fn check(accept: &Accept) -> Result<(), Failure> {
+    let (until, today) = (&accept.until, today());
+    if !is_date(until) {
+        return usage(format!(
+            "--until {until:?} is not a date; write one such as 2027-01-31"
+        ));
+    }
+    if *until < today {
+        return usage(format!("--until {until} has passed: today is {today}"));
+    }
+    if accept.reason.trim().is_empty() {
+        return usage(
+            "--reason is empty: say why it is let pass, for who reads it when the day comes",
+        );
+    }
+    Ok(())
+}
+
+/// The suite of the project here.
+fn suite_file() -> Result<PathBuf, Failure> {
+    let here = here()?;
+    let root = fathom_store::git::state(&here).map_or_else(|_| here.clone(), |state| state.root);
+    gate::project_file(&here, &root).map_or_else(
+        || {
+            usage(format!(
+                "there is no fathom.toml in {} or above; fathom init writes one",
+                here.display()
+            ))
+        },
+        Ok,
+    )
+}
+
+/// Refuses a benchmark that the suite doesn't have.
+fn is_in(accept: &Accept, experiment: &Experiment, file: &Path) -> Result<(), Failure> {
+    let subject = accept.name.split('[').next().unwrap_or(&accept.name);
+    let subjects = experiment.subjects.iter();
+    let names: Vec<&str> = subjects.map(|one| one.name.value.as_str()).collect();
+    if names.contains(&subject) {
+        return Ok(());
+    }
+    let meant = did_you_mean(subject, names.iter().copied());
+    let meant = meant.map_or_else(
+        || format!("it has {}", names.join(", ")),
+        |meant| format!("did you mean {meant}?"),
+    );
+    usage(format!(
+        "{} has no benchmark {:?}; {meant}",
+        file.display(),
+        accept.name
+    ))
+}
+
+/// The waiver as it stands in the file.
+fn waiver(accept: &Accept) -> String {
+    let ceiling = match &accept.at_most {
+        Some(share) => format!("at_most = {}\n", toml_text(share)),
+        None => String::new(),
+    };
+    format!(
+        "[[gate.waivers]]\nbenchmark = {}\nmetric = {}\nuntil = {}\n{ceiling}reason = {}\n",
+        toml_text(&accept.name),
+        toml_text(&accept.metric),
+        accept.until,
+        toml_text(&accept.reason),
+    )
 }
 
 /// A basic string of TOML.

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::cli::options::{Cache, Failures, MEASURED, Quiet, SHOWN, Seed};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 
 const COMPARED: &str = "What is compared";
 const RULE: &str = "What counts as worse";
-const MEASURED: &str = "How much is measured";
-const SHOWN: &str = "What is shown and written";
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -92,24 +91,20 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = quantities::whole::<u32>, allow_negative_numbers = true, help_heading = MEASURED)]
     pub warmup: Option<u32>,
 
-    /// Go on when a run fails: all failures, or only these exit codes
-    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = MEASURED)]
-    pub ignore_failure: Option<String>,
+    #[command(flatten)]
+    pub failures: Failures,
 
-    /// Wait until the machine is quiet, at most this long, and end with code 4 if it is not then
-    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "60s", require_equals = true, value_parser = quantities::duration, help_heading = MEASURED)]
-    pub require_quiet: Option<Duration>,
+    #[command(flatten)]
+    pub quiet: Quiet,
 
-    /// Repeat the random order of this seed
-    #[arg(long, value_name = "N", value_parser = quantities::whole::<u64>, allow_negative_numbers = true, help_heading = MEASURED)]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub seed: Seed,
 
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Keep at most so much of what was built; what was not used for the longest time goes first
-    #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = quantities::size, help_heading = MEASURED)]
-    pub cache_size: u64,
+    #[command(flatten, next_help_heading = MEASURED)]
+    pub cache: Cache,
 
     #[command(flatten)]
     pub saving: SaveOptions,
@@ -122,20 +117,28 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub forms: Forms,
+}
+
+/// Forms other than JSON.
+#[derive(Debug, Args)]
+#[command(next_help_heading = SHOWN)]
+pub(crate) struct Forms {
     /// Write a comment in Markdown: only what changed, and an empty file when nothing did
-    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
 
     /// Write a test report, JUnit XML
-    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
     /// Write annotations: GitHub's workflow commands; '-' is standard output
-    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    #[arg(long, value_name = "FILE")]
     pub github: Option<PathBuf>,
 
     /// Write annotations: GitLab's Code Quality report
-    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    #[arg(long, value_name = "FILE")]
     pub gitlab: Option<PathBuf>,
 }
 
@@ -188,21 +191,8 @@ pub(crate) struct Render {
     #[arg(value_name = "FILE")]
     pub record: PathBuf,
 
-    /// Write a comment in Markdown
-    #[arg(long, value_name = "FILE")]
-    pub markdown: Option<PathBuf>,
-
-    /// Write a test report, JUnit XML
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-
-    /// Write GitHub's workflow commands
-    #[arg(long, value_name = "FILE")]
-    pub github: Option<PathBuf>,
-
-    /// Write GitLab's Code Quality report
-    #[arg(long, value_name = "FILE")]
-    pub gitlab: Option<PathBuf>,
+    #[command(flatten)]
+    pub forms: Forms,
 }
 
 fn ceiling(text: &str) -> Result<String, String> {

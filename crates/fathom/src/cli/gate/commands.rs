@@ -1,11 +1,9 @@
 //! Two commands instead of a suite.
 
-use fathom_conduct::fresh_seed;
 use fathom_conduct::gate::{GatePlan, GateTarget, MARGIN};
 use fathom_model::GateSide;
 
 use super::{Arguments, history, rule, today};
-use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::suite_name;
 use crate::cli::target::{self, Source};
@@ -47,9 +45,9 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(1),
         history: history(arguments)?,
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
-        require_quiet: arguments.require_quiet,
+        seed: arguments.seed.value(),
+        ignore_failure: arguments.failures.ignored()?,
+        require_quiet: arguments.quiet.require_quiet,
         terms: arguments.run_options.terms(),
     })
 }

@@ -17,7 +17,7 @@ use fathom_model::{GateRecord, GateRule, GateVerdict};
 use fathom_store::Location;
 
 use crate::cli::differs;
-use crate::cli::failure::{Failure, UNTRUSTED};
+use crate::cli::failure::{Failure, UNTRUSTED, usage};
 use crate::cli::revision_progress::RevisionProgress;
 use crate::cli::saving::Saver;
 use crate::cli::versions::here;
@@ -126,7 +126,7 @@ fn history(arguments: &Arguments) -> Result<Option<Location>, Failure> {
         Ok(place) => Ok(Some(place)),
         // Nobody asked for one, and there is no place for it.
         Err(_) if arguments.saving.store.is_none() => Ok(None),
-        Err(error) => Err(Failure::Usage(error.to_string())),
+        Err(error) => usage(error.to_string()),
     }
 }
 

@@ -7,20 +7,12 @@ use fathom_model::GateRecord;
 use fathom_report as report;
 use fathom_store::regular;
 
-use super::arguments::{Arguments, Render};
+use super::arguments::{Arguments, Forms, Render};
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
-/// The forms other than JSON: a file, and the function that writes it.
-type Form = (Option<PathBuf>, fn(&GateRecord) -> String);
-
-fn forms(arguments: &Arguments) -> [Form; 4] {
-    [
-        (arguments.markdown.clone(), report::gate_markdown),
-        (arguments.junit.clone(), report::gate_junit),
-        (arguments.github.clone(), report::gate_github),
-        (arguments.gitlab.clone(), report::gate_gitlab),
-    ]
+fn paths(forms: &Forms) -> [&Option<PathBuf>; 4] {
+    [&forms.markdown, &forms.junit, &forms.github, &forms.gitlab]
 }
 
 /// Says before measuring that a file can't be written after it.
@@ -28,9 +20,8 @@ fn forms(arguments: &Arguments) -> [Form; 4] {
 /// # Errors
 /// [`Failure::Usage`] naming the file.
 pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let forms = forms(arguments);
-    let files = forms.iter().filter_map(|(path, _)| path.as_deref());
-    write::check(files.chain(arguments.json.as_deref()))
+    let [markdown, junit, github, gitlab] = paths(&arguments.forms);
+    write::check(&[markdown, junit, github, gitlab, &arguments.json])
 }
 
 /// Prints and writes.
@@ -38,28 +29,27 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
 /// # Errors
 /// When something can't be written.
 pub(super) fn show(arguments: &Arguments, record: &GateRecord) -> Result<(), Failure> {
-    let forms = forms(arguments);
-    let files = forms
-        .iter()
-        .filter_map(|(path, _)| path.as_deref())
-        .chain(arguments.json.as_deref());
-    if !files.into_iter().any(write::is_stdout) {
-        let screen = screen::of_stdout(arguments.verbose);
-        write::print(&report::gate_terminal(record, &screen))?;
-    }
-    if let Some(path) = &arguments.json {
-        write::export(path, report::json(record))?;
-    }
-    written(&forms, record)
+    let screen = screen::of_stdout(arguments.verbose);
+    let text = || report::gate_terminal(record, &screen);
+    written(text, arguments.json.as_deref(), &arguments.forms, record)
 }
 
-fn written(forms: &[Form], record: &GateRecord) -> Result<(), Failure> {
-    for (path, form) in forms {
-        if let Some(path) = path {
-            write::export(path, form(record))?;
-        }
-    }
-    Ok(())
+fn written(
+    shown: impl FnOnce() -> String,
+    json: Option<&Path>,
+    forms: &Forms,
+    record: &GateRecord,
+) -> Result<(), Failure> {
+    write::results(
+        shown,
+        &[
+            (json, &|| report::json(record)),
+            (forms.markdown.as_deref(), &|| report::gate_markdown(record)),
+            (forms.junit.as_deref(), &|| report::gate_junit(record)),
+            (forms.github.as_deref(), &|| report::gate_github(record)),
+            (forms.gitlab.as_deref(), &|| report::gate_gitlab(record)),
+        ],
+    )
 }
 
 /// Writes what another job measured.
@@ -68,14 +58,8 @@ fn written(forms: &[Form], record: &GateRecord) -> Result<(), Failure> {
 /// When the file is no record of a gate.
 pub(super) fn render(render: &Render) -> Result<i32, Failure> {
     let record = read(&render.record)?;
-    let forms: [Form; 4] = [
-        (render.markdown.clone(), report::gate_markdown),
-        (render.junit.clone(), report::gate_junit),
-        (render.github.clone(), report::gate_github),
-        (render.gitlab.clone(), report::gate_gitlab),
-    ];
-    write::check(forms.iter().filter_map(|(path, _)| path.as_deref()))?;
-    written(&forms, &record)?;
+    write::check(&paths(&render.forms))?;
+    written(String::new, None, &render.forms, &record)?;
     Ok(0)
 }
 

@@ -5,7 +5,7 @@ use fathom_measure::interrupt;
 
 use super::suite::HeadAlone;
 use super::{Arguments, INTERRUPTED, exit_code, show, stored};
-use crate::cli::failure::{COMMAND_FAILED, Failure};
+use crate::cli::failure::{COMMAND_FAILED, Failure, usage};
 use crate::cli::out::say;
 use crate::cli::saving::Saver;
 use crate::cli::screen;
@@ -45,10 +45,10 @@ pub(super) fn gate(
         return Ok(COMMAND_FAILED);
     }
     let Some(saved) = saver.last().map(str::to_owned) else {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "{}; the suite can be judged against {}, which needs the new run to be saved, too: --save",
             alone.why, alone.last.called
-        )));
+        ));
     };
     let mut record = stored::judge(arguments, &alone.last.id, &saved)?;
     // Such as its number of failures, which is 0 and has no ratio.

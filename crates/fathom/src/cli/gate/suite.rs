@@ -1,19 +1,20 @@
 //! The suite of a project at base and at head, built.
 
+use std::path::{Path, PathBuf};
+
+use fathom_conduct::ConductError;
 use fathom_conduct::gate::{GatePlan, MARGIN};
-use fathom_conduct::worktrees::{Prepared, Repository, Wanted, Worktree, Worktrees};
-use fathom_conduct::{ConductError, fresh_seed};
+use fathom_conduct::worktrees::{
+    Prepared, Repository, Wanted, Worktree, Worktrees, WorktreesError,
+};
 use fathom_experiment::gate::{
     Suite, SuiteError, Tree, pairs, project_file, settings_changed, suite, unknown,
 };
 use fathom_experiment::{Experiment, did_you_mean};
 use fathom_model::GateSide;
 
-use std::path::Path;
-
 use super::{Arguments, history, rule, today};
-use crate::cli::bench::ignored;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::last_run::{self, LastRun};
 use crate::cli::screen;
 use crate::cli::versions::here;
@@ -86,10 +87,20 @@ impl From<Failure> for NoPlan {
     }
 }
 
-impl From<ConductError> for NoPlan {
-    fn from(error: ConductError) -> NoPlan {
+impl From<WorktreesError> for NoPlan {
+    fn from(error: WorktreesError) -> NoPlan {
         NoPlan::Failed(error.into())
     }
+}
+
+impl NoPlan {
+    fn no_base(error: WorktreesError) -> NoPlan {
+        NoPlan::NoBase(error.into())
+    }
+}
+
+fn usage_error(text: String) -> NoPlan {
+    NoPlan::Failed(Failure::Usage(text))
 }
 
 /// Checks out, builds and pairs both sides.
@@ -97,107 +108,150 @@ impl From<ConductError> for NoPlan {
 /// # Errors
 /// When there is no suite, no base, or nothing that both have in common.
 fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
-    let no_base = |error| NoPlan::NoBase(ConductError::from(error).into());
-    let repository = Repository::of(here).map_err(no_base)?;
+    let repository = Repository::of(here).map_err(NoPlan::no_base)?;
     let Some(file) = project_file(here, &repository.root) else {
-        return Err(NoPlan::Failed(Failure::Usage(format!(
+        return Err(usage_error(format!(
             "there is no fathom.toml in {} or above; fathom init writes one with an example suite, and --base-cmd A \
              --head-cmd B compares two commands without one",
             here.display()
-        ))));
+        )));
     };
-    let at_head =
-        fathom_experiment::read(&file).map_err(|error| Failure::Usage(error.to_string()))?;
-    let base_name = arguments
-        .base
-        .clone()
-        .or(at_head.gate.base)
-        .unwrap_or_else(|| "main".to_owned());
-    let head_name = arguments.head.as_deref().unwrap_or("HEAD");
-    let base_id = repository
-        .merge_base(&base_name, head_name)
-        .map_err(no_base)?;
-    let head_id = repository.resolve(head_name).map_err(ConductError::from)?;
-    if arguments.head.is_some() && base_id == head_id {
-        return Err(NoPlan::Failed(Failure::Usage(format!(
-            "{head_name} is where it left {base_name}: there is nothing to judge; name another --head or --base"
+    let at_head = fathom_experiment::read(&file).map_err(|error| usage_error(error.to_string()))?;
+    let ends = Ends::of(arguments, &repository, at_head.gate.base)?;
+    let mut checkouts = Checkouts {
+        cache: Worktrees::open(arguments.cache.cache_size)?,
+        repository: &repository,
+        within: file.strip_prefix(&repository.root).unwrap_or(&file),
+        worktrees: Vec::new(),
+    };
+    let base_tree = checkouts.tree(&ends.base_id, "base", Copy::First)?;
+    if !base_tree.file.is_file() {
+        return Err(NoPlan::NoBase(Failure::Usage(format!(
+            "base ({} of {}) has no {}: there is nothing to compare with until it is merged",
+            short(&ends.base_id),
+            ends.base_name,
+            checkouts.within.display()
         ))));
     }
-    let cache = Worktrees::open(arguments.cache_size).map_err(ConductError::from)?;
-    let within = file
-        .strip_prefix(&repository.root)
-        .unwrap_or(&file)
-        .to_path_buf();
-    let mut worktrees = Vec::new();
-    let mut folders = Vec::new();
-    let mut checked_out = |revision: &str, what: &str, twin: bool| -> Result<Tree, Failure> {
+    let head_tree = match arguments.head {
+        Some(_) => checkouts.tree(&ends.head_id, "head", Copy::First)?,
+        None => Tree {
+            work: file.with_file_name(".fathom").join("gate"),
+            file: file.clone(),
+            keep_builds: false,
+        },
+    };
+    // The null arm has what head has: files of its own and a build of its own.
+    let twin_tree = checkouts.tree(&ends.base_id, "base", Copy::Second)?;
+    let worktrees = checkouts.worktrees;
+    let mut folders: Vec<_> = worktrees.iter().map(|one| one.folder.clone()).collect();
+    folders.extend(arguments.head.is_none().then(|| repository.root.clone()));
+    let suites = [
+        built("base", &base_tree)?,
+        built("base, for the null arm", &twin_tree)?,
+        built("head", &head_tree)?,
+    ];
+    Ok(Built {
+        plan: paired(arguments, ends, repository.dirty, folders, &suites)?,
+        _suites: suites,
+        _worktrees: worktrees,
+    })
+}
+
+/// The revisions that are compared.
+struct Ends {
+    base_name: String,
+    base_id: String,
+    head_id: String,
+}
+
+impl Ends {
+    /// Base is where head left what was asked for.
+    fn of(
+        arguments: &Arguments,
+        repository: &Repository,
+        of_suite: Option<String>,
+    ) -> Result<Ends, NoPlan> {
+        let asked = arguments.base.clone().or(of_suite);
+        let base_name = asked.unwrap_or_else(|| "main".to_owned());
+        let head_name = arguments.head.as_deref().unwrap_or("HEAD");
+        let base_id = repository
+            .merge_base(&base_name, head_name)
+            .map_err(NoPlan::no_base)?;
+        let head_id = repository.resolve(head_name)?;
+        if arguments.head.is_some() && base_id == head_id {
+            return Err(usage_error(format!(
+                "{head_name} is where it left {base_name}: there is nothing to judge; name another --head or --base"
+            )));
+        }
+        Ok(Ends {
+            base_name,
+            base_id,
+            head_id,
+        })
+    }
+}
+
+/// The beginning of a revision's id.
+fn short(id: &str) -> &str {
+    &id[..10.min(id.len())]
+}
+
+/// Revisions in folders of their own.
+struct Checkouts<'r> {
+    cache: Worktrees,
+    repository: &'r Repository,
+    /// The suite's file, from the root of the repository.
+    within: &'r Path,
+    worktrees: Vec<Worktree>,
+}
+
+/// Which copy of a revision's files.
+#[derive(PartialEq)]
+enum Copy {
+    First,
+    Second,
+}
+
+impl Checkouts<'_> {
+    fn tree(&mut self, revision: &str, what: &str, copy: Copy) -> Result<Tree, Failure> {
         let wanted = Wanted {
-            repository: &repository,
+            repository: self.repository,
             revision,
             build: None,
             again: false,
-            twin,
+            twin: copy == Copy::Second,
         };
         let mut waits = || {
             say(&format!(
                 "{what} is checked out by another Fathom, waiting ..."
             ));
         };
-        let prepared = cache
-            .prepare(&wanted, &mut waits)
-            .map_err(ConductError::from)?;
-        let worktree = match prepared {
+        let worktree = match self.cache.prepare(&wanted, &mut waits)? {
             Prepared::Built(worktree) => worktree,
             Prepared::Failed(error) => return Err(ConductError::Failed(error).into()),
         };
         let tree = Tree {
-            file: worktree.folder.join(&within),
+            file: worktree.folder.join(self.within),
             work: worktree.folder.join(".fathom/gate"),
             keep_builds: true,
         };
-        folders.push(worktree.folder.clone());
-        worktrees.push(worktree);
+        self.worktrees.push(worktree);
         Ok(tree)
-    };
-    let base_tree = checked_out(&base_id, "base", false)?;
-    if !base_tree.file.is_file() {
-        return Err(NoPlan::NoBase(Failure::Usage(format!(
-            "base ({} of {base_name}) has no {}: there is nothing to compare with until it is merged",
-            &base_id[..10.min(base_id.len())],
-            within.display()
-        ))));
     }
-    let mut in_working_tree = false;
-    let head_tree = match arguments.head {
-        Some(_) => checked_out(&head_id, "head", false)?,
-        None => {
-            in_working_tree = true;
-            Tree {
-                work: file.with_file_name(".fathom").join("gate"),
-                file,
-                keep_builds: false,
-            }
-        }
-    };
-    // The null arm has what head has: files of its own and a build of its own.
-    let twin_tree = checked_out(&base_id, "base", true)?;
-    folders.extend(in_working_tree.then(|| repository.root.clone()));
-    let base = built("base", &base_tree, &[])?;
-    let twin = built("base, for the null arm", &twin_tree, &[])?;
-    let head = built("head", &head_tree, &[])?;
-    for names in [&arguments.only, &arguments.protect] {
-        if let Some(name) = unknown(&head, names) {
-            let known = || head.targets.iter().map(|(name, _)| name.as_str());
-            let meant = did_you_mean(name, known()).map_or_else(
-                || known().collect::<Vec<_>>().join(", "),
-                |meant| format!("did you mean {meant}?"),
-            );
-            return Err(NoPlan::Failed(Failure::Usage(format!(
-                "the suite has no benchmark {name:?}; {meant}"
-            ))));
-        }
-    }
-    let (mut targets, mut left_out) = pairs(&base, &twin, &head, arguments.margin);
+}
+
+/// What both sides have in common, as it is measured; `suites` are those of base, of its twin and of head.
+fn paired(
+    arguments: &Arguments,
+    ends: Ends,
+    dirty: bool,
+    folders: Vec<PathBuf>,
+    suites: &[Suite; 3],
+) -> Result<GatePlan, Failure> {
+    let [base, twin, head] = suites;
+    are_known(arguments, head)?;
+    let (mut targets, mut left_out) = pairs(base, twin, head, arguments.margin);
     if !arguments.only.is_empty() {
         targets.retain(|target| arguments.only.contains(&target.name));
         left_out.retain(|one| arguments.only.contains(&one.name));
@@ -211,24 +265,20 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
     }
     let mut terms = arguments.run_options.terms();
     terms.timeout = terms.timeout.or(head.timeout.max(base.timeout));
-    let ignore_failure = match &arguments.ignore_failure {
-        Some(codes) => ignored(Some(codes))?,
-        None => head.ignore_failure.clone(),
-    };
     let settings = base.settings.clone();
-    let plan = GatePlan {
+    Ok(GatePlan {
         base: GateSide {
-            name: format!("{base_name} ({})", &base_id[..10.min(base_id.len())]),
-            revision: Some(base_id),
+            name: format!("{} ({})", ends.base_name, short(&ends.base_id)),
+            revision: Some(ends.base_id),
         },
         head: match &arguments.head {
             Some(name) => GateSide {
                 name: name.clone(),
-                revision: Some(head_id),
+                revision: Some(ends.head_id),
             },
             None => GateSide {
                 name: "working tree".to_owned(),
-                revision: (!repository.dirty).then_some(head_id),
+                revision: (!dirty).then_some(ends.head_id),
             },
         },
         targets,
@@ -242,23 +292,35 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(head.warmup.max(1)),
         history: history(arguments)?,
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
-        ignore_failure,
-        require_quiet: arguments.require_quiet,
+        seed: arguments.seed.value(),
+        ignore_failure: match arguments.failures.are_given() {
+            true => arguments.failures.ignored()?,
+            false => head.ignore_failure.clone(),
+        },
+        require_quiet: arguments.quiet.require_quiet,
         terms,
-    };
-    Ok(Built {
-        plan,
-        _suites: [base, twin, head],
-        _worktrees: worktrees,
     })
 }
 
-fn built(side: &str, tree: &Tree, only: &[String]) -> Result<Suite, Failure> {
+/// Refuses names of benchmarks that the suite doesn't have.
+fn are_known(arguments: &Arguments, head: &Suite) -> Result<(), Failure> {
+    let mut asked = [&arguments.only, &arguments.protect].into_iter();
+    let Some(name) = asked.find_map(|names| unknown(head, names)) else {
+        return Ok(());
+    };
+    let known = || head.targets.iter().map(|(name, _)| name.as_str());
+    let meant = did_you_mean(name, known()).map_or_else(
+        || known().collect::<Vec<_>>().join(", "),
+        |meant| format!("did you mean {meant}?"),
+    );
+    usage(format!("the suite has no benchmark {name:?}; {meant}"))
+}
+
+fn built(side: &str, tree: &Tree) -> Result<Suite, Failure> {
     let mut observer = |kind: fathom_experiment::prepare::StepKind, name: &str| {
         say(&format!("{side}: {} {name} ...", words(kind)));
     };
-    let suite = suite(tree, only, &mut observer);
+    let suite = suite(tree, &mut observer);
     say("");
     suite.map_err(|error| match error {
         SuiteError::Usage(text) => Failure::Usage(format!("{side}: {text}")),

@@ -8,7 +8,7 @@ use fathom_conduct::import::Imports;
 use fathom_conduct::keep::{KeepPlan, Keeper, Save};
 use fathom_report as report;
 
-use crate::cli::failure::{Failure, USAGE};
+use crate::cli::failure::{Failure, USAGE, usage};
 use crate::cli::out::say;
 use crate::cli::{saving, screen, write};
 
@@ -45,19 +45,15 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .filter(|source| write::is_stdout(source));
     if inputs.count() > 1 {
-        return Err(Failure::Usage(
-            "standard input can be read once: give '-' once".into(),
-        ));
+        return usage("standard input can be read once: give '-' once");
     }
     if let Some(name) = &arguments.format
         && !fathom_exchange::names().contains(&name.as_str())
     {
         let names = fathom_exchange::names().join(", ");
-        return Err(Failure::Usage(format!(
-            "no format is called {name:?}; there are {names}"
-        )));
+        return usage(format!("no format is called {name:?}; there are {names}"));
     }
-    write::check(arguments.json.as_deref())
+    write::check(&[&arguments.json])
 }
 
 /// Who saves the records; nobody unless it is asked for.
@@ -101,16 +97,15 @@ fn save(keeper: &Keeper, imports: &Imports) -> Result<(), Failure> {
 }
 
 fn show(arguments: &Arguments, imports: &Imports) -> Result<(), Failure> {
-    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let options = report::ImportOptions {
-            screen: screen::of_stdout(arguments.verbose),
-            saved: is_saved(arguments),
-            of_no_format: imports.of_no_format,
-        };
-        write::print(&report::import_terminal(&imports.records, &options))?;
-    }
-    let Some(path) = &arguments.json else {
-        return Ok(());
+    let options = report::ImportOptions {
+        screen: screen::of_stdout(arguments.verbose),
+        saved: is_saved(arguments),
+        of_no_format: imports.of_no_format,
     };
-    write::export(path, report::json(&imports.records))
+    write::results(
+        || report::import_terminal(&imports.records, &options),
+        &[(arguments.json.as_deref(), &|| {
+            report::json(&imports.records)
+        })],
+    )
 }

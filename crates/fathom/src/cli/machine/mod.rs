@@ -13,7 +13,7 @@ use fathom_experiment::did_you_mean;
 use fathom_machine::Fitness;
 use fathom_measure::{CommandLine, Input, Output, interrupt};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::out::say;
 use crate::cli::saving::Saver;
 use crate::cli::{screen, write};
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         return Ok(0);
     }
     let files = [&arguments.json, &arguments.html];
-    write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    write::check(&files)?;
     if arguments.fix {
         return tuning::fix();
     }
@@ -56,10 +56,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
 
 fn check_directory(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.directory {
-        Some(directory) if !directory.is_dir() => Err(Failure::Usage(format!(
+        Some(directory) if !directory.is_dir() => usage(format!(
             "--directory: {} is not a directory",
             directory.display()
-        ))),
+        )),
         _ => Ok(()),
     }
 }
@@ -84,9 +84,7 @@ fn known(ids: &[String]) -> Result<(), Failure> {
                 || "fathom machine --only list names them".to_owned(),
                 |meant| format!("did you mean {meant}?"),
             );
-            Err(Failure::Usage(format!(
-                "--only: there is no figure {unknown}; {meant}"
-            )))
+            usage(format!("--only: there is no figure {unknown}; {meant}"))
         }
     }
 }
@@ -111,21 +109,20 @@ fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
         }
     });
     screen::redraw(draws, "");
-    if let Some(path) = &arguments.html {
+    let page = || {
         let origin = fathom_report::Origin {
             environment: &record.head.environment,
             started_at: &record.head.written_at,
             fathom_version: &record.head.fathom_version,
         };
-        let page = fathom_report::machine_html(&record.results, record.complete, origin);
-        write::export(path, page)?;
-    }
+        fathom_report::machine_html(&record.results, record.complete, origin)
+    };
     let shown = fathom_report::MachineOptions {
         methods: arguments.methods,
         curves: arguments.curves,
     };
     let text = fathom_report::machine_terminal(&record.results, shown);
-    finish(arguments, saver, &record, &text, record.complete)?;
+    finish(arguments, saver, &record, text, &page, record.complete)?;
     if !record.complete {
         say!("interrupted: what had ended is there; the rest has no figure or is missing");
         return Ok(INTERRUPTED);
@@ -152,7 +149,8 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
         arguments,
         saver,
         &record,
-        &fathom_report::machine_check_terminal(&record.report, arguments.verbose),
+        fathom_report::machine_check_terminal(&record.report, arguments.verbose),
+        &String::new,
         record.complete,
     )?;
     if !record.complete {
@@ -182,28 +180,23 @@ pub(super) fn own_work() -> Result<CommandLine, Failure> {
     })
 }
 
-/// Prints the record and saves it.
+/// Prints the record, writes and saves it.
 fn finish(
     arguments: &Arguments,
     mut saver: Saver,
     record: &impl serde::Serialize,
-    text: &str,
+    text: String,
+    page: &dyn Fn() -> String,
     whole: bool,
 ) -> Result<(), Failure> {
-    let shown = show(arguments, record, text);
+    let json = || fathom_report::json(record);
+    let shown = write::results(
+        || text,
+        &[
+            (arguments.json.as_deref(), &json),
+            (arguments.html.as_deref(), page),
+        ],
+    );
     saver.save(record, whole);
     shown
-}
-
-fn show(arguments: &Arguments, value: &impl serde::Serialize, text: &str) -> Result<(), Failure> {
-    if let Some(path) = &arguments.json {
-        write::export(path, fathom_report::json(value))?;
-        if write::is_stdout(path) {
-            return Ok(());
-        }
-    }
-    if arguments.html.as_deref().is_some_and(write::is_stdout) {
-        return Ok(());
-    }
-    write::print(text)
 }

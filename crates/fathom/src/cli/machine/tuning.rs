@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fathom_machine::tune::{self, Setting, TuneError};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::write;
 
 /// Where what was there before is kept until it is put back: a place that survives a crash and a
@@ -86,9 +86,9 @@ fn needs_root(option: &str) -> Result<(), Failure> {
     if unsafe { libc::geteuid() } == 0 {
         return Ok(());
     }
-    Err(Failure::Usage(format!(
+    usage(format!(
         "{option} changes settings of the system: run it as root, such as with sudo"
-    )))
+    ))
 }
 
 fn settings(count: usize) -> String {

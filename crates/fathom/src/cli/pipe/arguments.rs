@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::options::{MEASURED, SHOWN, Seed};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
         long,
         visible_alias = "runs",
         value_name = "N",
-        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
+        help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
     /// Make this many observed rounds; 0 for none (default: 3, or 1 if a round takes over 1 s)
@@ -58,53 +59,52 @@ pub(crate) struct Arguments {
         long,
         alias = "explain",
         value_name = "N",
-        help_heading = "How much is measured", value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
+        help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub traced: Option<u32>,
 
     /// How to observe (default: the best that is allowed here)
-    #[arg(long, value_enum, help_heading = "How much is measured")]
+    #[arg(long, value_enum, help_heading = MEASURED)]
     pub tier: Option<Tier>,
 
     /// Start a stage late and show what that changes: its name or number, and how late
-    #[arg(long, value_name = "STAGE=TIME", help_heading = "How much is measured")]
+    #[arg(long, value_name = "STAGE=TIME", help_heading = MEASURED)]
     pub delay: Vec<String>,
 
     /// Don't keep what goes between the stages, and don't run stages alone
     #[arg(
         long,
         conflicts_with = "keep_staged",
-        help_heading = "How much is measured"
+        help_heading = MEASURED
     )]
     pub no_stage: bool,
 
     /// Keep the stages' inputs as files in this folder, for 'fathom bench --input'
-    #[arg(long, value_name = "DIR", help_heading = "How much is measured")]
+    #[arg(long, value_name = "DIR", help_heading = MEASURED)]
     pub keep_staged: Option<PathBuf>,
 
     /// Keep at most this much of all inputs together, such as 500M (default: a quarter of the free
     /// memory, at most 1G)
-    #[arg(long, value_name = "SIZE", value_parser = quantities::size, help_heading = "How much is measured")]
+    #[arg(long, value_name = "SIZE", value_parser = quantities::size, help_heading = MEASURED)]
     pub stage_limit: Option<u64>,
 
-    /// Repeat the random order of this seed
-    #[arg(long, value_name = "N", help_heading = "How much is measured", value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub seed: Seed,
 
     /// Count failing stages instead of ending
-    #[arg(short, long, help_heading = "How much is measured")]
+    #[arg(short, long, help_heading = MEASURED)]
     pub ignore_failure: bool,
 
     /// Show all: bytes, first and last bytes, how it was observed and modelled, what to know
-    #[arg(short, long, help_heading = "What is shown and written")]
+    #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 
     /// Write an HTML page with the chart and all tables
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
     /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard
     /// output
-    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 }
 

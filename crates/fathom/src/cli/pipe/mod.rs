@@ -5,20 +5,17 @@ mod line;
 mod progress;
 mod stages;
 
-use std::path::Path;
-
 pub(super) use arguments::Arguments;
 use arguments::Tier as Asked;
+use fathom_conduct::PipePlan;
 use fathom_conduct::pipe::{Inputs, ObserveBy, Stages};
-use fathom_conduct::{PipePlan, fresh_seed};
 use fathom_measure::interrupt;
 use fathom_model::{PipeRecord, StopReason};
 use fathom_report as report;
 use fathom_trace::Tier;
 use progress::Progress;
 
-use crate::cli::failure::Failure;
-use crate::cli::out::say;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::{path_conflicts, rights, screen, write};
 
 /// Measures, observes, prints. Returns the exit code.
@@ -27,15 +24,12 @@ use crate::cli::{path_conflicts, rights, screen, write};
 /// Everything that keeps a result from being printed.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if arguments.rounds == Some(0) {
-        return Err(Failure::Usage(
-            "zero rounds measure nothing; give at least 1".into(),
-        ));
+        return usage("zero rounds measure nothing; give at least 1");
     }
     let files = [&arguments.html, &arguments.json];
-    let written = || files.into_iter().filter_map(|path| path.as_deref());
-    write::check(written())?;
+    write::check(&files)?;
     let stages = stages::prepare(arguments)?;
-    path_conflicts::check(&stages.commands, written())?;
+    path_conflicts::check(&stages.commands, &files)?;
     let plan = plan(arguments, stages)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
@@ -76,7 +70,7 @@ fn plan(arguments: &Arguments, stages: Stages) -> Result<PipePlan, Failure> {
             limit_bytes: arguments.stage_limit,
             folder: arguments.keep_staged.clone(),
         }),
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
+        seed: arguments.seed.value(),
         ignore_failure: arguments.ignore_failure,
         record: write::grows(arguments.json.as_deref()),
         terms: arguments.run_options.terms(),
@@ -85,26 +79,16 @@ fn plan(arguments: &Arguments, stages: Stages) -> Result<PipePlan, Failure> {
 }
 
 fn show(arguments: &Arguments, record: &PipeRecord) -> Result<(), Failure> {
-    let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
-    if !json_to_stdout {
-        let screen = screen::of_stdout(arguments.verbose);
-        write::print(&report::pipe_terminal(record, &screen))?;
-    }
-    if let Some(path) = write::not_grown(arguments.json.as_deref()) {
-        write::export(path, report::json(record))?;
-    }
-    if let Some(path) = &arguments.html {
-        write::export(path, report::pipe_html(record))?;
-        say_where(path);
-    }
+    let screen = screen::of_stdout(arguments.verbose);
+    write::results(
+        || report::pipe_terminal(record, &screen),
+        &[
+            (write::not_grown(arguments.json.as_deref()), &|| {
+                report::json(record)
+            }),
+            (arguments.html.as_deref(), &|| report::pipe_html(record)),
+        ],
+    )?;
+    write::say_page(arguments.html.as_deref());
     Ok(())
-}
-
-fn say_where(path: &Path) {
-    if !write::is_stdout(path) {
-        say!(
-            "the chart is in {}",
-            report::escape(&path.display().to_string())
-        );
-    }
 }

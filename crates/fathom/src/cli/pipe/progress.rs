@@ -1,24 +1,17 @@
 //! One line on standard error that says what is run; drawn between runs only.
 
-use std::time::{Duration, Instant};
-
 use fathom_conduct::{Event, Observer};
 use fathom_measure::pipeline::Kind;
 use fathom_model::PipeStage;
-use fathom_report::{escape, shorten};
 
-use crate::cli::out;
-use crate::cli::{machine_changed, screen};
-
-/// The line is drawn this often at most.
-const INTERVAL: Duration = Duration::from_millis(100);
+use crate::cli::machine_changed;
+use crate::cli::status_line::{INTERVAL, StatusLine};
 
 /// Draws, if standard error is a terminal.
 pub(super) struct Progress {
     names: Vec<String>,
-    draws: bool,
+    line: StatusLine,
     verbose: bool,
-    drawn: Option<Instant>,
 }
 
 impl Progress {
@@ -27,28 +20,13 @@ impl Progress {
         Progress {
             verbose,
             names: stages.iter().map(|stage| stage.name.clone()).collect(),
-            draws: screen::can_draw(),
-            drawn: None,
+            line: StatusLine::on_terminal(INTERVAL),
         }
     }
 
     /// Removes the line.
     pub(super) fn clear(&mut self) {
-        if self.drawn.take().is_some() {
-            // A line that can't be drawn is no reason to stop measuring.
-            out::redraw("");
-        }
-    }
-
-    /// Says what is run now.
-    fn say(&mut self, what: &str) {
-        if !self.draws || self.drawn.is_some_and(|at| at.elapsed() < INTERVAL) {
-            return;
-        }
-        self.drawn = Some(Instant::now());
-        let line = shorten(&escape(what), screen::stderr_width().saturating_sub(1));
-        // As above.
-        out::redraw(&line);
+        self.line.clear();
     }
 
     /// Says which run starts.
@@ -59,7 +37,7 @@ impl Progress {
             Kind::Delayed => format!("round {}: the pipeline with a late stage", round + 1),
             Kind::Alone(stage) => format!("round {}: {} alone", round + 1, self.names[stage]),
         };
-        self.say(&what);
+        self.line.say(&what);
     }
 }
 
@@ -67,8 +45,10 @@ impl Observer for Progress {
     fn on(&mut self, event: Event<'_>) {
         match event {
             Event::MachineChanged(changes) => machine_changed::note(changes, self.verbose),
-            Event::PipelineStarts(round, kind) => self.starts(round, kind),
-            Event::PipelineObserved(round) => self.say(&format!("observed round {}", round + 1)),
+            Event::PipelineStarts(round, kind) if self.line.is_due() => self.starts(round, kind),
+            Event::PipelineObserved(round) if self.line.is_due() => {
+                self.line.say(&format!("observed round {}", round + 1));
+            }
             _ => {}
         }
     }

@@ -10,7 +10,7 @@ use fathom_model::PipeStage;
 
 use super::arguments::Arguments;
 use super::line;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::target::{self, Source};
@@ -31,7 +31,7 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
     for (index, text) in texts.iter().enumerate() {
         let hidden = line::shell_syntax(text, index + 1, index == last);
         if let (None, Some(problem)) = (&shell, hidden) {
-            return Err(Failure::Usage(problem));
+            return usage(problem);
         }
         let options = options_of(&arguments.run_options, index, last);
         let source = Source::Line(text.clone());
@@ -48,7 +48,6 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
 }
 
 fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
-    let usage = |text: String| Err(Failure::Usage(text));
     let text_of = |word: &OsString| {
         word.to_str().map(str::to_string).ok_or_else(|| {
             Failure::Usage(format!(
@@ -59,7 +58,7 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     };
     let texts = match (&arguments.stages[..], &arguments.line[..]) {
         ([], []) => {
-            return usage("there is no pipeline; try: fathom pipe 'cat FILE' 'wc -l'".into());
+            return usage("there is no pipeline; try: fathom pipe 'cat FILE' 'wc -l'");
         }
         ([], [line]) => line::split(&text_of(line)?).map_err(Failure::Usage)?,
         ([], words) => {
@@ -72,8 +71,7 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
         (stages, []) => stages.iter().map(text_of).collect::<Result<_, _>>()?,
         (_, _) => {
             return usage(
-                "give the stages either each in quotes, or all as 'A | B' after --, not both"
-                    .into(),
+                "give the stages either each in quotes, or all as 'A | B' after --, not both",
             );
         }
     };
@@ -102,10 +100,10 @@ fn once(options: &RunOptions) -> Result<(), Failure> {
         ("--prepare", &options.prepare),
     ] {
         if values.len() > 1 {
-            return Err(Failure::Usage(format!(
+            return usage(format!(
                 "{name} was given {} times; it is the pipeline's: give it once",
                 values.len()
-            )));
+            ));
         }
     }
     Ok(())
@@ -139,10 +137,10 @@ pub(super) fn delays(
     let mut delays = vec![Duration::ZERO; stages.len()];
     for text in given {
         let Some((stage, time)) = text.rsplit_once('=') else {
-            return Err(Failure::Usage(format!(
+            return usage(format!(
                 "--delay takes STAGE=TIME, such as {}=200ms, not {text:?}",
                 stages[stages.len() - 1].name
-            )));
+            ));
         };
         let time = quantities::duration(time)
             .map_err(|problem| Failure::Usage(format!("--delay {text}: {problem}")))?;
@@ -164,10 +162,10 @@ fn stage_named(text: &str, stages: &[PipeStage]) -> Result<usize, Failure> {
                 .zip(1..)
                 .map(|(stage, number)| format!("{number} {}", stage.name))
                 .collect();
-            Err(Failure::Usage(format!(
+            usage(format!(
                 "--delay: there is no stage {text:?}; the stages are {}",
                 known.join(", ")
-            )))
+            ))
         }
     }
 }

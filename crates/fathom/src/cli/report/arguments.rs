@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::options::ReadStore;
+
 /// See the help texts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -39,8 +41,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REV|LABEL")]
     pub base: Option<String>,
 
-    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
-    /// project's .fathom/, else your own)
-    #[arg(long, value_name = "PATH|URL")]
-    pub store: Option<String>,
+    #[command(flatten)]
+    pub read: ReadStore,
 }

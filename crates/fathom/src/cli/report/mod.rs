@@ -8,7 +8,7 @@ pub(super) use arguments::Arguments;
 use fathom_conduct::ReportPlan;
 use fathom_report::{self as pages};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::write;
 
 /// Reads and writes. Returns the exit code.
@@ -16,18 +16,18 @@ use crate::cli::write;
 /// # Errors
 /// Nothing to read, a file or a folder that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
-    write::check(arguments.html.as_deref())?;
+    write::check(&[&arguments.html])?;
     if let Some(folder) = arguments.site.as_deref()
         && folder.exists()
         && !folder.is_dir()
     {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "--site {}: it is a file; name a folder",
             folder.display()
-        )));
+        ));
     }
     let plan = ReportPlan {
-        store: arguments.store.clone(),
+        store: arguments.read.store.clone(),
         asked: arguments.asked.clone(),
         metric: arguments.metric.clone(),
         base: arguments.base.clone(),

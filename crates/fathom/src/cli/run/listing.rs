@@ -11,7 +11,7 @@ use fathom_measure::{MeasureError, interrupt};
 use fathom_model::{CatalogueRecord, CatalogueRow, SCHEMA_VERSION};
 use fathom_report as report;
 
-use super::{Arguments, catalogue_files, json_to_stdout, name_of, read, work_of, write_json};
+use super::{Arguments, catalogue_files, name_of, read, work_of};
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
@@ -52,16 +52,16 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
             unchecked: tools.unchecked,
         });
     }
-    if !json_to_stdout(arguments) {
-        let text = report::catalogue_terminal(&rows, &screen::of_stdout(arguments.verbose));
-        write::print(&text)?;
-    }
     let record = CatalogueRecord {
         schema_version: SCHEMA_VERSION,
         kind: "catalogue".to_string(),
         experiments: rows,
     };
-    write_json(arguments, || report::json(&record))?;
+    let screen = screen::of_stdout(arguments.verbose);
+    write::results(
+        || report::catalogue_terminal(&record.experiments, &screen),
+        &[(arguments.json.as_deref(), &|| report::json(&record))],
+    )?;
     Ok(0)
 }
 

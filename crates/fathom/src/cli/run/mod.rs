@@ -20,7 +20,7 @@ use fathom_model::{ExperimentRecord, PlanRecord, SCHEMA_VERSION};
 use fathom_report as report;
 use progress::Line;
 
-use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
+use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED, usage};
 use crate::cli::{last_run, screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
@@ -40,7 +40,7 @@ const INTERRUPTED: i32 = 130;
 /// Files that can't be used, arguments that contradict each other, results that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let reports = [&arguments.json, &arguments.html, &arguments.export_markdown];
-    write::check(reports.into_iter().filter_map(|path| path.as_deref()))?;
+    write::check(&reports)?;
     if arguments.list {
         return listing::list(arguments);
     }
@@ -113,9 +113,9 @@ fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
         if let Some(suite) = fathom_conduct::keep::suite(&here) {
             return Ok(vec![suite]);
         }
-        return Err(Failure::Usage(
-            "there is no experiment; try: fathom run experiments/NAME, fathom run --list, or fathom init".into(),
-        ));
+        return usage(
+            "there is no experiment; try: fathom run experiments/NAME, fathom run --list, or fathom init",
+        );
     }
     Ok(arguments.experiments.clone())
 }
@@ -144,10 +144,10 @@ fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
         files = catalogue::files(&folder.join("experiments")).unwrap_or_default();
     }
     if files.is_empty() {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "there is no NAME/experiment.toml in {}",
             folder.display()
-        )));
+        ));
     }
     Ok(files)
 }
@@ -189,10 +189,10 @@ fn check_work(arguments: &Arguments, experiments: &[Experiment]) -> Result<(), F
     for experiment in experiments {
         let work = work_of(arguments, experiment);
         if arguments.work.is_some() && !taken.insert(work.clone()) {
-            return Err(Failure::Usage(format!(
+            return usage(format!(
                 "two experiments would share the folder {}; run them one by one, each with its --work",
                 work.display()
-            )));
+            ));
         }
     }
     Ok(())
@@ -207,12 +207,10 @@ fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, 
         .iter()
         .map(|experiment| plan_of(arguments, experiment))
         .collect::<Result<Vec<_>, _>>()?;
-    if !json_to_stdout(arguments) {
-        for plan in &plans {
-            write::print(&report::plan_terminal(plan))?;
-        }
-    }
-    write_json(arguments, || report::json_of_all(&plans))?;
+    write::results(
+        || plans.iter().map(report::plan_terminal).collect(),
+        &[(arguments.json.as_deref(), &|| report::json_of_all(&plans))],
+    )?;
     Ok(0)
 }
 
@@ -237,14 +235,6 @@ fn plan_of(arguments: &Arguments, experiment: &Experiment) -> Result<PlanRecord,
 
 fn json_to_stdout(arguments: &Arguments) -> bool {
     arguments.json.as_deref().is_some_and(write::is_stdout)
-}
-
-/// Writes what `--json` asks for, if it does.
-fn write_json(arguments: &Arguments, json: impl FnOnce() -> String) -> Result<(), Failure> {
-    match &arguments.json {
-        Some(path) => write::export(path, json()),
-        None => Ok(()),
-    }
 }
 
 /// How long an experiment may take.
@@ -336,17 +326,19 @@ fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure>
 }
 
 fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Result<(), Failure> {
-    if records.len() > 1 && !json_to_stdout(arguments) {
-        let text = report::summary_terminal(&records, &screen::of_stdout(false));
-        write::print(&text)?;
-    }
+    let summary = match records.len() {
+        0 | 1 => String::new(),
+        _ => report::summary_terminal(&records, &screen::of_stdout(false)),
+    };
     let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
-    write_json(arguments, || report::json_of_all(&all))?;
-    if let Some(path) = &arguments.export_markdown {
-        write::export(path, report::experiment_markdown(&all))?;
-    }
-    if let Some(path) = &arguments.html {
-        write::export(path, report::experiment_html(&all))?;
-    }
-    Ok(())
+    write::results(
+        || summary,
+        &[
+            (arguments.json.as_deref(), &|| report::json_of_all(&all)),
+            (arguments.export_markdown.as_deref(), &|| {
+                report::experiment_markdown(&all)
+            }),
+            (arguments.html.as_deref(), &|| report::experiment_html(&all)),
+        ],
+    )
 }

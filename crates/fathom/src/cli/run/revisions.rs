@@ -1,16 +1,17 @@
 //! `fathom run --revisions`: today's suite over past commits.
 
+use std::path::Path;
 use std::time::Instant;
 
-use fathom_conduct::ConductError;
 use fathom_conduct::worktrees::{Prepared, Repository, Wanted, Worktrees};
 use fathom_experiment::Experiment;
 use fathom_experiment::session::End;
 use fathom_measure::interrupt;
+use fathom_model::ExperimentRecord;
 use fathom_report::escape;
 
 use super::{Arguments, INTERRUPTED, Limits, files, measured, name_of, read};
-use crate::cli::failure::{COMMAND_FAILED, Failure};
+use crate::cli::failure::{COMMAND_FAILED, Failure, usage};
 use crate::cli::last_run::{self, LastRun};
 use crate::cli::out::say;
 use crate::cli::versions::{here, range_of};
@@ -23,31 +24,29 @@ use crate::cli::write;
 /// No suite in a repository, no such range, or no revision that can be measured.
 pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
     let here = here()?;
-    let repository = Repository::of(&here).map_err(ConductError::from)?;
+    let repository = Repository::of(&here)?;
     let experiment = suite(arguments)?;
     let file = std::path::absolute(&experiment.path)
         .and_then(|path| path.canonicalize())
-        .map_err(|error| Failure::Usage(format!("{}: {error}", experiment.path.display())))?;
+        .or_else(|error| usage(format!("{}: {error}", experiment.path.display())))?;
     let Ok(within) = file.strip_prefix(&repository.root) else {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "{} is not in the repository {}: its revisions have no folder for it",
             file.display(),
             repository.root.display()
-        )));
+        ));
     };
-    let (from, to) = range_of(range)?;
-    let again = |from: &str, to: &str| format!("fathom run --revisions {from}..{to}");
-    let (from, to) = (from.as_str(), to.as_str());
-    repository
-        .check_order(from, to, again)
-        .map_err(ConductError::from)?;
-    let every = arguments.every.map(|every| every as usize);
-    let line = repository
-        .line(from, to, every)
-        .map_err(ConductError::from)?;
-    let cache = Worktrees::open(arguments.cache_size).map_err(ConductError::from)?;
+    let revisions = line(arguments, &repository, range)?;
+    let past = Past {
+        arguments,
+        cache: Worktrees::open(arguments.cache_size)?,
+        repository: &repository,
+        experiment: &experiment,
+        within,
+        name: name_of(&file),
+        here: &here,
+    };
     let mut saver = arguments.saving.saver()?;
-    let store = arguments.saving.store.as_deref();
     interrupt::catch();
     if repository.dirty {
         say!(
@@ -56,88 +55,136 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
     }
     let began = Instant::now();
     let (mut count, mut last) = (0, None::<LastRun>);
-    for (place, (name, id)) in line.revisions.iter().enumerate() {
+    for (place, (name, id)) in revisions.iter().enumerate() {
         let name = escape(name);
-        let wanted = Wanted {
-            repository: &repository,
-            revision: id,
-            build: None,
-            again: false,
-            twin: false,
-        };
-        let mut waits = || say!("{name} is checked out by another Fathom, waiting ...");
-        let prepared = cache.prepare(&wanted, &mut waits);
-        // Held until it is measured: nobody removes its files.
-        let worktree = match prepared.map_err(ConductError::from)? {
-            Prepared::Built(worktree) => worktree,
-            Prepared::Failed(error) => {
-                say!("{name} is left out: {}", escape(&error));
+        let limits = Limits::of(arguments, began, revisions.len() - place);
+        let record = match past.measured(&name, id, limits)? {
+            Ended::Interrupted => return Ok(INTERRUPTED),
+            Ended::LeftOut(why) => {
+                say!("{name} is left out: {}", escape(&why));
                 continue;
             }
+            Ended::Whole(record) => record,
         };
-        let at = Experiment {
-            path: worktree.folder.join(within),
-            ..experiment.clone()
-        };
-        let limits = Limits::of(arguments, began, line.revisions.len() - place);
-        // Apart from what a gate builds there.
-        let work = worktree.folder.join(".fathom/run").join(name_of(&file));
-        let mut end = measured(arguments, &at, &name, work, limits, None)?;
-        if end.interrupted {
-            return Ok(INTERRUPTED);
-        }
-        if end.record.results.is_empty() {
-            say!("{name} is left out: {}", escape(&why_nothing(&end)));
-            continue;
-        }
-        for warning in &end.record.warnings {
+        for warning in &record.warnings {
             say!("warning: {name}: {}", escape(warning));
         }
-        end.record.file = experiment.path.display().to_string();
         let known = saver.saved();
-        saver.save_revision(id, &end.record, true);
+        saver.save_revision(id, &*record, true);
         count += 1;
-        let commit = repository.commit(id).map_err(ConductError::from)?;
-        write::print(&format!("{name}  {}\n", escape(&commit.subject)))?;
         let saved = saver.last().filter(|_| saver.saved() > known);
-        let compared = last.as_ref().zip(saved).and_then(|(last, saved)| {
-            let compared = last_run::since(store, &here, last, saved)?;
-            Some((last, compared))
-        });
-        let since = compared.as_ref().map(|(last, compared)| (*last, compared));
-        let medians = last_run::medians(&experiment, &end.record, since);
-        write::print(&format!("{}\n", medians.trim_start_matches('\n')))?;
+        past.print(&name, id, &record, last.as_ref().zip(saved))?;
         last = saved.map(|saved| LastRun {
             id: saved.to_owned(),
             called: name.clone(),
         });
     }
-    cache.make_room();
+    past.cache.make_room();
+    let of = revisions.len();
     if count == 0 {
-        say!(
-            "none of {} revisions could be measured",
-            line.revisions.len()
-        );
+        say!("none of {of} revisions could be measured");
         return Ok(COMMAND_FAILED);
     }
     let next = match last {
         Some(_) => "; they are in the order of their commits in: fathom history",
         None => "",
     };
-    write::print(&format!(
-        "{count} of {} revisions measured{next}\n",
-        line.revisions.len()
-    ))?;
+    write::print(&format!("{count} of {of} revisions measured{next}\n"))?;
     Ok(0)
+}
+
+/// Names and ids of the revisions, oldest first.
+fn line(
+    arguments: &Arguments,
+    repository: &Repository,
+    range: &str,
+) -> Result<Vec<(String, String)>, Failure> {
+    let (from, to) = range_of(range)?;
+    let again = |from: &str, to: &str| format!("fathom run --revisions {from}..{to}");
+    repository.check_order(&from, &to, again)?;
+    let every = arguments.every.map(|every| every as usize);
+    Ok(repository.line(&from, &to, every)?.revisions)
+}
+
+/// Today's suite, for revisions of its repository.
+struct Past<'a> {
+    arguments: &'a Arguments,
+    cache: Worktrees,
+    repository: &'a Repository,
+    experiment: &'a Experiment,
+    /// The suite's file, from the root of the repository.
+    within: &'a Path,
+    /// What the suite is called.
+    name: String,
+    here: &'a Path,
+}
+
+/// What came of a revision.
+enum Ended {
+    Whole(Box<ExperimentRecord>),
+    /// Why.
+    LeftOut(String),
+    Interrupted,
+}
+
+impl Past<'_> {
+    fn measured(&self, name: &str, id: &str, limits: Limits) -> Result<Ended, Failure> {
+        let wanted = Wanted {
+            repository: self.repository,
+            revision: id,
+            build: None,
+            again: false,
+            twin: false,
+        };
+        let mut waits = || say!("{name} is checked out by another Fathom, waiting ...");
+        // Held until it is measured: nobody removes its files.
+        let worktree = match self.cache.prepare(&wanted, &mut waits)? {
+            Prepared::Built(worktree) => worktree,
+            Prepared::Failed(error) => return Ok(Ended::LeftOut(error)),
+        };
+        let at = Experiment {
+            path: worktree.folder.join(self.within),
+            ..self.experiment.clone()
+        };
+        // Apart from what a gate builds there.
+        let work = worktree.folder.join(".fathom/run").join(&self.name);
+        let mut end = measured(self.arguments, &at, name, work, limits, None)?;
+        if end.interrupted {
+            return Ok(Ended::Interrupted);
+        }
+        if end.record.results.is_empty() {
+            return Ok(Ended::LeftOut(why_nothing(&end)));
+        }
+        end.record.file = self.experiment.path.display().to_string();
+        Ok(Ended::Whole(Box::new(end.record)))
+    }
+
+    /// Prints what it takes, and what changed since the revision before.
+    fn print(
+        &self,
+        name: &str,
+        id: &str,
+        record: &ExperimentRecord,
+        both: Option<(&LastRun, &str)>,
+    ) -> Result<(), Failure> {
+        let subject = self.repository.commit(id)?.subject;
+        let store = self.arguments.saving.store.as_deref();
+        let compared = both.and_then(|(last, saved)| {
+            let compared = last_run::since(store, self.here, last, saved)?;
+            Some((last, compared))
+        });
+        let since = compared.as_ref().map(|(last, compared)| (*last, compared));
+        let medians = last_run::medians(self.experiment, record, since);
+        let medians = medians.trim_start_matches('\n');
+        write::print(&format!("{name}  {}\n{medians}\n", escape(&subject)))
+    }
 }
 
 /// The one that is meant, as the working tree has it.
 fn suite(arguments: &Arguments) -> Result<Experiment, Failure> {
     match &files(arguments)?[..] {
         [file] => read(file),
-        _ => Err(Failure::Usage(
-            "--revisions takes one experiment, or none in a project with a fathom.toml".into(),
-        )),
+        _ => usage("--revisions takes one experiment, or none in a project with a fathom.toml"),
     }
 }
 

@@ -7,15 +7,14 @@ use clap::Args;
 
 use super::values;
 use crate::cli::given_commands::GivenCommands;
+use crate::cli::options::{MEASURED, Margin, SHOWN, Seed};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 use fathom_conduct::serve::Limit;
 
-const MEASURED: &str = "How much is measured";
 const ASKED: &str = "What is asked, and what is a good answer";
 const STARTED: &str = "How servers are started";
-const SHOWN: &str = "What is shown and written";
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -129,17 +128,15 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["url", "websocket"], help_heading = MEASURED)]
     pub why: bool,
 
-    /// Call differences up to this share the same
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED)]
-    pub margin: f64,
+    #[command(flatten, next_help_heading = MEASURED)]
+    pub margin: Margin,
 
     /// Threads of the generator, each on a CPU that no server gets: for where one is the limit
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "websocket", value_parser = values::threads, help_heading = MEASURED)]
     pub generator_threads: u32,
 
-    /// Repeat the random order of this seed
-    #[arg(long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub seed: Seed,
 
     /// Two WebSocket clients send each other messages through the server, one at a time, by clients that
     /// sleep and by clients that spin

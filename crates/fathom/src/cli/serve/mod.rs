@@ -6,9 +6,6 @@ mod servers;
 mod values;
 
 pub(super) use arguments::Arguments;
-use std::path::PathBuf;
-
-use fathom_conduct::fresh_seed;
 use fathom_conduct::serve::{CONNECTIONS, ROUNDS, ROUNDS_TO_COMPARE, Ready, ServePlan, Served};
 use fathom_load::{Checks, Doubt};
 use fathom_measure::interrupt;
@@ -16,8 +13,7 @@ use fathom_model::ServeRecord;
 use fathom_report as report;
 use progress::Line;
 
-use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
-use crate::cli::out::say;
+use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED, usage};
 use crate::cli::{path_conflicts, screen, write};
 
 /// Exit code when a budget is exceeded.
@@ -34,13 +30,12 @@ const LAUNCH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let plan = plan(arguments)?;
     let files = [&arguments.html, &arguments.json];
-    let written = || files.into_iter().filter_map(|path| path.as_deref());
-    write::check(written())?;
+    write::check(&files)?;
     let commands = plan.servers.iter().filter_map(|served| match served {
         Served::Started(target) => Some(&target.command),
         Served::Running(_) => None,
     });
-    path_conflicts::check(commands, written())?;
+    path_conflicts::check(commands, &files)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let mut line = Line::new(&plan, arguments.verbose);
@@ -67,9 +62,7 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
     let rounds = arguments.rounds.unwrap_or(rounds);
     let launches = if are_running { 0 } else { arguments.launches };
     if rounds == 0 && launches == 0 {
-        return Err(Failure::Usage(
-            "neither launches nor rounds are asked for: nothing would be measured".to_string(),
-        ));
+        return usage("neither launches nor rounds are asked for: nothing would be measured");
     }
     let connections = match &arguments.connections {
         Some(given) => given.0.clone(),
@@ -118,8 +111,8 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
             .budget
             .clone()
             .map_or_else(Vec::new, |budget| budget.0),
-        margin: arguments.margin,
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
+        margin: arguments.margin.margin,
+        seed: arguments.seed.value(),
         record: write::grows(arguments.json.as_deref()),
         terms: arguments.run_options.terms(),
         servers,
@@ -131,24 +124,18 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
 /// # Errors
 /// When one can't be written.
 fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
-    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(write::is_stdout);
-    if !to_stdout(&arguments.json) && !to_stdout(&arguments.html) {
-        let screen = screen::of_stdout(arguments.verbose);
-        write::print(&report::serve_terminal(record, &screen))?;
-    }
-    if let Some(path) = &arguments.html {
-        write::export(path, report::serve_html(record))?;
-        if !write::is_stdout(path) {
-            say!(
-                "the page is in {}",
-                report::escape(&path.display().to_string())
-            );
-        }
-    }
-    let Some(path) = write::not_grown(arguments.json.as_deref()) else {
-        return Ok(());
-    };
-    write::export(path, report::json(record))
+    let screen = screen::of_stdout(arguments.verbose);
+    write::results(
+        || report::serve_terminal(record, &screen),
+        &[
+            (arguments.html.as_deref(), &|| report::serve_html(record)),
+            (write::not_grown(arguments.json.as_deref()), &|| {
+                report::json(record)
+            }),
+        ],
+    )?;
+    write::say_page(arguments.html.as_deref());
+    Ok(())
 }
 
 fn exit_code(record: &ServeRecord) -> i32 {

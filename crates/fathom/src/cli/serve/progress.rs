@@ -1,12 +1,13 @@
 //! The line that is drawn while servers are launched and loaded.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fathom_conduct::serve::ServePlan;
 use fathom_conduct::{Event, Observer};
 use fathom_report::{ServeProgress, serve_progress};
 
-use crate::cli::{machine_changed, screen};
+use crate::cli::machine_changed;
+use crate::cli::status_line::StatusLine;
 
 /// Launches are drawn this often at most: drawing takes CPU time from the next one.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -14,9 +15,8 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// Draws, if it may.
 pub(super) struct Line<'l> {
     plan: &'l ServePlan,
-    draws: bool,
+    line: StatusLine,
     verbose: bool,
-    drawn: Option<Instant>,
     server: usize,
     what: String,
     completed: u64,
@@ -27,8 +27,7 @@ impl<'l> Line<'l> {
         Line {
             verbose,
             plan,
-            draws: screen::can_draw(),
-            drawn: None,
+            line: StatusLine::on_terminal(INTERVAL),
             server: 0,
             what: String::new(),
             completed: 0,
@@ -36,10 +35,8 @@ impl<'l> Line<'l> {
     }
 
     /// Removes the line.
-    pub(super) fn clear(&self) {
-        if self.drawn.is_some() {
-            screen::redraw(self.draws, "");
-        }
+    pub(super) fn clear(&mut self) {
+        self.line.clear();
     }
 
     fn draw(&mut self, last_second: Option<(u64, u64)>) {
@@ -49,10 +46,8 @@ impl<'l> Line<'l> {
             what: self.what.clone(),
             last_second,
         };
-        // One column less: a full line would wrap.
-        let width = screen::stderr_width().saturating_sub(1);
-        screen::redraw(self.draws, &serve_progress(&progress, width));
-        self.drawn = Some(Instant::now());
+        self.line
+            .draw(&serve_progress(&progress, StatusLine::width()));
     }
 }
 
@@ -60,10 +55,10 @@ impl Observer for Line<'_> {
     fn on(&mut self, event: Event<'_>) {
         match event {
             Event::MachineChanged(changes) => machine_changed::note(changes, self.verbose),
-            Event::Launches { server, launch, of } if self.draws => {
+            Event::Launches { server, launch, of } => {
                 self.server = server;
                 self.what = format!("launch {} of {of}", launch + 1);
-                if self.drawn.is_none_or(|drawn| drawn.elapsed() > INTERVAL) {
+                if self.line.is_due() {
                     self.draw(None);
                 }
             }
@@ -73,7 +68,7 @@ impl Observer for Line<'_> {
                 rate,
                 round,
                 rounds,
-            } if self.draws => {
+            } => {
                 self.server = server;
                 let load = match rate {
                     Some(rate) => format!("{rate:.0}/s"),
@@ -84,7 +79,7 @@ impl Observer for Line<'_> {
                 self.completed = 0;
                 self.draw(None);
             }
-            Event::LoadSecond(tick) if self.draws => {
+            Event::LoadSecond(tick) => {
                 let last = tick.completed.saturating_sub(self.completed);
                 self.completed = tick.completed;
                 self.draw(Some((last, tick.failed)));

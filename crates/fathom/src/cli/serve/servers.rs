@@ -5,12 +5,8 @@ use fathom_conduct::serve::Served;
 use fathom_load::{Extensions, RequestPlan, Tls, Trust, Url};
 
 use super::Arguments;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::target::target;
-
-fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Usage(text.into()))
-}
 
 /// All servers: programs found, addresses known.
 ///

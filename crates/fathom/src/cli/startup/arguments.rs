@@ -6,12 +6,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::cli::given_commands::GivenCommands;
+use crate::cli::options::{Failures, MEASURED, Margin, SHOWN, Seed};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
-
-const MEASURED: &str = "How much is measured";
-const SHOWN: &str = "What is shown and written";
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -58,17 +56,14 @@ pub(crate) struct Arguments {
         help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub warmup: u32,
 
-    /// Call differences up to this share the same
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED)]
-    pub margin: f64,
+    #[command(flatten, next_help_heading = MEASURED)]
+    pub margin: Margin,
 
-    /// Repeat the random order of this seed
-    #[arg(long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub seed: Seed,
 
-    /// Go on when a run fails: all failures, or only these exit codes
-    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = MEASURED)]
-    pub ignore_failure: Option<String>,
+    #[command(flatten)]
+    pub failures: Failures,
 
     /// Also start each program with its own files out of memory. Needs no privilege
     #[arg(long, help_heading = MEASURED)]

@@ -1,18 +1,17 @@
 //! `fathom startup`: from exec to the first byte of output, warm and cold.
 
 mod arguments;
-mod show;
 mod targets;
 
 pub(super) use arguments::Arguments;
-use fathom_conduct::{Event, StartupPlan, fresh_seed};
+use fathom_conduct::{Event, StartupPlan};
 use fathom_measure::interrupt;
 use fathom_model::{ColdBy, StartupRecord, StopReason};
+use fathom_report as report;
 use fathom_trace::Tier;
 
-use crate::cli::bench::ignored;
 use crate::cli::failure::{COMMAND_FAILED, Failure};
-use crate::cli::{machine_changed, path_conflicts, rights, write};
+use crate::cli::{machine_changed, path_conflicts, rights, screen, write};
 
 /// Exit code when a budget is exceeded.
 const OVER_BUDGET: i32 = 1;
@@ -24,9 +23,8 @@ const OVER_BUDGET: i32 = 1;
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let plan = plan(&arguments)?;
     let files = [&arguments.html, &arguments.json];
-    let written = || files.into_iter().filter_map(|path| path.as_deref());
-    write::check(written())?;
-    path_conflicts::check(plan.targets.iter().map(|t| &t.command), written())?;
+    write::check(&files)?;
+    path_conflicts::check(plan.targets.iter().map(|t| &t.command), &files)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
     let measured = fathom_conduct::startup(&plan, &mut |event: Event<'_>| {
@@ -34,15 +32,24 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
             machine_changed::note(changes, arguments.verbose);
         }
     })?;
+    let record = &measured.record;
+    let text = || report::json(record);
+    let json: write::Form = (write::not_grown(arguments.json.as_deref()), &text);
     if let Some(error) = measured.failure {
         // What was measured before is kept.
-        show::write_json(&arguments, &measured.record)?;
+        write::results(String::new, &[json])?;
         return Err(error.into());
     }
-    let shown = show::show(&arguments, &measured.record);
-    saver.save(&measured.record, measured.record.complete);
+    let screen = screen::of_stdout(arguments.verbose);
+    let html = arguments.html.as_deref();
+    let shown = write::results(
+        || report::startup_terminal(record, &screen),
+        &[json, (html, &|| report::startup_html(record))],
+    );
+    write::say_page(html);
+    saver.save(record, record.complete);
     shown?;
-    Ok(exit_code(&measured.record))
+    Ok(exit_code(record))
 }
 
 fn plan(arguments: &Arguments) -> Result<StartupPlan, Failure> {
@@ -51,9 +58,9 @@ fn plan(arguments: &Arguments) -> Result<StartupPlan, Failure> {
         rounds: arguments.rounds,
         time: arguments.time,
         warmup: arguments.warmup,
-        margin: arguments.margin,
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+        margin: arguments.margin.margin,
+        seed: arguments.seed.value(),
+        ignore_failure: arguments.failures.ignored()?,
         cold: match (arguments.drop_caches, arguments.cold) {
             (true, _) => Some(ColdBy::DropCaches),
             (false, true) => Some(ColdBy::Evict),

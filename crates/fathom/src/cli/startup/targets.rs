@@ -4,7 +4,7 @@ use fathom_conduct::Target;
 use fathom_measure::Output;
 
 use super::Arguments;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::target::target;
 
 /// All programs, found and with their files there.
@@ -12,7 +12,6 @@ use crate::cli::target::target;
 /// # Errors
 /// Usage errors, and errors for programs and inputs that aren't there.
 pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
-    let usage = |text: &str| Err(Failure::Usage(text.to_string()));
     let options = &arguments.run_options;
     if options.show_output || options.output.iter().any(|output| output != "pipe") {
         return usage(

@@ -7,10 +7,10 @@ use std::path::Path;
 
 pub(super) use arguments::Arguments;
 use arguments::Verb;
-use fathom_conduct::{ConductError, stores};
+use fathom_conduct::stores;
 use fathom_model::quantity::counted;
 use fathom_report as report;
-use fathom_store::{Head, Prune, Selector, date};
+use fathom_store::{Head, Loaded, Prune, Selector, Store, date};
 
 use crate::cli::failure::Failure;
 use crate::cli::out::say;
@@ -26,42 +26,20 @@ const LISTED: usize = 20;
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let asked = arguments.store.as_deref();
-    let open = || stores::open(asked, &here).map_err(ConductError::from);
+    let open = || stores::open(asked, &here);
     let said = match &arguments.verb {
         Verb::Info { json } => return info(&mut open()?, json.as_deref()),
-        Verb::List { label } => {
-            let which = label.clone().map_or(Selector::All, Selector::Label);
-            let found = open()?.records(&which).map_err(ConductError::from)?;
-            match (found.is_empty(), label) {
-                (false, _) => list::lines(&found, screen::stdout_width())
-                    .trim_end()
-                    .to_owned(),
-                (true, None) => "no record is kept yet".to_owned(),
-                (true, Some(label)) => format!("no record is called {}", report::escape(label)),
-            }
-        }
+        Verb::List { label } => listed(&mut open()?, label.as_deref())?,
         Verb::Tag {
             record,
             label,
             remove,
         } => {
-            let tagged = stores::tag(&mut open()?, &here, record, label, *remove);
-            let (found, changed) = tagged.map_err(ConductError::from)?;
-            let what = match (remove, changed) {
-                (true, 0) => "are not called",
-                (false, 0) => "are already called",
-                (true, _) => "no longer called",
-                (false, _) => "now called",
-            };
-            let count = counted_records(if changed == 0 { found.len() } else { changed });
-            format!(
-                "{}{count} {what} {}",
-                list::lines(&found, screen::stdout_width()),
-                report::escape(label)
-            )
+            let (found, changed) = stores::tag(&mut open()?, &here, record, label, *remove)?;
+            tagged(&found, changed, label, *remove)
         }
         Verb::Rename { old, new } => {
-            let renamed = open()?.rename(old, new).map_err(ConductError::from)?;
+            let renamed = open()?.rename(old, new)?;
             format!(
                 "{} of {} now belong to {}; what is measured under the old name joins them",
                 counted(renamed as u64, "series", "series"),
@@ -80,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
                 keep: *keep,
                 labelled: *labelled,
             };
-            let found = stores::prune(&mut open()?, &which, *yes).map_err(ConductError::from)?;
+            let found = stores::prune(&mut open()?, &which, *yes)?;
             pruned(&found, *yes)
         }
         Verb::Bundle { file, records } => {
@@ -92,35 +70,66 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
             )
         }
         Verb::Load { files } => {
-            let (store, loaded) = stores::load(asked, &here, files).map_err(ConductError::from)?;
-            for (old, new) in &loaded.not_renamed {
-                say!(
-                    "warning: {} is not renamed to {} here: both are benchmarks of one record",
-                    report::escape(old),
-                    report::escape(new)
-                );
-            }
-            format!(
-                "{} new in {}, {} there already",
-                counted_records(loaded.new),
-                report::escape(&store),
-                loaded.known
-            )
+            let (store, loaded) = stores::load(asked, &here, files)?;
+            self::loaded(&store, &loaded)
         }
     };
     write::print(&format!("{said}\n"))?;
     Ok(0)
 }
 
-fn info(store: &mut fathom_store::Store, json: Option<&Path>) -> Result<i32, Failure> {
-    let record = stores::info(store).map_err(ConductError::from)?;
-    if let Some(path) = json {
-        write::export(path, report::json(&record))?;
+/// The records, or those with a label.
+fn listed(store: &mut Store, label: Option<&str>) -> Result<String, Failure> {
+    let which = label.map_or(Selector::All, |label| Selector::Label(label.to_owned()));
+    let found = store.records(&which)?;
+    Ok(match (found.is_empty(), label) {
+        (false, _) => list::lines(&found, screen::stdout_width())
+            .trim_end()
+            .to_owned(),
+        (true, None) => "no record is kept yet".to_owned(),
+        (true, Some(label)) => format!("no record is called {}", report::escape(label)),
+    })
+}
+
+/// Which records got a label or lost it.
+fn tagged(found: &[Head], changed: usize, label: &str, remove: bool) -> String {
+    let what = match (remove, changed) {
+        (true, 0) => "are not called",
+        (false, 0) => "are already called",
+        (true, _) => "no longer called",
+        (false, _) => "now called",
+    };
+    let count = counted_records(if changed == 0 { found.len() } else { changed });
+    format!(
+        "{}{count} {what} {}",
+        list::lines(found, screen::stdout_width()),
+        report::escape(label)
+    )
+}
+
+/// What came out of bundles.
+fn loaded(store: &str, loaded: &Loaded) -> String {
+    for (old, new) in &loaded.not_renamed {
+        say!(
+            "warning: {} is not renamed to {} here: both are benchmarks of one record",
+            report::escape(old),
+            report::escape(new)
+        );
     }
-    if !json.is_some_and(write::is_stdout) {
-        let text = report::store_terminal(&record, &screen::of_stdout(false));
-        write::print(&text)?;
-    }
+    format!(
+        "{} new in {}, {} there already",
+        counted_records(loaded.new),
+        report::escape(store),
+        loaded.known
+    )
+}
+
+fn info(store: &mut Store, json: Option<&Path>) -> Result<i32, Failure> {
+    let record = stores::info(store)?;
+    write::results(
+        || report::store_terminal(&record, &screen::of_stdout(false)),
+        &[(json, &|| report::json(&record))],
+    )?;
     Ok(0)
 }
 

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::cli::options::ReadStore;
+
 /// See the help texts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -28,8 +30,6 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub no_open: bool,
 
-    /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
-    /// project's .fathom/, else your own)
-    #[arg(long, value_name = "PATH|URL")]
-    pub store: Option<String>,
+    #[command(flatten)]
+    pub read: ReadStore,
 }

@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_millis(500);
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let stored = Stored {
-        store: arguments.store,
+        store: arguments.read.store,
         names: arguments.series,
         here,
         live: Mutex::new(None),

@@ -7,16 +7,16 @@ use std::time::Duration;
 use clap::Args;
 use fathom_model::Metric;
 
+use crate::cli::options::{BuildOptions, Failures, MEASURED, Rounds, SHOWN};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 
 const CHOSEN: &str = "Which versions, and how they are built";
-const MEASURED: &str = "How much is measured";
-const SHOWN: &str = "What is shown and written";
 
 /// See the help texts.
 #[derive(Debug, Args)]
+#[command(mut_arg("ignore_failure", |one| one.help("Go on when a run fails: all failures, or only these exit codes. Else a version whose first run fails is left out")))]
 #[command(after_help = "Examples:
   fathom versions v1.0..v2.0 --build 'cargo build --release' -- ./target/release/tool input.txt
   fathom versions v1.0.. --every 10 --build make -- ./tool '{repo}/big.txt'
@@ -46,25 +46,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = quantities::at_least_one, help_heading = CHOSEN, allow_negative_numbers = true)]
     pub every: Option<u32>,
 
-    /// Build each version with this command, by sh, in its own files
-    #[arg(long, value_name = "COMMAND", help_heading = CHOSEN)]
-    pub build: Option<String>,
-
-    /// Build again what was built, or failed, before
-    #[arg(long, help_heading = CHOSEN)]
-    pub rebuild: bool,
-
-    /// Keep at most so much of what was built; what was not used for the longest time goes first
-    #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = quantities::size, help_heading = CHOSEN)]
-    pub cache_size: u64,
+    #[command(flatten, next_help_heading = CHOSEN)]
+    pub builds: BuildOptions,
 
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Go on when a run fails: all failures, or only these exit codes. Else a version whose first
-    /// run fails is left out
-    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
-    pub ignore_failure: Option<String>,
+    #[command(flatten)]
+    pub failures: Failures,
 
     /// Make exactly this many rounds
     #[arg(short, long, visible_alias = "rounds", value_name = "N", conflicts_with = "time", value_parser = quantities::at_least_one, help_heading = MEASURED, allow_negative_numbers = true)]
@@ -74,25 +63,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = MEASURED, allow_hyphen_values = true)]
     pub time: Option<Duration>,
 
-    /// Make this many warm-up rounds, which do not count
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = quantities::whole::<u32>, help_heading = MEASURED, allow_negative_numbers = true)]
-    pub warmup: u32,
-
     /// Follow this metric, such as peak_memory (default: the clock that carries verdicts)
     #[arg(long, value_name = "METRIC", value_parser = quantities::metric, help_heading = MEASURED)]
     pub metric: Option<Metric>,
 
-    /// Call differences up to this share the same
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED, allow_hyphen_values = true)]
-    pub margin: f64,
-
-    /// Wait until the machine is quiet, at most this long, and end with code 4 if it is not then
-    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "60s", require_equals = true, value_parser = quantities::duration, help_heading = MEASURED)]
-    pub require_quiet: Option<Duration>,
-
-    /// Repeat the random order of this seed
-    #[arg(long, value_name = "N", value_parser = quantities::whole::<u64>, help_heading = MEASURED, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub rounds: Rounds,
 
     /// Save it under this name (default: that of the suite's benchmark with this command, else the
     /// command as it is written)

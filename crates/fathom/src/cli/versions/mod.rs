@@ -3,18 +3,16 @@
 mod arguments;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(super) use arguments::Arguments;
 use fathom_conduct::bench::{Amount, TIME_BESIDE_BUILDS};
 use fathom_conduct::versions::{Which, was_interrupted};
-use fathom_conduct::{Builds, Template, VersionsPlan, fresh_seed};
+use fathom_conduct::{Template, VersionsPlan};
 use fathom_measure::{Hooks, interrupt};
-use fathom_model::VersionsRecord;
 use fathom_report as report;
 
-use crate::cli::bench::ignored;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::revision_progress::RevisionProgress;
 use crate::cli::run_options::RunOptions;
 use crate::cli::target::{self, Source};
@@ -22,12 +20,12 @@ use crate::cli::{path_conflicts, screen, suite_name, write};
 
 const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE";
 
-/// Builds, measures, prints. Returns the exit code.
+/// measures, prints. Returns the exit code.
 ///
 /// # Errors
 /// Everything that keeps a result from being printed.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
-    write::check(arguments.json.as_deref())?;
+    write::check(&[&arguments.json])?;
     let plan = plan(arguments)?;
     let mut saver = arguments.saving.saver()?;
     interrupt::catch();
@@ -35,7 +33,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let measured = fathom_conduct::versions(&plan, &mut progress);
     progress.clear();
     let measured = measured?;
-    let shown = show(arguments, &measured.record);
+    let screen = screen::of_stdout(arguments.verbose);
+    let shown = write::results(
+        || report::versions_terminal(&measured.record, &screen),
+        &[(arguments.json.as_deref(), &|| {
+            report::json(&measured.record)
+        })],
+    );
     let command = &measured.record.command;
     let name = arguments.command_name.clone();
     let name = name.or_else(|| suite_name::of(command));
@@ -52,8 +56,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
 
 fn plan(arguments: &Arguments) -> Result<VersionsPlan, Failure> {
     let which = which(arguments)?;
-    let json = arguments.json.as_deref();
-    let template = template(&arguments.run_options, &arguments.words, json, EXAMPLE)?;
+    let json = [&arguments.json];
+    let template = template(&arguments.run_options, &arguments.words, &json, EXAMPLE)?;
     if let Which::Installed(_) = which {
         varies(&template)?;
     }
@@ -66,17 +70,16 @@ fn plan(arguments: &Arguments) -> Result<VersionsPlan, Failure> {
             time: arguments.time.or(Some(TIME_BESIDE_BUILDS)),
             ..Amount::default()
         },
-        warmup: arguments.warmup,
-        seed: arguments.seed.unwrap_or_else(fresh_seed),
-        margin: arguments.margin,
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
-        require_quiet: arguments.require_quiet,
+        warmup: arguments.rounds.warmup,
+        seed: arguments.rounds.seed.value(),
+        margin: arguments.rounds.margin.margin,
+        ignore_failure: arguments.failures.ignored()?,
+        require_quiet: arguments.rounds.quiet.require_quiet,
         terms: arguments.run_options.terms(),
     })
 }
 
 fn which(arguments: &Arguments) -> Result<Which, Failure> {
-    let usage = |text: String| Err(Failure::Usage(text));
     if let Some(of) = &arguments.of {
         let names: Vec<String> = of.split(',').map(|name| name.trim().to_owned()).collect();
         if names.len() < 2 || names.iter().any(String::is_empty) {
@@ -97,11 +100,7 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
         from,
         to,
         every: arguments.every.map(|every| every as usize),
-        builds: Builds {
-            command: arguments.build.clone(),
-            cache_bytes: arguments.cache_size,
-            again: arguments.rebuild,
-        },
+        builds: arguments.builds.builds(),
     })
 }
 
@@ -113,9 +112,9 @@ pub(super) fn range_of(range: &str) -> Result<(String, String), Failure> {
     let ends = range.split_once("..");
     let ends = ends.filter(|(from, to)| !from.is_empty() && !to.starts_with('.'));
     let Some((from, to)) = ends else {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "{range:?} is not a range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. up to HEAD"
-        )));
+        ));
     };
     let to = if to.is_empty() { "HEAD" } else { to };
     Ok((from.to_owned(), to.to_owned()))
@@ -137,17 +136,15 @@ pub(super) fn here() -> Result<PathBuf, Failure> {
 pub(super) fn template(
     options: &RunOptions,
     words: &[OsString],
-    json: Option<&Path>,
+    written: &[&Option<PathBuf>],
     example: &str,
 ) -> Result<Template, Failure> {
     if words.is_empty() {
-        return Err(Failure::Usage(format!(
-            "there is no command; it comes after --: {example}"
-        )));
+        return usage(format!("there is no command; it comes after --: {example}"));
     }
     let source = Source::Words(words.to_vec());
     let command = target::plan(options, None, &source, 0, 1, &Vec::new())?;
-    path_conflicts::check_files([(&command.input, &command.output)], json)?;
+    path_conflicts::check_files([(&command.input, &command.output)], written)?;
     let prepare = match &options.prepare[..] {
         [] => None,
         [text] => {
@@ -161,9 +158,7 @@ pub(super) fn template(
             )?)
         }
         _ => {
-            return Err(Failure::Usage(
-                "--prepare was given several times for one command: give it once".into(),
-            ));
+            return usage("--prepare was given several times for one command: give it once");
         }
     };
     Ok(Template {
@@ -183,18 +178,7 @@ fn varies(template: &Template) -> Result<(), Failure> {
     if texts.any(|text| text.contains(place)) {
         return Ok(());
     }
-    Err(Failure::Usage(format!(
+    usage(format!(
         "the command is the same for all versions: write {place} where the version belongs, such as tool-{place}"
-    )))
-}
-
-fn show(arguments: &Arguments, record: &VersionsRecord) -> Result<(), Failure> {
-    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let screen = screen::of_stdout(arguments.verbose);
-        write::print(&report::versions_terminal(record, &screen))?;
-    }
-    if let Some(path) = &arguments.json {
-        write::export(path, report::json(record))?;
-    }
-    Ok(())
+    ))
 }

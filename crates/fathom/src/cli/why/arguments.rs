@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::cli::given_commands::GivenCommands;
+use crate::cli::options::Failures;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 
@@ -31,6 +32,7 @@ const NOT_WITH_PID: [&str; 16] = [
 
 /// See the help texts.
 #[derive(Debug, Args)]
+#[command(mut_arg("ignore_failure", |one| one.help("Go on when a timed run fails, and count it: all failures, or only these exit codes. A run that is ended by --timeout is always explained, up to there")))]
 #[command(after_help = "Examples:
   fathom why -- python3 report.py
   fathom why --input big.txt --html why.html -- ./count-lines
@@ -57,10 +59,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = crate::cli::quantities::at_least_one, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
-    /// Go on when a timed run fails, and count it: all failures, or only these exit codes. A run
-    /// that is ended by --timeout is always explained, up to there
-    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true)]
-    pub ignore_failure: Option<String>,
+    #[command(flatten)]
+    pub failures: Failures,
 
     /// How to observe (default: the best that is allowed here)
     #[arg(long, value_enum)]

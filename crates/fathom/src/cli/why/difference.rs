@@ -2,12 +2,10 @@
 
 use fathom_conduct::{DifferencePlan, Event, Target, fingerprint, fresh_seed};
 use fathom_measure::interrupt;
-use fathom_model::DifferenceRecord;
 use fathom_report as report;
 
 use super::{Arguments, show_event};
-use crate::cli::bench::ignored;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::{path_conflicts, rights, screen, write};
 
 /// Times and observes both, prints what differs. Returns the exit code.
@@ -21,12 +19,12 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
         timed: Vec::new(),
         runs: arguments.runs,
         seed: fresh_seed(),
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+        ignore_failure: arguments.failures.ignored()?,
         tier: arguments.tier.map(Into::into),
         terms: arguments.run_options.terms(),
     };
     let commands = plan.targets.iter().map(|target| &target.command);
-    path_conflicts::check(commands, arguments.json.as_deref())?;
+    path_conflicts::check(commands, &[&arguments.json])?;
     interrupt::catch();
     let draws = screen::can_draw() && !arguments.run_options.show_output;
     let mut observer = |event: Event<'_>| show_event(draws, arguments.verbose, event);
@@ -34,7 +32,11 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
     let record = fathom_conduct::difference(&plan, &mut observer);
     screen::redraw(draws, "");
     let record = record?;
-    show(arguments, &record)?;
+    let screen = screen::of_stdout(arguments.verbose);
+    write::results(
+        || report::difference_terminal(&record, &screen),
+        &[(arguments.json.as_deref(), &|| report::json(&record))],
+    )?;
     let observed = record.commands.iter().map(|command| &command.observation);
     let withheld = rights::withheld(observed.flat_map(|one| &one.not_visible));
     Ok(match interrupt::received() {
@@ -56,21 +58,10 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
         (arguments.processes, "--processes"),
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => Err(Failure::Usage(format!(
+        Some((_, option)) => usage(format!(
             "{option} is for one command; of two, why shows what differs: leave it away, use -v or --json FILE, \
              or explain each by itself"
-        ))),
+        )),
         None => Ok(()),
     }
-}
-
-fn show(arguments: &Arguments, record: &DifferenceRecord) -> Result<(), Failure> {
-    if !arguments.json.as_deref().is_some_and(write::is_stdout) {
-        let screen = screen::of_stdout(arguments.verbose);
-        write::print(&report::difference_terminal(record, &screen))?;
-    }
-    let Some(path) = &arguments.json else {
-        return Ok(());
-    };
-    write::export(path, report::json(record))
 }

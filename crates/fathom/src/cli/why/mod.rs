@@ -15,9 +15,7 @@ use fathom_measure::interrupt;
 use fathom_model::Explanation;
 use fathom_report as report;
 
-use crate::cli::bench::ignored;
-use crate::cli::failure::Failure;
-use crate::cli::out::say;
+use crate::cli::failure::{Failure, usage};
 use crate::cli::target::{Source, target};
 use crate::cli::{machine_changed, mistakes, path_conflicts, rights, screen, write};
 
@@ -35,7 +33,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         &arguments.export_markdown,
         &arguments.save_observation,
     ];
-    write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    write::check(&files)?;
     if let Some(pid) = arguments.pid {
         return observe(&arguments, pid);
     }
@@ -45,8 +43,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         Err(one) => one,
     };
     let plan = plan(&arguments, targets)?;
-    let written = files.into_iter().filter_map(|path| path.as_deref());
-    path_conflicts::check([&plan.target.command], written)?;
+    path_conflicts::check([&plan.target.command], &files)?;
     interrupt::catch();
     let draws = screen::can_draw() && !arguments.run_options.show_output;
     let explained = fathom_conduct::why(&plan, &mut |event: Event<'_>| {
@@ -90,7 +87,7 @@ fn plan(arguments: &Arguments, mut targets: Vec<Target>) -> Result<WhyPlan, Fail
     Ok(WhyPlan {
         target: targets.remove(0),
         runs: arguments.runs,
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+        ignore_failure: arguments.failures.ignored()?,
         tier: arguments.tier.map(Into::into),
         measure_limits: arguments.limits,
         terms: arguments.run_options.terms(),
@@ -114,7 +111,7 @@ fn targets(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
     let given = &arguments.given;
     let sources = given.sources("fathom why -- python3 script.py")?;
     if sources.len() > 2 {
-        return Err(Failure::Usage(too_many(&given.commands)));
+        return usage(too_many(&given.commands));
     }
     let one = |(index, source): (usize, &Source)| {
         let options = &arguments.run_options;
@@ -155,38 +152,27 @@ fn keep(path: &Path, observation: &Observation) -> Result<(), Failure> {
 }
 
 fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure> {
-    let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
-    if !json_to_stdout {
-        let options = report::WhyOptions {
-            width: screen::stdout_width(),
-            color: screen::stdout_has_colour(),
-            unicode: screen::speaks_unicode(),
-            verbose: arguments.verbose,
-            syscalls: arguments.syscalls,
-            functions: arguments.functions,
-            threads: arguments.threads,
-            processes: arguments.processes,
-        };
-        write::print(&report::explain_terminal(explanation, &options))?;
-    }
-    if let Some(path) = &arguments.json {
-        write::export(path, report::json(explanation))?;
-    }
-    if let Some(path) = &arguments.html {
-        write::export(path, report::explain_html(explanation))?;
-        say_where(path);
-    }
-    if let Some(path) = &arguments.export_markdown {
-        write::export(path, report::explain_markdown(explanation))?;
-    }
+    let options = report::WhyOptions {
+        width: screen::stdout_width(),
+        color: screen::stdout_has_colour(),
+        unicode: screen::speaks_unicode(),
+        verbose: arguments.verbose,
+        syscalls: arguments.syscalls,
+        functions: arguments.functions,
+        threads: arguments.threads,
+        processes: arguments.processes,
+    };
+    let html = arguments.html.as_deref();
+    write::results(
+        || report::explain_terminal(explanation, &options),
+        &[
+            (arguments.json.as_deref(), &|| report::json(explanation)),
+            (html, &|| report::explain_html(explanation)),
+            (arguments.export_markdown.as_deref(), &|| {
+                report::explain_markdown(explanation)
+            }),
+        ],
+    )?;
+    write::say_page(html);
     Ok(())
-}
-
-fn say_where(path: &Path) {
-    if !write::is_stdout(path) {
-        say!(
-            "the picture is in {}",
-            report::escape(&path.display().to_string())
-        );
-    }
 }
