@@ -10,7 +10,7 @@ mod terminal;
 pub(crate) use html::{class, html, html_below};
 pub(crate) use markdown::markdown;
 pub(crate) use table::{Cell, Kind, Place, Table};
-pub(crate) use terminal::{begin, fitted, write};
+pub(crate) use terminal::{fitted, write};
 
 use crate::line::{Page, Tone};
 

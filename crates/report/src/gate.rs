@@ -5,6 +5,7 @@
 mod annotations;
 mod junit;
 mod markdown;
+mod table;
 mod terminal;
 
 use crate::quantity::{Scale, apart, signed, signed_with_interval};
@@ -14,6 +15,7 @@ use fathom_model::{
 };
 pub use junit::gate_junit;
 pub use markdown::gate_markdown;
+pub(crate) use table::table as gate_table;
 pub use terminal::gate_terminal;
 
 /// The answer in a sentence, without what is from outside.

@@ -4,6 +4,7 @@ mod check;
 mod curves;
 mod figure;
 mod html;
+mod table;
 mod terminal;
 
 pub use check::{machine_check_sentence, machine_check_terminal};

@@ -3,12 +3,12 @@
 mod probed;
 
 use fathom_model::ProbeResult;
-use fathom_report::{MachineOptions, machine_terminal};
+use fathom_report::{MachineOptions, Screen, machine_terminal};
 use probed::{result, results};
 use serde_json::json;
 
 fn shown(results: &[ProbeResult]) -> String {
-    machine_terminal(results, MachineOptions::default())
+    machine_terminal(results, MachineOptions::default(), &Screen::default())
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn no_line_is_wider_than_80_columns() {
         methods: true,
         curves: true,
     };
-    let text = machine_terminal(&all, options);
+    let text = machine_terminal(&all, options, &Screen::default());
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }

@@ -8,7 +8,7 @@ use crate::text::JOIN;
 use crate::versions::{called, change_in_words};
 
 /// Digits of a revision for people.
-pub(super) const SHORT: usize = 10;
+const SHORT: usize = 10;
 
 /// The answer in a sentence or two, and how it is meant.
 pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {

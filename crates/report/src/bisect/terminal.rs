@@ -2,11 +2,12 @@
 
 use fathom_model::{BisectRecord, Commit, TestedState};
 
-use super::answer::{SHORT, answer, more, short};
+use super::answer::{answer, more, short};
 use crate::Screen;
-use crate::line::{Line, Page, Tone};
+use crate::document::{Cell, Kind, Table};
+use crate::line::{Page, Tone};
 use crate::quantity::counted;
-use crate::text::{JOIN, columns};
+use crate::text::JOIN;
 use crate::versions::{Figures, called, change_in_words};
 
 /// Revisions that are listed where none can be named.
@@ -78,20 +79,21 @@ fn ends(page: &mut Page, record: &BisectRecord) {
             change_in_words(&ends.ratio, record.metric).0,
         ),
     ];
-    let names = rows.iter().map(|(name, _, _)| page.fit(called(name), 24));
-    let names: Vec<String> = names.collect();
-    let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
-    for ((_, estimate, change), name) in rows.iter().zip(names) {
-        page.push(
-            Line::new()
-                .add(Tone::Plain, format!("  {name}"))
-                .pad_to(4 + width)
-                .add(Tone::Strong, figures.value(estimate.value))
-                .add(Tone::Quiet, format!("  {}", figures.interval(estimate)))
-                .pad_to(4 + width + 32)
-                .add(Tone::Plain, change.as_str()),
-        );
+    let mut table = Table::new("Ends")
+        .column("", Kind::Name)
+        .column("", Kind::Number)
+        .column("", Kind::Words)
+        .column("", Kind::Words);
+    for (name, estimate, change) in rows {
+        let cells = vec![
+            Cell::name(called(name)),
+            Cell::words(&figures.value(estimate.value)).toned(Tone::Strong),
+            Cell::words(&figures.interval(estimate)).toned(Tone::Quiet),
+            Cell::words(&change),
+        ];
+        table.row("", cells);
     }
+    table.terminal(page, 2);
 }
 
 fn tested(page: &mut Page, record: &BisectRecord, verbose: bool) {
@@ -99,6 +101,10 @@ fn tested(page: &mut Page, record: &BisectRecord, verbose: bool) {
         return;
     }
     page.heading("Tried");
+    let mut table = Table::new("Tried").column("", Kind::Name);
+    for _ in ["state", "change", "subject"] {
+        table = table.column("", Kind::Words);
+    }
     for one in &record.tested {
         let (tone, state) = match one.state {
             TestedState::Good => (Tone::Good, format!("as {}", called(&record.good))),
@@ -107,36 +113,24 @@ fn tested(page: &mut Page, record: &BisectRecord, verbose: bool) {
             TestedState::DoesNotBuild => (Tone::Notice, "does not build".to_owned()),
             TestedState::LeftOut => (Tone::Notice, "can't be run".to_owned()),
         };
+        let change = one
+            .ratio
+            .map(|ratio| change_in_words(&ratio, record.metric).0);
         let error = one.error.as_deref().unwrap_or_default();
-        let what = match &one.ratio {
-            Some(ratio) => change_in_words(ratio, record.metric).0,
-            None => String::new(),
+        let lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
+        let said: Vec<String> = match verbose {
+            true => lines.map(str::to_owned).collect(),
+            false => lines.map(str::to_owned).next_back().into_iter().collect(),
         };
-        let state = page.fit(&state, 18);
-        let subject = page.clean(&one.commit.subject);
-        page.push(
-            Line::new()
-                .add(Tone::Plain, format!("  {}", short(&one.commit.revision)))
-                .pad_to(2 + SHORT + 2)
-                .add(tone, state)
-                .pad_to(2 + SHORT + 2 + 20)
-                .add(Tone::Plain, what)
-                .pad_to(2 + SHORT + 2 + 20 + 16)
-                .add(Tone::Quiet, subject),
-        );
-        let lines: Vec<&str> = error
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        let from = if verbose {
-            0
-        } else {
-            lines.len().saturating_sub(1)
-        };
-        for line in &lines[from..] {
-            page.prose(2 + SHORT + 2, Tone::Quiet, line.trim());
-        }
+        let cells = vec![
+            Cell::name(short(&one.commit.revision)).with_small(said),
+            Cell::words(&state).toned(tone),
+            Cell::words(&change.unwrap_or_default()),
+            Cell::words(&one.commit.subject).toned(Tone::Quiet),
+        ];
+        table.row("", cells);
     }
+    table.terminal(page, 2);
 }
 
 fn remaining(page: &mut Page, record: &BisectRecord) {

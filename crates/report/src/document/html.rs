@@ -215,7 +215,7 @@ impl Cell {
             put!(out, "<br>{}", words(line));
         }
         for remark in self.small.iter().chain(&self.hidden) {
-            put!(out, "<small>{}</small>", words(remark));
+            put!(out, "<small>{}</small>", words(&bounded_words(remark)));
         }
         out
     }

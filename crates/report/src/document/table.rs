@@ -179,7 +179,7 @@ pub(crate) struct Table {
     /// What it holds, for who can't see where it stands.
     pub(super) caption: &'static str,
     pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<(&'static str, Vec<Cell>)>,
+    pub(crate) rows: Vec<(&'static str, Vec<Cell>)>,
     pub(super) look: Look,
     /// Blanks between two columns of a terminal.
     pub(super) gap: usize,

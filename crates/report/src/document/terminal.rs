@@ -11,6 +11,10 @@ use crate::text::{columns, wrap};
 const SHORTEST_NAME: usize = 12;
 /// Blanks between two columns.
 const GAP: usize = 2;
+/// Columns that the words at the end of a row have at least.
+const WORDS: usize = 24;
+/// Columns before the remarks of a row.
+const REMARK: usize = 4;
 /// Columns before a table in a document.
 const INDENT: usize = 2;
 
@@ -144,6 +148,14 @@ impl Column<'_> {
         cells.chain(heads).max().unwrap_or(0)
     }
 
+    /// What goes on in the next line where it is the last: words.
+    fn overhang(&self) -> usize {
+        match self.right {
+            true => 0,
+            false => self.width().saturating_sub(WORDS),
+        }
+    }
+
     /// Whether all its cells are absent, or it may go and they say nothing.
     fn is_idle(&self) -> bool {
         let idle = |(text, cell): &(String, &Cell)| match self.expendable {
@@ -155,8 +167,9 @@ impl Column<'_> {
 }
 
 impl Table {
-    /// Writes the heads and a line for each row: the first column gives way where there is no room, a
-    /// figure never does. A line that is wider than the page goes on in the next one.
+    /// Writes the heads, if there are any, and a line for each row with its remarks below: the first column
+    /// gives way where there is no room, a figure never does. A line that is wider than the page goes on in
+    /// the next one.
     pub(crate) fn terminal(&self, page: &mut Page, indent: usize) {
         let mut shown = shown(page, self);
         if shown.is_empty() {
@@ -167,7 +180,9 @@ impl Table {
         let widest = names.width();
         let mut gap = self.gap;
         let room = loop {
-            let taken: usize = shown.iter().map(|column| column.width() + gap).sum();
+            let widths = shown.iter().map(|column| column.width() + gap);
+            let overhang = shown.last().map_or(0, Column::overhang);
+            let taken = widths.sum::<usize>() - overhang;
             let room = page.width().saturating_sub(indent + taken);
             let most = (0..shown.len()).max_by_key(|at| shown[*at].expendable);
             match most.filter(|at| shown[*at].expendable > 0) {
@@ -195,7 +210,10 @@ impl Table {
         // Heads of two lines stand on the last one.
         let lines = |head: &str| head.split('\n').count();
         let height = shown.iter().map(|column| lines(&column.head)).max();
-        let height = height.unwrap_or(1);
+        let height = match names.head.is_empty() && shown.iter().all(|one| one.head.is_empty()) {
+            true => 0,
+            false => height.unwrap_or(1),
+        };
         for at in 0..height {
             let part = |head: &str| {
                 let above = height - lines(head);
@@ -212,10 +230,26 @@ impl Table {
         for (row, name) in fitted(page, &texts, name_width).into_iter().enumerate() {
             let tone = names.cells[row].1.tone.unwrap_or(Tone::Plain);
             let start = begin(page, indent, name, name_width, tone);
-            page.push(line(start, &|column| {
-                let (text, cell) = &column.cells[row];
-                (cell.tone.unwrap_or(Tone::Plain), text.clone())
-            }));
+            let cells = self.rows[row].1.iter().zip(&self.columns);
+            let on_terminal = cells.filter(|(_, column)| column.on_terminal);
+            let mut remarks = on_terminal.flat_map(|(cell, _)| &cell.small);
+            let has_figures = shown.iter().any(|column| !column.cells[row].0.is_empty());
+            match remarks.clone().next().filter(|_| !has_figures) {
+                // Why there are none stands beside the name.
+                Some(first) => {
+                    remarks.next();
+                    let at = indent + name_width + gap;
+                    let text = page.fit(first, page.width().saturating_sub(at));
+                    page.push(start.pad_to(at).add(Tone::Notice, text));
+                }
+                None => page.push(line(start, &|column| {
+                    let (text, cell) = &column.cells[row];
+                    (cell.tone.unwrap_or(Tone::Plain), text.clone())
+                })),
+            }
+            for remark in remarks {
+                page.prose(indent + REMARK, Tone::Quiet, remark);
+            }
         }
     }
 }
@@ -249,13 +283,7 @@ fn shown<'a>(page: &Page, table: &'a Table) -> Vec<Column<'a>> {
 }
 
 /// The line of a row after its name. A name wider than its column has a line of its own.
-pub(crate) fn begin(
-    page: &mut Page,
-    indent: usize,
-    name: String,
-    width: usize,
-    tone: Tone,
-) -> Line {
+fn begin(page: &mut Page, indent: usize, name: String, width: usize, tone: Tone) -> Line {
     let line = Line::new().pad_to(indent);
     match columns(&name) {
         wide if wide <= width => return line.add(tone, name),

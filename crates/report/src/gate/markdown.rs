@@ -2,6 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
+use super::table::{verdict, why};
 use super::{
     better, exact_levels, false_failures, gate_answer, inside, inside_margin, levels, notable,
     ratio,
@@ -43,7 +44,7 @@ pub fn gate_markdown(record: &GateRecord) -> String {
                     None => ratio(row),
                 },
                 text(&levels(row).replace("->", "→")),
-                text(&why(row)),
+                text(&why(row).join("; ")),
             ));
         }
         if rows.len() > ROWS {
@@ -85,23 +86,10 @@ fn is_small(row: &GateBenchmark) -> bool {
 }
 
 fn word(row: &GateBenchmark) -> &'static str {
-    match (row.verdict, &row.waived) {
-        _ if is_small(row) => row.verdict.word(),
-        (GateVerdict::Worse, Some(_)) => "waived",
-        (GateVerdict::NotWorse, _) => "better",
-        (verdict, _) => verdict.word(),
+    match row.verdict {
+        GateVerdict::NotWorse if !is_small(row) => "better",
+        _ => verdict(row).0,
     }
-}
-
-fn why(row: &GateBenchmark) -> String {
-    let mut all = row.why.clone();
-    all.extend(
-        row.waived
-            .iter()
-            .map(|waiver| format!("waived until {}: {}", waiver.until, waiver.reason)),
-    );
-    all.extend(row.difference.iter().cloned());
-    all.join("; ")
 }
 
 /// Text from outside in a paragraph or a cell: no markup, no link, no mention of a person.

@@ -2,23 +2,16 @@
 
 use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict};
 
+use super::table::table;
 use super::{
-    better, exact_levels, false_failures, floor_source, gate_answer, inside, inside_margin, levels,
-    notable, ratio,
+    better, exact_levels, false_failures, floor_source, gate_answer, inside, inside_margin, notable,
 };
 use crate::Screen;
-use crate::document::{begin, fitted};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed;
-use crate::text::columns;
 
 /// Rows that are shown without `-v`.
 const SHOWN: usize = 8;
-/// Columns of a name.
-const NAME: usize = 22;
-/// Columns of a change with its interval.
-const WHAT: usize = 25;
-
 /// The answer first, then what isn't right, what got better, and what is not judged.
 pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
@@ -57,11 +50,7 @@ pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
     if !rows.is_empty() {
         page.gap();
     }
-    let shown_rows = &rows[..shown.min(rows.len())];
-    let names: Vec<String> = shown_rows.iter().map(|row| row.name.clone()).collect();
-    for (row, name) in shown_rows.iter().zip(fitted(&page, &names, NAME)) {
-        one(&mut page, name, row);
-    }
+    table(rows.iter().copied().take(shown)).terminal(&mut page, 0);
     if rows.len() > shown {
         page.push(Line::new().add(Tone::Quiet, format!("{} more with -v", rows.len() - shown)));
     }
@@ -71,46 +60,6 @@ pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
     exact(&mut page, record);
     rest(&mut page, record, screen);
     page.finish()
-}
-
-fn one(page: &mut Page, name: String, row: &GateBenchmark) {
-    let (word, tone) = match (row.verdict, &row.waived) {
-        (GateVerdict::Worse, Some(_)) => ("waived", Tone::Notice),
-        (GateVerdict::Worse, None) => ("worse", Tone::Bad),
-        (GateVerdict::NotWorse, _) => ("not worse", Tone::Good),
-        (GateVerdict::CannotTell, _) => ("cannot tell", Tone::Notice),
-    };
-    let what = match &row.budget {
-        Some(budget) => format!("{} {budget}", row.metric),
-        None => ratio(row),
-    };
-    let (what, levels) = (page.clean(&what), page.clean(&levels(row)));
-    let fits = columns(&what) < WHAT && NAME + 13 + WHAT + columns(&levels) <= page.width();
-    let line = begin(page, 0, name, NAME, Tone::Strong)
-        .pad_to(NAME + 1)
-        .add(tone, word)
-        .pad_to(NAME + 13)
-        .add(Tone::Plain, what);
-    if fits {
-        page.push(line.pad_to(NAME + 13 + WHAT).add(Tone::Quiet, levels));
-    } else {
-        page.push(line);
-        page.push(Line::new().pad_to(NAME + 13).add(Tone::Quiet, levels));
-    }
-    for why in &row.why {
-        page.prose(4, Tone::Quiet, &format!("{why}."));
-    }
-    if let Some(waiver) = &row.waived {
-        let reason = page.clean(&waiver.reason);
-        page.prose(
-            4,
-            Tone::Quiet,
-            &format!("waived until {}: {reason}", waiver.until),
-        );
-    }
-    for line in &row.difference {
-        page.prose(4, Tone::Plain, line);
-    }
 }
 
 fn improved(page: &mut Page, record: &GateRecord) {

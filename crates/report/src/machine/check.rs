@@ -4,34 +4,39 @@
 use fathom_model::quantity::{counted, short_time};
 use fathom_model::{CheckItem, CheckReport, CheckState, Fitness, SelfComparison};
 
-use super::terminal::wrapped;
+use crate::Screen;
+use crate::document::{Cell, Kind, Table};
+use crate::line::{Page, Tone};
 
 /// Where other programs are the matter, whatever shows it.
 const QUIETEN: &str = "wait, or stop the other programs";
 
 /// Fit or not and what to do, then each check that isn't ok with what it does to results and what
 /// mends it. `verbose`: all checks and the noise of a spinning core.
-pub fn machine_check_terminal(report: &CheckReport, verbose: bool) -> String {
-    let mut out = String::new();
-    answer(&mut out, report);
+pub fn machine_check_terminal(report: &CheckReport, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
+    answer(&mut page, report);
     if let Some(by) = &report.noise.against_itself {
-        smallest_difference(&mut out, report.noise.smallest_difference, by);
+        smallest_difference(&mut page, report.noise.smallest_difference, by);
     }
-    let wanted =
-        |item: &&CheckItem| verbose || matches!(item.state, CheckState::Warning | CheckState::Bad);
-    let mut items = report.items.iter().filter(wanted).peekable();
-    if items.peek().is_some() {
-        out.push('\n');
+    let wanted = |item: &&CheckItem| {
+        screen.verbose || matches!(item.state, CheckState::Warning | CheckState::Bad)
+    };
+    let mut table = Table::new("Checks")
+        .column("", Kind::Name)
+        .column("", Kind::Words)
+        .column("", Kind::Words);
+    for item in report.items.iter().filter(wanted) {
+        table.row("", row(item));
     }
-    for item in items {
-        row(&mut out, item);
-    }
-    if verbose {
-        noise(&mut out, report);
+    page.gap();
+    table.terminal(&mut page, 0);
+    if screen.verbose {
+        noise(&mut page, report);
     } else {
-        rest(&mut out, report);
+        rest(&mut page, report);
     }
-    out
+    page.finish()
 }
 
 /// Whether the machine is fit to measure on, and why, in a sentence or two.
@@ -53,10 +58,14 @@ pub fn machine_check_sentence(report: &CheckReport) -> String {
 }
 
 /// Fit or not, why, and what to do.
-fn answer(out: &mut String, report: &CheckReport) {
-    paragraph(out, &machine_check_sentence(report));
+fn answer(page: &mut Page, report: &CheckReport) {
+    page.prose(0, Tone::Plain, &machine_check_sentence(report));
     if report.fitness != Fitness::Quiet {
-        paragraph(out, &format!("Do this: {}.", remedy(worst(report))));
+        page.prose(
+            0,
+            Tone::Plain,
+            &format!("Do this: {}.", remedy(worst(report))),
+        );
     }
 }
 
@@ -91,45 +100,53 @@ fn name(item: &CheckItem) -> String {
     }
 }
 
-fn row(out: &mut String, item: &CheckItem) {
-    let head = format!("{:<20} {:<8} ", name(item), state(item.state));
-    out.push_str(&head);
-    let room = 80 - head.chars().count();
-    let found: String = item.found.chars().take(room).collect();
-    out.push_str(&found);
-    out.push('\n');
-    if let Some(effect) = &item.effect {
-        wrapped(out, effect);
-    }
-    if let Some(remedy) = &item.remedy {
-        wrapped(out, &format!("-> {remedy}"));
-    }
+/// The check with what it does to results and what mends it.
+fn row(item: &CheckItem) -> Vec<Cell> {
+    let mends = item.remedy.iter().map(|remedy| format!("-> {remedy}"));
+    let remarks = item.effect.iter().cloned().chain(mends).collect();
+    let (state, tone) = match item.state {
+        CheckState::Ok => ("ok", Tone::Plain),
+        CheckState::Unknown => ("unknown", Tone::Quiet),
+        CheckState::Warning => ("warning", Tone::Notice),
+        CheckState::Bad => ("bad", Tone::Bad),
+    };
+    vec![
+        Cell::name(&name(item)).with_small(remarks),
+        Cell::words(state).toned(tone),
+        Cell::words(&item.found),
+    ]
 }
 
 /// What is not shown.
-fn rest(out: &mut String, report: &CheckReport) {
+fn rest(page: &mut Page, report: &CheckReport) {
     let of = |state| report.items.iter().filter(move |item| item.state == state);
     let unknown: Vec<String> = of(CheckState::Unknown).map(name).collect();
-    out.push('\n');
+    page.gap();
     if !unknown.is_empty() {
-        paragraph(out, &format!("Not known here: {}.", unknown.join(", ")));
+        page.prose(
+            0,
+            Tone::Plain,
+            &format!("Not known here: {}.", unknown.join(", ")),
+        );
     }
     let ok = counted(of(CheckState::Ok).count() as u64, "check is", "checks are");
-    out.push_str(&format!("{ok} ok; all of them: -v\n"));
+    page.prose(0, Tone::Plain, &format!("{ok} ok; all of them: -v"));
 }
 
-fn noise(out: &mut String, report: &CheckReport) {
+fn noise(page: &mut Page, report: &CheckReport) {
     let gaps = &report.noise.gaps;
-    out.push_str(&format!(
-        "\nnoise: {:.2} % of a spinning core lost in {:.1} s, {} gaps, the longest {}\n",
+    page.gap();
+    let text = format!(
+        "noise: {:.2} % of a spinning core lost in {:.1} s, {} gaps, the longest {}",
         gaps.lost.percent(),
         gaps.seconds,
         gaps.count,
         short_time(gaps.longest_ns / 1e9)
-    ));
+    );
+    page.prose(0, Tone::Plain, &text);
 }
 
-fn smallest_difference(out: &mut String, smallest: Option<f64>, by: &SelfComparison) {
+fn smallest_difference(page: &mut Page, smallest: Option<f64>, by: &SelfComparison) {
     let runs = format!(
         "{} rounds of a program of {} against itself",
         by.rounds,
@@ -150,24 +167,7 @@ fn smallest_difference(out: &mut String, smallest: Option<f64>, by: &SelfCompari
             format!("No difference that 'fathom bench' would detect here, by {clock}, in {runs}.")
         }
     };
-    paragraph(out, &text);
-}
-
-/// At most 80 columns wide, from the first.
-fn paragraph(out: &mut String, text: &str) {
-    for line in crate::text::wrap(text, 80) {
-        out.push_str(&line);
-        out.push('\n');
-    }
-}
-
-fn state(state: CheckState) -> &'static str {
-    match state {
-        CheckState::Ok => "ok",
-        CheckState::Unknown => "unknown",
-        CheckState::Warning => "warning",
-        CheckState::Bad => "bad",
-    }
+    page.prose(0, Tone::Plain, &text);
 }
 
 #[cfg(test)]
@@ -214,11 +214,11 @@ mod tests {
 
     #[test]
     fn it_begins_with_fit_or_not_and_the_one_thing_to_do() {
-        let text = machine_check_terminal(&report(Fitness::Unfit, items()), false);
+        let text = machine_check_terminal(&report(Fitness::Unfit, items()), &Screen::default());
         let first = "Not fit to measure on: other programs: cc 80 %. Wall times would be worthless.\n\
                      Do this: stop them.\nSmallest difference that 'fathom bench' detects here: 2.0 % of";
         assert!(text.starts_with(first), "{text}");
-        let text = machine_check_terminal(&report(Fitness::Usable, Vec::new()), false);
+        let text = machine_check_terminal(&report(Fitness::Usable, Vec::new()), &Screen::default());
         assert!(
             text.starts_with("Fit with care: 3.4 % of a core goes to others, so"),
             "{text}"
@@ -227,7 +227,7 @@ mod tests {
             text.contains("\nDo this: wait, or stop the other programs.\n"),
             "{text}"
         );
-        let text = machine_check_terminal(&report(Fitness::Quiet, Vec::new()), false);
+        let text = machine_check_terminal(&report(Fitness::Quiet, Vec::new()), &Screen::default());
         assert!(text.starts_with("Fit to measure on: 3.4 %"), "{text}");
         assert!(!text.contains("Do this"), "{text}");
     }
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn what_is_ok_is_shown_only_if_all_is_asked_for() {
         let report = report(Fitness::Unfit, items());
-        let text = machine_check_terminal(&report, false);
+        let text = machine_check_terminal(&report, &Screen::default());
         assert!(!text.contains("swap") && !text.contains("noise:"), "{text}");
         assert!(
             text.contains("sibling hyperthread  warning  64 % of the time"),
@@ -249,7 +249,11 @@ mod tests {
             text.ends_with("Not known here: governor.\n1 check is ok; all of them: -v\n"),
             "{text}"
         );
-        let all = machine_check_terminal(&report, true);
+        let verbose = Screen {
+            verbose: true,
+            ..Screen::default()
+        };
+        let all = machine_check_terminal(&report, &verbose);
         assert!(
             all.contains("swap                 ok       none\n"),
             "{all}"
@@ -268,15 +272,16 @@ mod tests {
             clock: "cpu_wait_free".into(),
             program_seconds: 0.005_21,
         };
-        let mut detected = String::new();
+        let mut detected = Page::new(&Screen::default());
         smallest_difference(&mut detected, Some(0.02), &by);
         assert_eq!(
-            detected,
+            detected.finish(),
             "Smallest difference that 'fathom bench' detects here: 2.0 % of CPU-wait-free\ntime (in four of five \
              tries: 50 rounds of a program of 5.21 ms against itself).\n"
         );
-        let mut none = String::new();
+        let mut none = Page::new(&Screen::default());
         smallest_difference(&mut none, None, &by);
+        let none = none.finish();
         assert!(
             none.contains("No difference") && none.contains("50 rounds"),
             "{none}"

@@ -1,12 +1,12 @@
 //! The page of `fathom machine`: every figure, then the curves as pictures.
 
-use fathom_model::{ProbeResult, ProbeVerdict};
+use fathom_model::ProbeResult;
 
-use super::curves;
-use super::figure::{machine_figure, status};
+use super::figure::machine_figure;
+use super::table::table;
+use super::{MachineOptions, curves};
 use crate::line::Tone;
-use crate::page::{Cell, Head, Kind, Origin, Table, page, section};
-use crate::text::html;
+use crate::page::{Head, Origin, page, section};
 
 /// What the sentence at the top names, where it was measured.
 const FIRST: [(&str, &str); 4] = [
@@ -34,7 +34,10 @@ pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> 
         commands: Vec::new(),
         origin,
     };
-    let figures = section("All figures", &table(results));
+    let figures = section(
+        "All figures",
+        &table(results, MachineOptions::default()).html(),
+    );
     page(&head, &(figures + &curves::all(results)))
 }
 
@@ -57,53 +60,6 @@ fn answer(results: &[ProbeResult]) -> String {
         true => format!("{counted}."),
         false => format!("{counted}: {}.", named.join(", ")),
     }
-}
-
-/// All figures.
-fn table(results: &[ProbeResult]) -> String {
-    let mut table = Table::new("All figures")
-        .column("probe", Kind::Name)
-        .column("value", Kind::Number)
-        .column("spread", Kind::Number)
-        .column("status", Kind::Words)
-        .column("reported", Kind::Number)
-        .column("how, and what to know", Kind::Words);
-    for result in results {
-        let figure = |value: f64| crate::escape(&machine_figure(value, &result.unit));
-        let class = match result.verdict {
-            ProbeVerdict::Ok => "ok",
-            ProbeVerdict::Disturbed | ProbeVerdict::NoAnswer => "disturbed",
-            ProbeVerdict::NotMeasurable => "absent",
-        };
-        let cycles = result
-            .cycles
-            .map_or(String::new(), |cycles| format!(", {cycles:.1} cycles"));
-        let note = result
-            .note
-            .as_deref()
-            .map_or(String::new(), |note| format!("<p>{}</p>", html(note)));
-        table.row(
-            class,
-            vec![
-                Cell::name(&result.title),
-                match result.value {
-                    Some(value) => Cell::number(&(figure(value) + &cycles), value),
-                    None => Cell::none(status(result)),
-                },
-                match result.spread {
-                    Some(spread) => Cell::number(&format!("{:.1} %", spread * 100.0), spread),
-                    None => Cell::words(""),
-                },
-                Cell::words(status(result)),
-                match result.reported {
-                    Some(value) => Cell::number(&figure(value), value),
-                    None => Cell::words(""),
-                },
-                Cell::markup(format!("{}{note}", html(&result.method))),
-            ],
-        );
-    }
-    table.html()
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Figures of the machine as a table of 80 columns.
 
-use fathom_model::quantity::{format_size, three_digits};
-use fathom_model::{ProbeResult, ProbeVerdict};
+use fathom_model::ProbeResult;
+use fathom_model::quantity::format_size;
 
-use super::figure::{machine_figure, status};
-
-const TITLE: usize = 34;
-const VALUE: usize = 14;
-const SPREAD: usize = 8;
+use super::figure::machine_figure;
+use super::table::table;
+use crate::Screen;
+use crate::line::{Line, Page, Tone};
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,27 +17,23 @@ pub struct MachineOptions {
     pub curves: bool,
 }
 
-/// First the names of what was not reached, then one line a probe: title, value, spread, status;
-/// the reason beneath where there is no figure.
-pub fn machine_terminal(results: &[ProbeResult], options: MachineOptions) -> String {
-    let mut out = String::new();
-    not_reached(&mut out, results);
-    out.push_str(&format!(
-        "{:<TITLE$} {:>VALUE$} {:>SPREAD$}  {}\n",
-        "probe", "value", "spread", "status",
-    ));
-    for result in results.iter().filter(|result| !is_not_reached(result)) {
-        line(&mut out, result);
-        if options.methods {
-            wrapped(&mut out, &result.method);
-        }
-        if options.curves
-            && let Some(points) = &result.points
-        {
-            curve(&mut out, result, points);
+/// First the names of what was not reached, then one line a probe: title, value, spread, status, and what is to
+/// be known of it beneath; then the curves, if they are asked for.
+pub fn machine_terminal(
+    results: &[ProbeResult],
+    options: MachineOptions,
+    screen: &Screen,
+) -> String {
+    let mut page = Page::new(screen);
+    not_reached(&mut page, results);
+    let reached = || results.iter().filter(|result| !is_not_reached(result));
+    table(reached(), options).terminal(&mut page, 0);
+    if options.curves {
+        for result in reached() {
+            curve(&mut page, result);
         }
     }
-    out
+    page.finish()
 }
 
 /// There is nothing to say of it but its name.
@@ -47,7 +42,7 @@ fn is_not_reached(result: &ProbeResult) -> bool {
     note == Some(ProbeResult::NOT_REACHED) && result.value.is_none() && result.reported.is_none()
 }
 
-fn not_reached(out: &mut String, results: &[ProbeResult]) {
+fn not_reached(page: &mut Page, results: &[ProbeResult]) {
     let names: Vec<&str> = results
         .iter()
         .filter(|result| is_not_reached(result))
@@ -56,88 +51,24 @@ fn not_reached(out: &mut String, results: &[ProbeResult]) {
     if names.is_empty() {
         return;
     }
-    out.push_str(&format!(
-        "{} for {} of {} probes ('fathom machine --check' says what disturbs)\n",
+    let text = format!(
+        "{} for {} of {} probes ('fathom machine --check' says what disturbs)",
         ProbeResult::NOT_REACHED,
         names.len(),
         results.len()
-    ));
-    wrapped(out, &names.join(", "));
-    out.push('\n');
-}
-
-fn line(out: &mut String, result: &ProbeResult) {
-    let value = match result.value {
-        Some(value) => machine_figure(value, &result.unit),
-        None => "-".into(),
-    };
-    let spread = match result.spread {
-        Some(spread) if spread < 10.0 => format!("{:.1} %", spread * 100.0),
-        Some(_) => "> 10x".into(),
-        None => String::new(),
-    };
-    let text = format!(
-        "{:<TITLE$} {value:>VALUE$} {spread:>SPREAD$}  {}",
-        result.title,
-        status(result)
     );
-    out.push_str(text.trim_end());
-    out.push('\n');
-    if let Some(cycles) = result.cycles {
-        wrapped(
-            out,
-            &format!("{} cycles of the core's clock", three_digits(cycles)),
-        );
-    }
-    if let Some(reported) = result.reported {
-        let differs = result.value.is_some_and(|value| value != reported);
-        wrapped(
-            out,
-            &format!(
-                "reported by the system: {}{}",
-                machine_figure(reported, &result.unit),
-                if differs { " (differs)" } else { "" }
-            ),
-        );
-    }
-    if let Some(note) = &result.note {
-        wrapped(out, note);
-    }
-    if result.verdict == ProbeVerdict::Disturbed
-        && let (Some(min), Some(median)) = (result.min, result.median)
-    {
-        wrapped(
-            out,
-            &format!(
-                "measured: {} and {}",
-                machine_figure(min, &result.unit),
-                machine_figure(median, &result.unit)
-            ),
-        );
-    }
+    page.prose(0, Tone::Plain, &text);
+    page.prose(4, Tone::Quiet, &names.join(", "));
+    page.gap();
 }
 
-/// Text beneath a line, indented, at most 80 columns wide.
-pub(super) fn wrapped(out: &mut String, text: &str) {
-    let mut width = 0;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if width > 0 && width + 1 + length > 80 {
-            out.push('\n');
-            width = 0;
-        }
-        out.push_str(if width == 0 { "    " } else { " " });
-        width += if width == 0 { 4 + length } else { 1 + length };
-        out.push_str(word);
-    }
-    out.push('\n');
-}
-
-fn curve(out: &mut String, result: &ProbeResult, points: &[(f64, f64)]) {
+fn curve(page: &mut Page, result: &ProbeResult) {
+    let points = result.points.as_deref().unwrap_or_default();
     let most = points.iter().map(|(_, y)| *y).fold(0.0, f64::max);
     if most <= 0.0 {
         return;
     }
+    page.heading(&result.title);
     let unit = result.points_unit.as_deref().unwrap_or(&result.unit);
     let over = result.points_over.as_deref().unwrap_or("");
     for (x, y) in points {
@@ -146,9 +77,8 @@ fn curve(out: &mut String, result: &ProbeResult, points: &[(f64, f64)]) {
             _ => format!("{x:.0} {over}"),
         };
         let bar = "#".repeat((y / most * 36.0).round() as usize);
-        out.push_str(&format!(
-            "{x:>18}  {:>12}  {bar}\n",
-            machine_figure(*y, unit)
-        ));
+        let figure = machine_figure(*y, unit);
+        let line = page.own(&format!("{x:>18}  {figure:>12}  {bar}"));
+        page.push(Line::new().add(Tone::Plain, line));
     }
 }

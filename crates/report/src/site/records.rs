@@ -3,11 +3,10 @@
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict, Report};
 
 use super::versions;
-use crate::gate::gate_answer;
-use crate::page::{Cell, Kind, Table, section};
-use crate::quantity::{format_count, format_share, signed_interval};
+use crate::gate::{gate_answer, gate_table};
+use crate::page::section;
 use crate::serve::parts as serve_parts;
-use crate::text::{JOIN, bounded, html, words};
+use crate::text::{bounded, html, words};
 
 /// Rows of a table: more make a page of a site too large.
 const MOST_ROWS: usize = 100;
@@ -34,15 +33,6 @@ fn gate(record: &GateRecord) -> String {
         html(&bounded(&record.head.name, 60)),
         html(&bounded(&record.base.name, 60))
     );
-    let mut table = Table::new("Gate")
-        .column("benchmark", Kind::Name)
-        .column("metric", Kind::Name)
-        .column("verdict", Kind::Words)
-        .column("change", Kind::Number)
-        .column("interval", Kind::Number)
-        .column("margin", Kind::Number)
-        .column("rounds", Kind::Number)
-        .column("why", Kind::Words);
     let mut rows: Vec<&GateBenchmark> = record.benchmarks.iter().collect();
     // Where not all have room, what is not worse goes first.
     let left_out = rows.len().saturating_sub(MOST_ROWS);
@@ -54,50 +44,7 @@ fn gate(record: &GateRecord) -> String {
         });
         rows.truncate(MOST_ROWS);
     }
-    for row in rows {
-        let (verdict, class) = match (row.verdict, &row.waived) {
-            (GateVerdict::Worse, Some(_)) => ("waived", "warn"),
-            (GateVerdict::Worse, None) => ("worse", "bad"),
-            (GateVerdict::NotWorse, _) => ("not worse", ""),
-            (GateVerdict::CannotTell, _) => ("cannot tell", "warn"),
-        };
-        let (change, interval) = match &row.ratio {
-            Some(ratio) => {
-                let (value, interval) = signed_interval(ratio);
-                (
-                    Cell::number(&value, ratio.value),
-                    match interval {
-                        Some(interval) => Cell::number(&interval, ratio.low),
-                        None => Cell::none("counted exactly"),
-                    },
-                )
-            }
-            None => (
-                Cell::none("judged without a ratio"),
-                Cell::none("judged without a ratio"),
-            ),
-        };
-        let why: Vec<String> = row
-            .why
-            .iter()
-            .chain(&row.difference)
-            .take(4)
-            .map(|why| html(&bounded(why, 200)))
-            .collect();
-        table.row(
-            "",
-            vec![
-                Cell::name(&row.name),
-                Cell::name(&row.metric),
-                Cell::markup(format!("<span class=\"{class}\">{verdict}</span>")),
-                change,
-                interval,
-                Cell::number(&format_share(row.margin).replace(JOIN, " "), row.margin),
-                Cell::number(&format_count(row.rounds as f64), row.rounds as f64),
-                Cell::markup(why.join(". ")),
-            ],
-        );
-    }
+    let table = gate_table(rows);
     if !table.is_empty() {
         out.push_str(&table.html());
     }

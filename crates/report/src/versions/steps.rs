@@ -4,9 +4,9 @@ use fathom_model::{Verdict, VersionStep, VersionsRecord};
 
 use super::answer::is_real;
 use super::change_in_words;
-use crate::line::{Line, Page, Tone};
+use crate::document::{Cell, Kind, Table};
+use crate::line::{Page, Tone};
 use crate::quantity::{Words, bound, change, counted};
-use crate::text::{JOIN, columns};
 
 /// More of them say no more than their number.
 const MOST_UNDECIDED: usize = 3;
@@ -23,18 +23,20 @@ pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
             true => "Steps",
             false => "Steps that are real",
         });
-        let names: Vec<String> = shown.iter().map(|step| between(page, step)).collect();
-        let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
-        for (step, name) in shown.into_iter().zip(names) {
+        let mut table = Table::new("Steps")
+            .column("", Kind::Name)
+            .column("", Kind::Words);
+        for step in shown {
             let (tone, text) = in_words(record, step);
-            page.push(
-                Line::new()
-                    .add(Tone::Plain, "  ")
-                    .add(Tone::Plain, name)
-                    .pad_to(4 + width)
-                    .add(tone, text.replace(JOIN, " ")),
+            table.row(
+                "",
+                vec![
+                    Cell::words(&between(page, step)),
+                    Cell::words(&text).toned(tone),
+                ],
             );
         }
+        table.terminal(page, 2);
     }
     let undecided = |step: &&VersionStep| step.verdict == Verdict::Undecided;
     let open: Vec<&VersionStep> = record.steps.iter().filter(undecided).collect();

@@ -6,168 +6,93 @@ use fathom_model::{Version, VersionState, VersionsRecord};
 
 use super::answer::is_real;
 use super::{Figures, change_in_words};
-use crate::line::{Line, Page, Tone};
+use crate::document::{Cell, Kind, Table};
+use crate::line::{Page, Tone};
 use crate::quantity::counted;
-use crate::text::columns;
 
 /// More rows than this don't fit a screen.
 const MOST_ROWS: usize = 24;
-/// Columns of a version's name.
+/// A version's name keeps so many columns: before that, the date goes, then the interval.
 const NAME: usize = 16;
-/// A bar that is shorter shows nothing.
-const SHORTEST_BAR: usize = 8;
-const LONGEST_BAR: usize = 30;
-
-/// One row: its cells from left to right.
-struct Row<'r> {
-    version: &'r Version,
-    name: String,
-    date: &'r str,
-    median: String,
-    interval: String,
-    since: String,
-}
+/// The longest bar takes this part of the screen.
+const BAR: usize = 6;
 
 /// Writes the table; all versions if `verbose`.
 pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
-    let medians = || {
-        let all = record.versions.iter();
-        all.filter_map(|version| version.estimate.map(|estimate| estimate.value))
-    };
+    let known = || record.versions.iter().filter_map(|one| one.estimate);
+    let medians = || known().map(|estimate| estimate.value);
     let figures = Figures::of(record.metric, medians());
     let highest = medians().fold(0.0, f64::max);
-    let rows: Vec<Row<'_>> = record
-        .versions
-        .iter()
-        .map(|version| row(page, record, version, figures))
-        .collect();
-    let width = |title: &str, cell: &dyn Fn(&Row<'_>) -> usize| {
-        rows.iter().map(cell).max().unwrap_or(0).max(title.len())
-    };
+    let longest = (page.width() / BAR) as f64;
     let first = record.versions.iter().find(|one| one.estimate.is_some());
-    let since_title = first.map_or_else(String::new, |one| {
-        format!("since {}", page.fit(&one.version, NAME))
-    });
-    let name = width("version", &|row| columns(&row.name));
-    let dated = rows.iter().any(|row| !row.date.is_empty());
-    let median = width("median", &|row| columns(&row.median));
-    let interval = width("95 % interval", &|row| columns(&row.interval));
-    let since = width(&since_title, &|row| columns(&row.since));
-    let taken = 2 + name + 2 + median + 2 + interval + 2 + since + 2;
-    // The picture is what is looked at: the date gives way first, then the interval.
-    let room = page.width().saturating_sub(taken);
-    let dates = dated && room >= 12 + SHORTEST_BAR;
-    let intervals = room >= SHORTEST_BAR;
-    let room = match (dates, intervals) {
-        (true, _) => room - 12,
-        (false, true) => room,
-        (false, false) => page.width().saturating_sub(taken - interval - 2),
-    };
-    let bar = room.min(LONGEST_BAR);
-    let line = |cells: [&str; 4]| {
-        let mut line = Line::new()
-            .add(Tone::Plain, "  ")
-            .add(Tone::Plain, cells[0]);
-        let mut end = 2 + name;
-        line = line.pad_to(end);
-        if dates {
-            end += 12;
-            line = line.add(Tone::Quiet, format!("  {}", cells[1])).pad_to(end);
-        }
-        end += 2 + median;
-        line = line
-            .pad_to(end - columns(cells[2]))
-            .add(Tone::Strong, cells[2]);
-        if intervals {
-            end += 2 + interval;
-            line = line.add(Tone::Quiet, format!("  {}", cells[3])).pad_to(end);
-        }
-        (line.add(Tone::Plain, "  "), end + 2)
-    };
-    page.gap();
-    let (head, end) = line(["version", "date", "median", "95 % interval"]);
-    page.push(head.pad_to(end + bar + 2).add(Tone::Quiet, since_title));
+    let since = first.map_or_else(String::new, |one| format!("since {}", one.version));
+    let mut table = Table::new("Versions")
+        .column("version", Kind::Name)
+        .column("date", Kind::Words)
+        .expendable(2)
+        .column("median", Kind::Number)
+        .column("95 % interval", Kind::Words)
+        .expendable(1)
+        .column("", Kind::Words)
+        .column(&since, Kind::Words)
+        .spaced(2, NAME);
     let shown = shown(record, verbose);
     let mut hidden = 0;
-    for (index, row) in rows.iter().enumerate() {
+    for (index, version) in record.versions.iter().enumerate().rev() {
         if !shown.contains(&index) {
             hidden += 1;
             continue;
         }
-        gap(page, &mut hidden);
-        let (start, end) = line([&row.name, row.date, &row.median, &row.interval]);
-        match row.version.estimate {
-            Some(estimate) => {
-                let cells = estimate.value / highest * bar as f64;
-                let picture = drawn(cells, page.unicode());
-                page.push(
-                    start
-                        .add(Tone::OwnTime, picture)
-                        .pad_to(end + bar + 2)
-                        .add(Tone::Plain, row.since.as_str()),
-                );
-            }
-            None => absent(page, row, name, verbose),
+        let mut remarks = absent(version, verbose);
+        if hidden > 0 {
+            let versions = counted(std::mem::take(&mut hidden), "version", "versions");
+            remarks.push(format!("{versions} without a real step: -v"));
         }
+        let date = version
+            .date
+            .as_deref()
+            .filter(|_| version.estimate.is_some());
+        let date = date.unwrap_or_default();
+        let since = version.since_first.filter(|_| version.benchmark != Some(0));
+        let since = since.map(|ratio| change_in_words(&ratio, record.metric).0);
+        let [median, interval, bar] = version.estimate.map_or_else(Default::default, |one| {
+            let bar = drawn(one.value / highest * longest, page.unicode());
+            [figures.value(one.value), figures.interval(&one), bar]
+        });
+        let cells = vec![
+            Cell::name(&version.version).with_small(remarks),
+            Cell::words(date.get(..10).unwrap_or(date)).toned(Tone::Quiet),
+            Cell::words(&median).toned(Tone::Strong),
+            Cell::words(&interval).toned(Tone::Quiet),
+            Cell::drawn(bar).toned(Tone::OwnTime),
+            Cell::words(&since.unwrap_or_default()),
+        ];
+        table.row("", cells);
     }
-    gap(page, &mut hidden);
+    table.rows.reverse();
+    page.gap();
+    table.terminal(page, 2);
 }
 
-fn row<'r>(
-    page: &Page,
-    record: &VersionsRecord,
-    version: &'r Version,
-    figures: Figures,
-) -> Row<'r> {
-    let date = version.date.as_deref().unwrap_or_default();
-    let since = version.since_first.filter(|_| version.benchmark != Some(0));
-    Row {
-        version,
-        name: page.fit(&version.version, NAME),
-        date: date.get(..10).unwrap_or(date),
-        median: version
-            .estimate
-            .map_or_else(String::new, |estimate| figures.value(estimate.value)),
-        interval: version
-            .estimate
-            .map_or_else(String::new, |estimate| figures.interval(&estimate)),
-        since: since.map_or_else(String::new, |ratio| {
-            change_in_words(&ratio, record.metric).0
-        }),
-    }
-}
-
-/// A version without a result: why.
-fn absent(page: &mut Page, row: &Row<'_>, name: usize, verbose: bool) {
-    let what = match row.version.state {
+/// Why a version has no result: all of its words if `verbose`.
+fn absent(version: &Version, verbose: bool) -> Vec<String> {
+    let what = match version.state {
         VersionState::DoesNotBuild => "does not build",
         VersionState::LeftOut => "left out",
+        VersionState::Measured if version.estimate.is_some() => return Vec::new(),
         VersionState::Measured => "no result",
     };
-    let error = row.version.error.as_deref().unwrap_or_default();
+    let error = version.error.as_deref().unwrap_or_default();
     let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
-    let start = Line::new()
-        .add(Tone::Plain, "  ")
-        .add(Tone::Plain, row.name.as_str())
-        .pad_to(2 + name);
-    if verbose {
-        page.push(start.add(Tone::Notice, format!("  {what}")));
-        for line in lines {
-            page.prose(4 + name, Tone::Quiet, line);
-        }
-        return;
+    match verbose {
+        true => [what].into_iter().chain(lines).map(str::to_owned).collect(),
+        // The first line says how it ended, the last mostly why.
+        false => vec![
+            lines
+                .next_back()
+                .map_or(what.to_owned(), |said| format!("{what}: {said}")),
+        ],
     }
-    // The first line says how it ended, the last mostly why.
-    let first = lines.next();
-    let said = lines.next_back().or(first).unwrap_or_default();
-    let said = page.clean(said);
-    let room = page.width().saturating_sub(6 + name + what.len());
-    let said = page.fit(&said, room);
-    page.push(
-        start
-            .add(Tone::Notice, format!("  {what}: "))
-            .add(Tone::Quiet, said),
-    );
 }
 
 /// Rows that are shown: all that fit a screen; else the ends, both sides of each real step, and
@@ -190,18 +115,6 @@ fn shown(record: &VersionsRecord, verbose: bool) -> BTreeSet<usize> {
         })
         .map(|(index, _)| index)
         .collect()
-}
-
-fn gap(page: &mut Page, hidden: &mut usize) {
-    if *hidden > 0 {
-        let versions = counted(*hidden as u64, "version", "versions");
-        page.prose(
-            2,
-            Tone::Quiet,
-            &format!("{versions} without a real step: -v"),
-        );
-    }
-    *hidden = 0;
 }
 
 /// A bar of so many columns, by eighths where the terminal has them.

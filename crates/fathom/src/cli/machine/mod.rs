@@ -121,7 +121,7 @@ fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
         methods: arguments.methods,
         curves: arguments.curves,
     };
-    let text = fathom_report::machine_terminal(&record.results, shown);
+    let text = fathom_report::machine_terminal(&record.results, shown, &screen::of_stdout(false));
     finish(arguments, saver, &record, text, &page, record.complete)?;
     if !record.complete {
         say!("interrupted: what had ended is there; the rest has no figure or is missing");
@@ -149,7 +149,10 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
         arguments,
         saver,
         &record,
-        fathom_report::machine_check_terminal(&record.report, arguments.verbose),
+        fathom_report::machine_check_terminal(
+            &record.report,
+            &screen::of_stdout(arguments.verbose),
+        ),
         &String::new,
         record.complete,
     )?;

@@ -4,24 +4,13 @@ use fathom_model::{BenchRecord, Comparison, Metric};
 
 use super::causes;
 use super::options::{SortOrder, TerminalOptions};
-use super::verdict::{clock_name, short, tone};
+use super::verdict::{clock_name, short};
 use crate::TimeUnit;
-use crate::line::{Line, Page, Tone};
+use crate::document::{Cell, Kind, Table};
+use crate::line::{Page, Tone};
 use crate::quantity::{counted, fixed, format_level, supported_decimals};
 use crate::session::{Subject, rounds};
-use crate::text::{JOIN, columns};
-
-/// A name gets at least so many columns, at the cost of the verdict's end.
-const SHORTEST_NAME: usize = 12;
-
-/// The columns of a line after the name.
-struct Row {
-    subject: usize,
-    median: String,
-    interval: String,
-    tone: Tone,
-    verdict: String,
-}
+use crate::text::JOIN;
 
 /// Writes the lines, and beneath them by what the verdicts were given.
 pub(super) fn write(
@@ -34,18 +23,27 @@ pub(super) fn write(
     let compared = compared.unwrap_or_default();
     // Figures and verdict are of the same clock, so that they agree.
     let clock = compared.first().map_or(Metric::Wall, |c| c.metric);
-    let mut rows: Vec<(f64, Row)> = subjects
-        .iter()
-        .map(|subject| {
-            let median = subject.median(clock).unwrap_or(f64::INFINITY);
-            (median, row(subject, compared, clock, options.time_unit))
-        })
-        .collect();
+    let mut ordered: Vec<&Subject> = subjects.iter().collect();
     if options.sort == SortOrder::Median {
-        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let median = |subject: &Subject| subject.median(clock).unwrap_or(f64::INFINITY);
+        ordered.sort_by(|a, b| median(a).total_cmp(&median(b)));
     }
-    let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
-    aligned(page, subjects, &rows);
+    let mut table = Table::new("Commands")
+        .column("", Kind::Name)
+        .column("", Kind::Number)
+        .column("", Kind::Words)
+        .column("", Kind::Words);
+    let width = subjects.len().to_string().len();
+    for subject in ordered {
+        let mut cells = row(subject, compared, clock, options.time_unit);
+        let name = match subjects.len() {
+            1 => subject.benchmark.name.clone(),
+            _ => format!("{:>width$}: {}", subject.index + 1, subject.benchmark.name),
+        };
+        cells.insert(0, Cell::name(&name).toned(Tone::Strong));
+        table.row("", cells);
+    }
+    table.terminal(page, 0);
     for subject in subjects {
         // Its time is that of its failures.
         if let Some(text) = causes::failed(subject) {
@@ -62,7 +60,12 @@ pub(super) fn write(
     }
 }
 
-fn row(subject: &Subject, compared: &[Comparison], clock: Metric, unit: Option<TimeUnit>) -> Row {
+fn row(
+    subject: &Subject,
+    compared: &[Comparison],
+    clock: Metric,
+    unit: Option<TimeUnit>,
+) -> Vec<Cell> {
     let comparison = compared.iter().find(|c| c.subject == subject.index);
     let is_reference = compared.iter().any(|c| c.reference == subject.index);
     let (median, interval) = match subject.summary(clock) {
@@ -80,57 +83,17 @@ fn row(subject: &Subject, compared: &[Comparison], clock: Metric, unit: Option<T
             (text, interval)
         }
     };
-    Row {
-        subject: subject.index,
-        median,
-        interval,
-        tone: comparison.map_or(Tone::Quiet, tone),
-        verdict: match comparison {
-            Some(comparison) => short(comparison),
-            None if is_reference => "reference".to_owned(),
-            None => String::new(),
-        },
-    }
-}
-
-fn aligned(page: &mut Page, subjects: &[Subject], rows: &[Row]) {
-    let widest = |of: &dyn Fn(&Row) -> &str| rows.iter().map(|row| columns(of(row))).max();
-    let median = widest(&|row| &row.median).unwrap_or(0);
-    let interval = widest(&|row| &row.interval).unwrap_or(0);
-    let verdict = widest(&|row| &row.verdict).unwrap_or(0);
-    let numbers = match subjects.len() {
-        0 | 1 => 0,
-        many => many.to_string().len() + 2,
+    let verdict = match comparison {
+        Some(comparison) => short(comparison),
+        None if is_reference => "reference".to_owned(),
+        None => String::new(),
     };
-    let taken = numbers + 2 + median + 2 + interval + 2 + verdict;
-    let names = rows.iter().map(|row| name_of(subjects, row.subject));
-    let names = names.map(|name| columns(&page.clean(name))).max();
-    let room = page.width().saturating_sub(taken).max(SHORTEST_NAME);
-    let name_width = names.unwrap_or(0).min(room);
-    for row in rows {
-        let number = match numbers {
-            0 => String::new(),
-            width => format!("{:>1$}: ", row.subject + 1, width - 2),
-        };
-        let name = page.fit(name_of(subjects, row.subject), name_width);
-        let at = numbers + name_width + 2;
-        let pad = median - columns(&row.median);
-        let line = Line::new()
-            .add(Tone::Quiet, number)
-            .add(Tone::Strong, name)
-            .pad_to(at + pad)
-            .add(Tone::Plain, &row.median)
-            .pad_to(at + median + 2)
-            .add(Tone::Quiet, &row.interval)
-            .pad_to(at + median + 2 + interval + 2)
-            .add(row.tone, &row.verdict);
-        page.push(line);
-    }
-}
-
-fn name_of<'a>(subjects: &'a [Subject], index: usize) -> &'a str {
-    let subject = subjects.get(index);
-    subject.map_or("?", |subject| subject.benchmark.name.as_str())
+    let tone = comparison.map_or(Tone::Quiet, |one| Tone::of(one.verdict));
+    vec![
+        Cell::words(&median),
+        Cell::words(&interval).toned(Tone::Quiet),
+        Cell::words(&verdict).toned(tone),
+    ]
 }
 
 /// What the lines rest on.

@@ -41,7 +41,7 @@ pub(super) fn write(
             page.width() - number.len(),
         );
         page.push(Line::new().add(Tone::Quiet, number).add(Tone::Strong, name));
-        page.prose(INDENT, verdict::tone(comparison), &verdict(comparison));
+        page.prose(INDENT, Tone::of(comparison.verdict), &verdict(comparison));
         let cross = outcome.cross_checks.iter().find(|other| {
             (other.subject, other.reference) == (comparison.subject, comparison.reference)
         });

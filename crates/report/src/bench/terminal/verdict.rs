@@ -51,7 +51,7 @@ pub(crate) fn answer(record: &BenchRecord, subjects: &[Subject]) -> Option<Answe
 fn sentence(comparison: &Comparison, start: &str) -> Answer {
     let (text, interval) = in_words(comparison);
     Answer {
-        tone: tone(comparison),
+        tone: Tone::of(comparison.verdict),
         text: format!("{start}{text}").replace(JOIN, " "),
         interval: interval.map(|interval| interval.replace(JOIN, " ")),
         missing: missing(comparison),
@@ -165,15 +165,6 @@ pub(crate) fn short(comparison: &Comparison) -> String {
         Verdict::Faster | Verdict::Slower => change_and_interval(ratio, words).0,
         Verdict::Same => format!("same, within {}", bound(ratio)),
         Verdict::Undecided => too_few(comparison).unwrap_or_else(|| undecided(comparison)),
-    }
-}
-
-pub(crate) fn tone(comparison: &Comparison) -> Tone {
-    match comparison.verdict {
-        Verdict::Faster => Tone::Good,
-        Verdict::Slower => Tone::Bad,
-        Verdict::Same => Tone::Strong,
-        Verdict::Undecided => Tone::Notice,
     }
 }
 
