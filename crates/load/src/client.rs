@@ -4,18 +4,17 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::address::Address;
 use crate::clock::{now, thread_cpu};
 use crate::desk::Desk;
 use crate::epoll::Epoll;
 use crate::http1::Http1;
 use crate::http2::Http2;
-use crate::ledger::{Failing, Pace, Totals};
+use crate::ledger::{Failing, Pace};
 use crate::link::{Link, Making, Refusal, Stage};
 use crate::punctual::Ahead;
-use crate::request::{Checks, Expected, Request};
+use crate::request::Request;
 use crate::schedule::{Arrivals, Schedule};
-use crate::tls::TlsTerms;
+use crate::task::{Outcome, Task};
 
 /// How often overdue requests and the wish to stop are looked for, in nanoseconds.
 const LOOK_EVERY: u64 = 20_000_000;
@@ -39,29 +38,6 @@ pub fn allow_descriptors(wanted: u64) {
     }
 }
 
-/// What is asked, of whom, and what is a good answer.
-#[derive(Debug, Clone)]
-pub struct Task {
-    /// The server.
-    pub address: Address,
-    /// How TLS is spoken with it, if it is.
-    pub tls: Option<TlsTerms>,
-    /// Ready to be sent, in turn; all in the same version of HTTP.
-    pub requests: Vec<Request>,
-    /// Requests under way at a time on a connection of HTTP/2.
-    pub streams: usize,
-    /// The first answers to them, if answers are compared with those.
-    pub expected: Vec<Expected>,
-    /// Which answers are good.
-    pub checks: Checks,
-    /// Answers have no body.
-    pub head_only: bool,
-    /// A connection takes several requests.
-    pub keep_alive: bool,
-    /// A request that has no whole answer after this many nanoseconds has failed.
-    pub timeout: u64,
-}
-
 /// How a step is paced, and how long it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
@@ -74,53 +50,6 @@ pub struct Step {
     pub length: u64,
     /// Nanoseconds after that in which answers are waited for.
     pub drain: u64,
-}
-
-/// What a step came to, and what it cost the client.
-#[derive(Debug, Clone, Default)]
-pub struct Outcome {
-    /// The books.
-    pub totals: Totals,
-    /// CPU time of this thread over the step, without draining, less what it spun.
-    pub cpu: u64,
-    /// The time of the step, without draining, by the clock; of several clients the sum.
-    pub wall: u64,
-    /// CPU time of this thread over the whole step.
-    pub cpu_with_drain: u64,
-    /// Bytes that were received.
-    pub received_bytes: u64,
-    /// Connections that were made while the step ran.
-    pub connects: u64,
-    /// Good answers whose body was another than in the first answer.
-    pub other_bodies: u64,
-    /// Answers after which more came than was asked for.
-    pub unasked: u64,
-    /// The first answers that failed a check, for a message: status, beginning of the body.
-    pub example: Option<(Failing, u16, &'static str)>,
-    /// Requests that the server allows at a time on a connection of HTTP/2.
-    pub most_streams: Option<usize>,
-    /// The wish to stop ended the step.
-    pub stopped: bool,
-}
-
-impl Outcome {
-    /// Adds what another client did in the same time.
-    pub fn beside(&mut self, other: &Outcome) {
-        self.totals.beside(&other.totals);
-        self.cpu += other.cpu;
-        self.wall += other.wall;
-        self.cpu_with_drain += other.cpu_with_drain;
-        self.received_bytes += other.received_bytes;
-        self.connects += other.connects;
-        self.other_bodies += other.other_bodies;
-        self.unasked += other.unasked;
-        self.example = self.example.or(other.example);
-        self.most_streams = match (self.most_streams, other.most_streams) {
-            (Some(own), Some(other)) => Some(own.min(other)),
-            (own, other) => own.or(other),
-        };
-        self.stopped |= other.stopped;
-    }
 }
 
 /// How far a step is; for progress.

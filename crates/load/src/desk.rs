@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::client::{Outcome, Task};
 use crate::clock::now;
 use crate::ledger::{Failing, Ledger, Pace, Ticket};
 use crate::request::Request;
 use crate::request::Taken;
 use crate::response::Answer;
+use crate::task::{Outcome, Task};
 
 /// How long a place rests after a failure: a server that refuses must not be asked a million times
 /// a second, nor keep the loop from looking at the time.

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use crate::client::Task;
 use crate::clock::now;
 use crate::desk::Desk;
 use crate::epoll::Epoll;
@@ -11,6 +10,7 @@ use crate::link::{Link, Making, Refusal, Stage};
 use crate::request::Request;
 use crate::response::{Progress, Reader};
 use crate::socket::failing;
+use crate::task::Task;
 
 /// Bytes that are received at a time.
 const BUFFER: usize = 64 << 10;

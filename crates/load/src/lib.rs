@@ -33,12 +33,13 @@ mod schedule;
 mod slow_launches;
 mod socket;
 mod stream;
+mod task;
 mod tls;
 mod trust;
 pub mod websocket;
 
 pub use address::{Address, Url};
-pub use client::{Client, Outcome, Step, Task, Tick, allow_descriptors};
+pub use client::{Client, Step, Tick, allow_descriptors};
 pub use epoll::is_coarse;
 pub use first::{Ask, First, NoAnswer, ask};
 pub use http2::Http2Request;
@@ -49,5 +50,6 @@ pub use request::{Checks, Expected, Extensions, MOST_KEPT, Request, RequestPlan,
 pub use response::{Answer, Body, Malformed, Progress, Reader};
 pub use schedule::{Arrivals, Schedule};
 pub use slow_launches::{LaunchCosts, SlowBy, why_slow};
+pub use task::{Outcome, Task};
 pub use tls::{Tls, TlsTerms, Trust};
 pub use trust::{Doubt, Observed, doubts, is_steady};

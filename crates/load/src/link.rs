@@ -3,13 +3,13 @@
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-use crate::client::Task;
 use crate::clock::now;
 use crate::epoll::Epoll;
 use crate::latencies::Latencies;
 use crate::ledger::Failing;
 use crate::socket::failing;
 use crate::stream::Stream;
+use crate::task::Task;
 use crate::tls;
 
 /// How far it is.

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
-use crate::read::Point;
+use crate::Point;
 
 /// Packs with a checksum (zlib). Level 6: 3 takes two thirds of the time for a fifth more bytes.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {

@@ -10,18 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::segment::hex;
-use crate::{Error, Segment, date, extract, imported_points, light};
-
-/// The state of the source that was measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revision {
-    /// Full id of the commit.
-    pub id: String,
-    /// Branch; absent on a detached head.
-    pub branch: Option<String>,
-    /// Tracked files differed from the commit.
-    pub dirty: bool,
-}
+use crate::{Error, NewPoint, Revision, Segment, date, extract, imported_points, light};
 
 /// A file that the measured command read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,31 +44,6 @@ impl Input {
             sha256,
         })
     }
-}
-
-/// One figure for one series.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NewPoint {
-    /// Name of the benchmark.
-    pub benchmark: String,
-    /// Its parameters, names and values.
-    pub parameters: Vec<(String, String)>,
-    /// Name of the metric.
-    pub metric: String,
-    /// Unit of the values, as in the record: `seconds`, `bytes`, `count`, `ns`, ...
-    pub unit: String,
-    /// `lower_is_better` or `higher_is_better`, where that is known.
-    pub direction: Option<String>,
-    /// What the metric is, in words.
-    pub meaning: String,
-    /// The estimate.
-    pub value: f64,
-    /// Lower end of its interval.
-    pub low: f64,
-    /// Upper end of its interval.
-    pub high: f64,
-    /// Runs that it comes from.
-    pub runs: u32,
 }
 
 /// A record to be saved. Make it with [`Draft::of`], then fill in what its JSON can't know.

@@ -8,7 +8,7 @@ use crate::chunk;
 use crate::database::{Cell, Database, Row, select_in};
 use crate::records::{Head, heads};
 use crate::rename::aliases;
-use crate::{Error, Store};
+use crate::{Error, Point, Store};
 
 /// One metric of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,35 +29,6 @@ pub struct Series {
     pub meaning: String,
     /// The newest points, oldest first, as many as were asked for.
     pub last: Vec<Point>,
-}
-
-/// One figure of a series.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
-    /// Start of the measurement, milliseconds since 1970, UTC; where the clock was set back, that of the
-    /// measurement before.
-    pub time: i64,
-    /// The record's [`Head::place`].
-    pub place: i64,
-    /// Number of the record in this store.
-    pub record: i64,
-    /// Number of the segment in this store.
-    pub environment: i64,
-    /// Runs that it comes from.
-    pub runs: u32,
-    /// The estimate.
-    pub value: f64,
-    /// Lower end of its interval.
-    pub low: f64,
-    /// Upper end of its interval.
-    pub high: f64,
-}
-
-impl Point {
-    /// Where it stands in its series: as its record does among records ([`Head::order`]).
-    pub fn order(&self) -> (i64, i64, i64) {
-        (self.place, self.time, self.record)
-    }
 }
 
 /// A point with what is known of its record.

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use fathom_model::escape;
 
 use crate::chunk;
-use crate::database::{Cell, Database, Row, select_numbers};
-use crate::save::label;
+use crate::database::{Cell, Database, Row, insert, select_numbers};
 use crate::{Error, Input, Revision, Store};
 
 /// What is known of a record without opening it.
@@ -285,4 +284,23 @@ pub(crate) fn body(database: &mut dyn Database, head: &Head) -> Result<String, E
             store: database.name().to_owned(),
             what: format!("record {}", head.id),
         })
+}
+
+/// Adds labels to a record; those that it has stay.
+pub(crate) fn label(
+    database: &mut dyn Database,
+    record: i64,
+    labels: &[String],
+) -> Result<(), Error> {
+    let cells: Vec<Cell> = labels
+        .iter()
+        .flat_map(|name| [name.as_str().into(), record.into()])
+        .collect();
+    insert(
+        database,
+        "INSERT INTO label (name, record)",
+        2,
+        &cells,
+        "ON CONFLICT DO NOTHING",
+    )
 }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::chunk;
 use crate::database::{Cell, Database, insert, select_in};
-use crate::read::{Point, tail_of};
+use crate::read::tail_of;
+use crate::records::label;
 use crate::rename::aliases;
-use crate::{Draft, Error, NewPoint, Segment, Store, date};
+use crate::{Draft, Error, NewPoint, Point, Segment, Store, date};
 
 /// A series is looked at about every 64th time that it gets a point, at random, so that 450 series are not
 /// sealed in the same save; 448 points or more, 512 as a rule, are then sealed together.
@@ -202,25 +203,6 @@ fn record(
             warnings: Vec::from_iter(set_back),
         },
     ))
-}
-
-/// Adds labels to a record; those that it has stay.
-pub(crate) fn label(
-    database: &mut dyn Database,
-    record: i64,
-    labels: &[String],
-) -> Result<(), Error> {
-    let cells: Vec<Cell> = labels
-        .iter()
-        .flat_map(|name| [name.as_str().into(), record.into()])
-        .collect();
-    insert(
-        database,
-        "INSERT INTO label (name, record)",
-        2,
-        &cells,
-        "ON CONFLICT DO NOTHING",
-    )
 }
 
 fn with_figure(at: Point, point: &NewPoint) -> Point {

@@ -2,12 +2,12 @@
 
 use super::Exchange;
 use super::talk::{Talk, may_be_sent_again, refusal};
-use crate::client::Task;
 use crate::clock::now;
 use crate::desk::Desk;
 use crate::epoll::Epoll;
 use crate::link::{Link, Making, Refusal, Stage};
 use crate::request::Request;
+use crate::task::Task;
 
 struct Connection {
     link: Link,
