@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::gate::{CpuOf, Stretch};
 
 /// CPUs that the calling thread may use, in order; empty if the system does not say.
-#[cfg(target_os = "linux")]
 pub fn allowed_cpus() -> Vec<usize> {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -20,7 +19,6 @@ pub fn allowed_cpus() -> Vec<usize> {
 }
 
 /// Lets the calling thread run on `cpus` only; false if the system refused.
-#[cfg(target_os = "linux")]
 pub(crate) fn run_on(cpus: &[usize]) -> bool {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -30,18 +28,6 @@ pub(crate) fn run_on(cpus: &[usize]) -> bool {
     }
     // SAFETY: `set` is valid and of the size that is named.
     unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) == 0 }
-}
-
-/// Affinity is not offered on this system.
-#[cfg(not(target_os = "linux"))]
-pub fn allowed_cpus() -> Vec<usize> {
-    Vec::new()
-}
-
-/// Affinity is not offered on this system.
-#[cfg(not(target_os = "linux"))]
-pub fn run_on(_cpus: &[usize]) -> bool {
-    false
 }
 
 /// Holds the calling thread on one CPU; gives the former set back when dropped.
@@ -94,7 +80,7 @@ pub(crate) fn share_had(time: Duration) -> f64 {
     stretch.share().unwrap_or(0.0)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -9,7 +9,6 @@
 use std::time::Instant;
 
 use crate::affinity::{self, Pinned};
-use crate::kernels;
 use crate::kernels::chains::{self, Operation, PER_TURN};
 use crate::ruler::{self, ns_per_cycle};
 use crate::samples::quantile;
@@ -81,9 +80,9 @@ const AT_ONCE: usize = 16;
 const RULED: usize = 4;
 
 /// Cycles that an addition takes beside others on this CPU at this moment: some 40 us. `None` where
-/// there is no machine code to measure it with, or the CPU is not to be had.
+/// the CPU is not to be had.
 pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
-    if !kernels::EXACT || !affinity::allowed_cpus().contains(&cpu) {
+    if !affinity::allowed_cpus().contains(&cpu) {
         return None;
     }
     let _pinned = Pinned::to(cpu);
@@ -132,9 +131,6 @@ mod tests {
 
     #[test]
     fn additions_side_by_side_take_less_than_a_cycle_each() {
-        if !crate::kernels::EXACT {
-            return;
-        }
         let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
         let samples: Vec<f64> = (0..500).map(|_| width.sample(ruler.ghz())).collect();
         let least = quantile(&samples, 0.0).unwrap();

@@ -28,7 +28,7 @@ struct Member {
 const MEMBERS: [Member; 9] = [
     Member {
         heading: core_clock::HEADING,
-        make: |_| core_clock::track(),
+        make: |_| Ok(core_clock::track()),
     },
     Member {
         heading: timer::COST,
@@ -56,7 +56,7 @@ const MEMBERS: [Member; 9] = [
     },
     Member {
         heading: system_call::HEADING,
-        make: |_| system_call::track(),
+        make: |_| Ok(system_call::track()),
     },
     Member {
         heading: spawn::HEADING,

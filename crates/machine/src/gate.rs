@@ -47,11 +47,7 @@ pub(crate) fn family_cpu_ns() -> u64 {
 
 /// Times that the scheduler took the CPU away from the calling thread.
 pub(crate) fn involuntary_switches() -> u64 {
-    #[cfg(target_os = "linux")]
-    let who = libc::RUSAGE_THREAD;
-    #[cfg(not(target_os = "linux"))]
-    let who = libc::RUSAGE_SELF;
-    rusage(who).ru_nivcsw as u64
+    rusage(libc::RUSAGE_THREAD).ru_nivcsw as u64
 }
 
 fn rusage(who: libc::c_int) -> libc::rusage {

@@ -52,20 +52,15 @@ impl Mapping {
         }
         let whole: *mut u8 = whole.cast();
         let base = whole.wrapping_add(whole.align_offset(HUGE));
-        #[cfg(target_os = "linux")]
-        {
-            let advice = match pages {
-                Pages::Huge => Some(libc::MADV_HUGEPAGE),
-                Pages::Small => Some(libc::MADV_NOHUGEPAGE),
-                Pages::Given => None,
-            };
-            if let Some(advice) = advice {
-                // SAFETY: the range lies inside the mapping; refusal leaves the default.
-                unsafe { libc::madvise(base.cast(), bytes, advice) };
-            }
+        let advice = match pages {
+            Pages::Huge => Some(libc::MADV_HUGEPAGE),
+            Pages::Small => Some(libc::MADV_NOHUGEPAGE),
+            Pages::Given => None,
+        };
+        if let Some(advice) = advice {
+            // SAFETY: the range lies inside the mapping; refusal leaves the default.
+            unsafe { libc::madvise(base.cast(), bytes, advice) };
         }
-        #[cfg(not(target_os = "linux"))]
-        let _ = pages;
         Ok(Mapping {
             base,
             whole,

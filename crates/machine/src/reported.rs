@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    #[cfg(target_arch = "x86_64")]
     fn the_kernels_table_is_that_of_the_processor() {
         let caches = caches(Path::new("/"), 0);
         let first = caches.iter().find(|cache| cache.level == 1);

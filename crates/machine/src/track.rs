@@ -70,23 +70,19 @@ impl Track {
 
     /// Counts cycles beside each chunk, whose values are ns of the core's own work.
     pub(crate) fn in_cycles(mut self) -> Track {
-        if let Some(core) = self.beside_chunks() {
-            core.report_cycles();
-        }
+        self.beside_chunks().report_cycles();
         self
     }
 
     /// Counts only chunks that had the core for themselves: on its other hardware thread was
     /// nobody.
     pub(crate) fn alone_on_core(mut self) -> Track {
-        if let Some(core) = self.beside_chunks() {
-            core.mind_sharing();
-        }
+        self.beside_chunks().mind_sharing();
         self
     }
 
-    fn beside_chunks(&mut self) -> Option<&mut Core> {
-        kernels::EXACT.then(|| self.core.get_or_insert_with(Core::new))
+    fn beside_chunks(&mut self) -> &mut Core {
+        self.core.get_or_insert_with(Core::new)
     }
 
     /// Passes whose estimate is above `value` are of something else, as `meaning` says.
@@ -378,11 +374,9 @@ mod tests {
         track.agreement.tolerance = 1e3;
         let result = alone(track);
         assert_eq!(result.verdict, ProbeVerdict::Ok);
-        match (kernels::EXACT, result.cycles) {
-            // Whoever else is on this machine makes either side longer.
-            (true, Some(cycles)) => assert!((0.2..5.0).contains(&cycles), "{cycles}"),
-            (exact, cycles) => assert_eq!((exact, cycles), (false, None)),
-        }
+        // Whoever else is on this machine makes either side longer.
+        let cycles = result.cycles.expect("cycles");
+        assert!((0.2..5.0).contains(&cycles), "{cycles}");
         assert_eq!(alone(ungated(|| 3.0)).cycles, None);
     }
 

@@ -87,7 +87,7 @@ pub fn check(
         let cpu = affinity::quietest(&cpus);
         let _pinned = cpu.map(Pinned::to);
         let gaps = noise::spin(time, cpu.unwrap_or(0));
-        (gaps, core_shared::spin(time / 4).map(|shared| shared.part))
+        (gaps, core_shared::spin(time / 4).part)
     };
     let after = load::Snapshot::take(&system);
     let mut items = settings(&system, shared);
@@ -108,7 +108,7 @@ pub fn check(
 }
 
 /// The checks of processor and kernel; `shared`: the part of the time in which the core was shared.
-fn settings(system: &System, shared: Option<f64>) -> Vec<CheckItem> {
+fn settings(system: &System, shared: f64) -> Vec<CheckItem> {
     let mut items = processor::items(system);
     items.push(processor::shared_core(shared));
     items.extend(kernel::items(system));
@@ -174,7 +174,7 @@ pub(crate) mod tests {
     pub(crate) fn read(system: &System, directory: &Path) -> Vec<CheckItem> {
         let cpus = [0, 1];
         let snapshot = load::Snapshot::take(system);
-        let mut items = settings(system, None);
+        let mut items = settings(system, 0.0);
         items.extend(place::items(system, &cpus, directory));
         items.extend(load::items(system, &snapshot, &snapshot, cpus.len()));
         items

@@ -3,7 +3,6 @@
 use fathom_model::{CheckItem, CheckState};
 
 use super::{System, unknown};
-use crate::kernels;
 use crate::probes::core_shared;
 
 pub(super) fn items(system: &System) -> Vec<CheckItem> {
@@ -101,10 +100,7 @@ fn siblings(system: &System) -> CheckItem {
 
 /// Whether something else was at work on the other hardware thread of the core on which this one
 /// spun.
-pub(super) fn shared_core(shared: Option<f64>) -> CheckItem {
-    let Some(shared) = shared else {
-        return CheckItem::new("shared_core", CheckState::Unknown, kernels::NO_MACHINE_CODE);
-    };
+pub(super) fn shared_core(shared: f64) -> CheckItem {
     let percent = shared * 100.0;
     if shared < core_shared::SHARED_FROM {
         return CheckItem::new(
@@ -202,10 +198,9 @@ mod tests {
     #[test]
     fn a_core_that_is_shared_is_a_warning_with_what_it_does() {
         let state = |shared| shared_core(shared).state;
-        assert_eq!(state(Some(0.6)), CheckState::Warning);
-        assert_eq!(state(Some(0.01)), CheckState::Ok);
-        assert_eq!(state(None), CheckState::Unknown);
-        let item = shared_core(Some(0.6));
+        assert_eq!(state(0.6), CheckState::Warning);
+        assert_eq!(state(0.01), CheckState::Ok);
+        let item = shared_core(0.6);
         assert!(item.found.contains("60 %") && item.found.len() < 50);
     }
 

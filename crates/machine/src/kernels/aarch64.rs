@@ -4,9 +4,6 @@
 
 use std::arch::asm;
 
-/// Whether the loops here are machine code, so that cycle figures mean what they say.
-pub const EXACT: bool = true;
-
 /// Runs `iterations` x 256 additions, each needing the one before: one cycle each.
 ///
 /// Register plus register: some cores fold additions of constants at renaming.

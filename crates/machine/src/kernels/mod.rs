@@ -1,8 +1,6 @@
 //! The loops that are timed, one file an architecture and kind.
 //!
-//! All architectures offer the same functions. Where there is no machine code for one, the
-//! portable loops compute the same results but `EXACT` is false, and the probes that claim
-//! cycles say `not measurable here`.
+//! Both architectures offer the same functions.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -25,15 +23,6 @@ pub mod chains;
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64_streams.rs"]
 pub mod streams;
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod portable;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub use portable::*;
-
-/// Why a probe that needs machine code has no figure on other architectures.
-pub(crate) const NO_MACHINE_CODE: &str =
-    "there is no machine code for this architecture in this version";
 
 #[cfg(test)]
 mod tests {

@@ -6,9 +6,6 @@
 
 use std::arch::asm;
 
-/// Whether the loops here are machine code, so that cycle figures mean what they say.
-pub(crate) const EXACT: bool = true;
-
 /// Runs `iterations` x 256 additions, each needing the one before: one cycle each.
 ///
 /// `add r, r` and not `add r, 1`: recent cores fold additions of constants at renaming.

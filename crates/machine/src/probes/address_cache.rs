@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
 use crate::gate::CpuOf;
-use crate::kernels;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference_if_both};
 use crate::ruler::Ruler;
@@ -64,9 +63,6 @@ fn latency(
 }
 
 fn reach() -> ProbeResult {
-    if !kernels::EXACT {
-        return REACH.not_measurable(kernels::NO_MACHINE_CODE);
-    }
     let layout = Layout {
         spacing: 4096,
         rotation: 64,

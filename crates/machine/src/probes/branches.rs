@@ -34,10 +34,6 @@ const COUNT: u64 = 2000;
 
 /// Both figures.
 pub(crate) fn run() -> Vec<ProbeResult> {
-    if !kernels::EXACT {
-        let refuse = |heading: Heading| heading.not_measurable(kernels::NO_MACHINE_CODE);
-        return [COST, LEARNT].map(refuse).into();
-    }
     let cost = alone(cost());
     let learnt = match cost.value {
         Some(cycles) => learnt(cycles),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::kernels::{self, chains};
+use crate::kernels::chains;
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::ruler::{Ruler, ns_per_cycle};
 use crate::samples::Agreement;
@@ -31,23 +31,17 @@ pub(crate) const HEADINGS: &[Heading] = &[BESIDE_VECTORS];
 /// Turns of 256 additions in one chunk: 47 us at 3.5 GHz.
 const TURNS: u64 = 640;
 
-/// The probe; `Err` on architectures without machine code.
-pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
-    if !kernels::EXACT {
-        let result = HEADING.not_measurable(kernels::NO_MACHINE_CODE);
-        return Err(Box::new(result));
-    }
+/// The probe.
+pub(crate) fn track() -> Track {
     // The minimum is of time per cycle; `invert` turns the result into GHz.
     let agreement = Agreement {
         estimator: Estimator::Minimum,
         tolerance: 0.03,
     };
-    Ok(
-        Track::new(HEADING, agreement, Duration::from_millis(20), || {
-            ns_per_cycle(TURNS)
-        })
-        .inverted(),
-    )
+    Track::new(HEADING, agreement, Duration::from_millis(20), || {
+        ns_per_cycle(TURNS)
+    })
+    .inverted()
 }
 
 /// Turns of 256 additions after each stretch of vectors: 10 us at 3.5 GHz.
@@ -60,9 +54,6 @@ const VECTOR_TURNS: u64 = 4000;
 /// pass fall into the time that a core needs to lower its clock (up to some 20 us) and the
 /// minimum would pick them; the tenth percentile of some 400 chunks does not.
 pub(crate) fn beside_vectors() -> ProbeResult {
-    if !kernels::EXACT {
-        return BESIDE_VECTORS.not_measurable(kernels::NO_MACHINE_CODE);
-    }
     let operation = chains::Operation::FusedMultiplyAdd;
     if !chains::available(operation) {
         let why = "this processor has no such instruction";

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::core_width::CoreWidth;
 use crate::gate::{CpuOf, Stretch};
-use crate::kernels;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference};
 use crate::ruler::Ruler;
 
@@ -26,28 +25,21 @@ pub(crate) struct Shared {
     pub halves: [f64; 2],
 }
 
-/// How long the core was shared within `time`; `None` where there is no machine code to measure it
-/// with.
-pub(crate) fn spin(time: Duration) -> Option<Shared> {
-    if !kernels::EXACT {
-        return None;
-    }
+/// How long the core was shared within `time`.
+pub(crate) fn spin(time: Duration) -> Shared {
     let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
     let clock = Stretch::begin(CpuOf::Nobody);
     while u128::from(clock.wall_ns()) < time.as_nanos() {
         width.sample(ruler.ghz());
     }
-    Some(Shared {
+    Shared {
         part: width.shared(),
         halves: width.halves(),
-    })
+    }
 }
 
 /// What [`spin`] found as a figure.
-pub(crate) fn result(shared: Option<Shared>) -> ProbeResult {
-    let Some(shared) = shared else {
-        return HEADING.not_measurable(kernels::NO_MACHINE_CODE);
-    };
+pub(crate) fn result(shared: Shared) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.value = Some(shared.part * 100.0);
     let [a, b] = shared.halves;
@@ -71,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_shared_core_is_told_with_what_it_does() {
-        let shared = |part: f64, halves| Some(Shared { part, halves });
+        let shared = |part: f64, halves| Shared { part, halves };
         let noted = result(shared(0.4, [0.6, 0.3]));
         assert_eq!(noted.spread, Some(0.5));
         assert_eq!(
@@ -80,13 +72,11 @@ mod tests {
         );
         let alone = result(shared(0.01, [0.01, 0.01]));
         assert_eq!((alone.verdict, alone.note), (ProbeVerdict::Ok, None));
-        assert_eq!(result(None).verdict, ProbeVerdict::NotMeasurable);
     }
 
     #[test]
     fn a_part_lies_between_nothing_and_all() {
         let shared = spin(Duration::from_millis(3));
-        assert_eq!(shared.is_some(), kernels::EXACT);
-        assert!(shared.is_none_or(|shared| (0.0..=1.0).contains(&shared.part)));
+        assert!((0.0..=1.0).contains(&shared.part));
     }
 }

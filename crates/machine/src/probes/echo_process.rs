@@ -60,7 +60,6 @@ fn owned(end: impl std::os::fd::IntoRawFd) -> File {
 unsafe fn echo([from, to]: [i32; 2]) -> ! {
     // SAFETY: plain system calls on open descriptors and a byte of this stack.
     unsafe {
-        #[cfg(target_os = "linux")]
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         // A pipe whose writing end this process held would never end for those who wait for that:
         // the partner threads of the other round trips hung so.

@@ -75,7 +75,6 @@ impl Scratch {
     }
 
     /// Drops the file's pages; true if none is left in memory.
-    #[cfg(target_os = "linux")]
     fn evict(&self) -> bool {
         // Pages that are still being read ahead, or wait in a CPU's own list, stay: ask again.
         (0..20).any(|_| {
@@ -89,13 +88,7 @@ impl Scratch {
         })
     }
 
-    #[cfg(not(target_os = "linux"))]
-    fn evict(&self) -> bool {
-        false
-    }
-
     /// Pages of the file that are in memory (`mincore`).
-    #[cfg(target_os = "linux")]
     fn resident(&self) -> Option<usize> {
         // SAFETY: maps the open file for reading; the length is the file's.
         let map = unsafe {

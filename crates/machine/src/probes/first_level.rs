@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
 use crate::gate::CpuOf;
-use crate::kernels;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
@@ -31,11 +30,7 @@ const MOST_PASSES: usize = 12;
 
 /// The size, or why there is none.
 pub(super) fn run(context: &Context) -> ProbeResult {
-    let mut result = if kernels::EXACT {
-        measured(by_working_set, || by_conflicts(most_without_conflict))
-    } else {
-        HEADING.not_measurable(kernels::NO_MACHINE_CODE)
-    };
+    let mut result = measured(by_working_set, || by_conflicts(most_without_conflict));
     result.reported = context.cache_bytes(1).map(|bytes| bytes as f64);
     result
 }

@@ -50,9 +50,6 @@ pub(crate) struct Pair {
 /// The line and the prefetch.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let refuse = |why: &str| vec![LINE.not_measurable(why), PREFETCH.not_measurable(why)];
-    if !kernels::EXACT {
-        return refuse(kernels::NO_MACHINE_CODE);
-    }
     let Ok(buffer) = Mapping::touched(context.memory_set(), Pages::Huge) else {
         return refuse("no memory for the buffer");
     };

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::gate::CpuOf;
-use crate::kernels;
 use crate::mapping::Pages;
 use crate::probes::cache_line::near_power_of_two;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
@@ -39,9 +38,6 @@ const MOST: usize = 1 << 20;
 
 /// The probe.
 pub(crate) fn run() -> ProbeResult {
-    if !kernels::EXACT {
-        return HEADING.not_measurable(kernels::NO_MACHINE_CODE);
-    }
     let Some(base) = latency(8, 512).filter(|ns| *ns > 0.0) else {
         return HEADING.no_answer("the CPU was not had for long enough");
     };

@@ -16,7 +16,6 @@ pub(crate) const HEADING: Heading = Heading {
 };
 
 /// The probe.
-#[cfg(target_os = "linux")]
 pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
     let floor = linux::Floor::new().map_err(|why| Box::new(HEADING.not_measurable(why)))?;
     let agreement = Agreement {
@@ -35,20 +34,6 @@ pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
     )
 }
 
-/// The program is an ELF file.
-#[cfg(not(target_os = "linux"))]
-pub fn track() -> Result<Track, Box<ProbeResult>> {
-    let _ = (
-        Duration::ZERO,
-        Instant::now,
-        CpuOf::Family,
-        Estimator::Minimum,
-        Agreement::clone,
-    );
-    Err(Box::new(HEADING.not_measurable("only on Linux")))
-}
-
-#[cfg(target_os = "linux")]
 mod linux {
     use std::fs::File;
     use std::io::Write;
@@ -56,17 +41,14 @@ mod linux {
 
     /// exit(0) and the ELF machine number.
     #[cfg(target_arch = "x86_64")]
-    const PROGRAM: Option<(&[u8], u16)> =
-        Some((&[0xb8, 0x3c, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05], 62));
+    const PROGRAM: (&[u8], u16) = (&[0xb8, 0x3c, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05], 62);
     #[cfg(target_arch = "aarch64")]
-    const PROGRAM: Option<(&[u8], u16)> = Some((
+    const PROGRAM: (&[u8], u16) = (
         &[
             0x00, 0x00, 0x80, 0xd2, 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4,
         ],
         183,
-    ));
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    const PROGRAM: Option<(&[u8], u16)> = None;
+    );
 
     /// A program of one page without libraries: header, one segment, code.
     fn elf(code: &[u8], machine: u16) -> Vec<u8> {
@@ -124,7 +106,7 @@ mod linux {
     impl Floor {
         /// Puts the program into memory; no file is left behind.
         pub(super) fn new() -> Result<Floor, String> {
-            let (code, machine) = PROGRAM.ok_or(crate::kernels::NO_MACHINE_CODE)?;
+            let (code, machine) = PROGRAM;
             let io = |error: std::io::Error| format!("no file in memory: {error}");
             // SAFETY: the name is a valid string.
             let fd = unsafe { libc::memfd_create(c"floor".as_ptr(), libc::MFD_CLOEXEC) };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::result::{Estimator, Heading, ProbeResult};
+use crate::result::{Estimator, Heading};
 use crate::samples::Agreement;
 use crate::track::Track;
 
@@ -16,34 +16,19 @@ pub(crate) const HEADING: Heading = Heading {
 };
 
 /// The probe.
-#[cfg(target_os = "linux")]
-pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn track() -> Track {
     let agreement = Agreement {
         estimator: Estimator::Minimum,
         tolerance: 0.03,
     };
-    Ok(
-        Track::new(HEADING, agreement, Duration::from_millis(8), || {
-            let start = Instant::now();
-            for _ in 0..100 {
-                // SAFETY: getppid takes no arguments and can't fail.
-                std::hint::black_box(unsafe { libc::syscall(libc::SYS_getppid) });
-            }
-            start.elapsed().as_nanos() as f64 / 100.0
-        })
-        .in_cycles()
-        .alone_on_core(),
-    )
-}
-
-/// Raw system calls are not a stable interface on this system.
-#[cfg(not(target_os = "linux"))]
-pub fn track() -> Result<Track, Box<ProbeResult>> {
-    let _ = (
-        Duration::ZERO,
-        Instant::now,
-        Estimator::Minimum,
-        Agreement::clone,
-    );
-    Err(Box::new(HEADING.not_measurable("only on Linux")))
+    Track::new(HEADING, agreement, Duration::from_millis(8), || {
+        let start = Instant::now();
+        for _ in 0..100 {
+            // SAFETY: getppid takes no arguments and can't fail.
+            std::hint::black_box(unsafe { libc::syscall(libc::SYS_getppid) });
+        }
+        start.elapsed().as_nanos() as f64 / 100.0
+    })
+    .in_cycles()
+    .alone_on_core()
 }

@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use crate::gate::CpuOf;
-use crate::kernels::{
-    self,
-    chains::{self, CHAINS, Operation, PER_TURN},
-};
+use crate::kernels::chains::{self, CHAINS, Operation, PER_TURN};
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::ruler::Ruler;
 use crate::samples::quantile;
@@ -66,9 +63,6 @@ pub(crate) fn run() -> Vec<ProbeResult> {
     PROBES
         .iter()
         .map(|(operation, heading)| {
-            if !kernels::EXACT {
-                return heading.not_measurable(kernels::NO_MACHINE_CODE);
-            }
             if !chains::available(*operation) {
                 return heading.not_measurable("this processor does not have it");
             }
