@@ -22,6 +22,7 @@ mod mutations;
 mod package;
 mod perf_map;
 mod plt;
+pub mod python;
 mod registers;
 mod symbol_table;
 mod symbols;

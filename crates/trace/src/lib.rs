@@ -39,6 +39,7 @@ mod perf;
 mod profile;
 mod programs;
 mod ptrace;
+mod python;
 mod records;
 mod result;
 mod rights;

@@ -31,6 +31,9 @@ pub(super) fn whose(frame: &Frame) -> Whose {
     if name.is_some_and(is_start) {
         return Whose::Start;
     }
+    if frame.interpreter {
+        return Whose::Library;
+    }
     if is_made_at_run_time(&frame.binary) {
         return Whose::Own;
     }

@@ -223,7 +223,12 @@ impl Asm {
 
     /// Ends the program with result 0.
     pub(crate) fn exit(&mut self) -> &mut Self {
-        self.mov_imm(Reg::R0, 0).emit(0x95, 0, 0, 0, 0)
+        self.exit_with(0)
+    }
+
+    /// Ends the program with a result.
+    pub(crate) fn exit_with(&mut self, result: i32) -> &mut Self {
+        self.mov_imm(Reg::R0, result).emit(0x95, 0, 0, 0, 0)
     }
 
     /// Resolves the jumps and returns the instruction words.

@@ -26,6 +26,9 @@ use crate::watch::{Limits, now};
 /// Distance of readings of the ring: 4 MiB hold what comes in 10 ms many times over.
 pub(super) const READING: Duration = Duration::from_millis(10);
 
+/// The same while there is to be read again soon.
+const SOON: Duration = Duration::from_millis(1);
+
 /// Where they are more than this part of it, it is read again at once.
 const MUCH: f64 = 0.125;
 
@@ -165,9 +168,11 @@ impl Gathering {
         let took = self
             .drained
             .take_ended(session, &mut self.collector.ended, ended)?;
-        Ok(match took || part >= MUCH {
-            true => Duration::ZERO,
-            false => READING,
+        let is_urgent = self.profile.as_ref().is_some_and(MachineWide::is_urgent);
+        Ok(match (took || part >= MUCH, is_urgent) {
+            (true, _) => Duration::ZERO,
+            (_, true) => SOON,
+            _ => READING,
         })
     }
 
@@ -218,6 +223,8 @@ impl Gathering {
         }
         // The clock samples every process.
         let is_ours = |pid: u32| !with_rights.contains(&pid);
+        let unseen = self.profile.iter().flat_map(MachineWide::not_visible);
+        trace.not_visible.extend(unseen);
         trace.profile = self.profile.map(|seen| seen.finish(is_ours));
         let functions = trace
             .profile

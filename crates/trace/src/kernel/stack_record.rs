@@ -67,7 +67,7 @@ impl<'a> StackRecord<'a> {
         let copy = StackCopy {
             registers: Registers::of_perf(Registers::PERF_MASK, self.registers),
             bytes: self.bytes.into(),
-            callers: Box::default(),
+            ..StackCopy::default()
         };
         let by_a_thread = self
             .call

@@ -5,6 +5,8 @@
 
 use fathom_stacks::Registers;
 
+use crate::python::PythonStack;
+
 const LOST: u32 = 2;
 const COMM: u32 = 3;
 const EXIT: u32 = 4;
@@ -79,6 +81,8 @@ pub(crate) struct StackCopy {
     pub bytes: Box<[u8]>,
     /// Addresses that frame pointers lead to, innermost first, also where nothing was copied.
     pub callers: Box<[u64]>,
+    /// What was seen of Python's frames.
+    pub python: PythonStack,
 }
 
 /// Reads a record; `None` for kinds that nobody asked for, and for what is cut.
@@ -154,6 +158,7 @@ fn sample(bytes: &[u8]) -> Option<Record> {
             registers: Registers::of_perf(Registers::PERF_MASK, values),
             bytes: bytes.into(),
             callers,
+            python: PythonStack::Unknown,
         })
     };
     Some(Record {
@@ -298,6 +303,7 @@ mod tests {
                 registers,
                 bytes,
                 callers,
+                python: PythonStack::Unknown,
             }))
         };
         assert_eq!(of(&with(2, 16)), Some(reported(copy(&[1, 2]))));

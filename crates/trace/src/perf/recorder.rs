@@ -14,6 +14,7 @@ use crate::attach::Reading;
 use crate::command::TraceOptions;
 use crate::error::TraceError;
 use crate::profile::PcSamples;
+use crate::python::Reader;
 use crate::result::Trace;
 use crate::stacks::StackPool;
 use crate::watch::now;
@@ -39,6 +40,8 @@ pub(crate) struct Recorder {
     timelines: ThreadTimelines,
     /// At own code, if it was asked for.
     samples: Option<PcSamples>,
+    /// Where stacks are wanted.
+    python: Option<Reader>,
 }
 
 impl Recorder {
@@ -75,10 +78,12 @@ impl Recorder {
             later_waits: Vec::new(),
             timelines: ThreadTimelines::new(now(), distance, options.timeline),
             samples: samples(&[], options),
+            python: None,
         };
         for tid in tids {
             recorder.open(*tid).map_err(refused)?;
         }
+        recorder.python = stacks.map(|_| Reader::on(&recorder.events));
         match recorder.rings.is_empty() {
             true => Err(refused(io::ErrorKind::NotFound.into())),
             false => Ok(recorder),
@@ -90,15 +95,27 @@ impl Recorder {
     /// # Errors
     /// Those of [`Recorder::attach`].
     pub(crate) fn add(&mut self, tid: u32) -> Result<(), TraceError> {
-        let later = &mut self.later;
+        self.drain();
+        let begins =
+            |record: &Record| matches!(record.what, What::Begun { tid: begun, .. } if begun == tid);
+        if self.later.iter().any(begins) {
+            return Ok(());
+        }
+        let before = self.events.len();
+        self.open(tid).map_err(refused)?;
+        let python = self.python.iter_mut();
+        python.for_each(|one| one.on_too(&self.events[before..]));
+        Ok(())
+    }
+
+    /// Takes what is in the rings.
+    fn drain(&mut self) {
+        let (before, later) = (self.later.len(), &mut self.later);
         for ring in &mut self.rings {
             ring.drain(|bytes| later.extend(record::parse(bytes)));
         }
-        let begins =
-            |record: &Record| matches!(record.what, What::Begun { tid: begun, .. } if begun == tid);
-        match later.iter().any(begins) {
-            true => Ok(()),
-            false => self.open(tid).map_err(refused),
+        if let Some(python) = &mut self.python {
+            python.complete(&mut later[before..], |_| true);
         }
     }
 
@@ -134,6 +151,8 @@ impl Recorder {
     /// Own code of processes that run already is sampled, too: see [`PcSamples::attach`].
     pub(crate) fn sample_there(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         if let Some(samples) = &mut self.samples {
+            let python = &mut self.python;
+            let pids = pids.inspect(|pid| python.iter_mut().for_each(|one| one.attach(*pid)));
             samples.attach(pids, since);
         }
     }
@@ -156,10 +175,7 @@ impl Recorder {
         self.later_waits.extend(sampled.waits);
         let reported = now().saturating_sub(WRITING_NS);
         let before = self.later.len();
-        let later = &mut self.later;
-        for ring in &mut self.rings {
-            ring.drain(|bytes| later.extend(record::parse(bytes)));
-        }
+        self.drain();
         let news = News::of(&self.later[before..]);
         self.take_until(reported);
         news
@@ -198,6 +214,8 @@ impl Recorder {
             self.timelines.saw(sample);
         }
         self.timelines.fill(end, refused, trace);
+        let unseen = self.python.iter().flat_map(Reader::not_visible);
+        trace.not_visible.extend(unseen);
         trace.profile = self.samples.map(|samples| samples.finish(|_| true));
     }
 }
@@ -272,6 +290,7 @@ mod tests {
             later_waits: Vec::new(),
             timelines: ThreadTimelines::new(0, 1_000_000, None),
             samples: None,
+            python: None,
         };
         recorder.released(10, 0);
         let record = |at, what| Record { at, what };

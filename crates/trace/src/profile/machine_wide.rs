@@ -12,6 +12,7 @@ use super::pc_samples::PcSamples;
 use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, Record};
 use crate::perf::ring::{Ring, WRITING_NS};
+use crate::python::Reader;
 use crate::stacks::{StackCollector, StackPool};
 use crate::watch::now;
 
@@ -25,6 +26,8 @@ pub(crate) struct MachineWide {
     /// What happened after the time up to which every CPU has surely written all.
     later: Vec<Record>,
     samples: PcSamples,
+    /// Where stacks are wanted.
+    python: Option<Reader>,
 }
 
 impl MachineWide {
@@ -47,6 +50,7 @@ impl MachineWide {
             }
         }
         Ok(Self {
+            python: stacks.map(|_| Reader::on(&events)),
             rings,
             _events: events,
             later: Vec::new(),
@@ -56,6 +60,8 @@ impl MachineWide {
 
     /// Samples of these processes, too, which run already: see [`PcSamples::attach`].
     pub(crate) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
+        let python = &mut self.python;
+        let pids = pids.inspect(|pid| python.iter_mut().for_each(|one| one.attach(*pid)));
         self.samples.attach(pids, since);
     }
 
@@ -64,12 +70,27 @@ impl MachineWide {
         self.samples.stacks()
     }
 
+    /// Whether there is to be read again soon: an interpreter has begun whose threads aren't known.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.python.as_ref().is_some_and(Reader::awaits)
+    }
+
+    /// What is not seen of the tree's own code.
+    pub(crate) fn not_visible(&self) -> impl Iterator<Item = String> {
+        self.python.iter().flat_map(Reader::not_visible)
+    }
+
     /// Takes what was recorded since.
     pub(crate) fn read(&mut self) {
         let reported = now().saturating_sub(WRITING_NS);
+        let before = self.later.len();
         let later = &mut self.later;
         for ring in &mut self.rings {
             ring.drain(|bytes| later.extend(record::parse(bytes)));
+        }
+        if let Some(python) = &mut self.python {
+            let spaces = &self.samples.spaces;
+            python.complete(&mut later[before..], |pid| spaces.mapped(pid).is_some());
         }
         self.take_until(reported);
     }

@@ -62,7 +62,7 @@ impl CallStacks {
         let copy = StackCopy {
             bytes: requests::memory(who.tid, top, self.bytes).into(),
             registers,
-            callers: Box::default(),
+            ..StackCopy::default()
         };
         let is_path = calls::flags(call.nr) & (calls::PATH0 | calls::PATH1) != 0;
         let path = memory_of(call.nr, &call.args).filter(|_| is_path);

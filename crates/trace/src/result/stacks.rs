@@ -19,6 +19,18 @@ pub struct Stacks {
     /// Stacks whose copy was dropped because memory for copies is bounded: their time is shared out
     /// among the rest.
     pub thinned: u64,
+    /// Stacks with frames of Python's.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub python: u64,
+    /// Stacks whose frames of Python's changed while they were read: their time is shared out among
+    /// the rest, too.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub torn: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Stacks of one thread that did the same at the same place.
@@ -90,7 +102,14 @@ impl Stacks {
                 self.thinned, self.taken
             )
         });
-        cut_off.into_iter().chain(thinned).collect()
+        let python = self.python + self.torn;
+        let torn = (self.torn as f64 > FEW * python as f64).then(|| {
+            format!(
+                "the functions of Python's of {} of {python} stacks, which changed while they were read: the others stand for them",
+                self.torn
+            )
+        });
+        cut_off.into_iter().chain(thinned).chain(torn).collect()
     }
 }
 

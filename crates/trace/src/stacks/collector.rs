@@ -64,7 +64,10 @@ impl RawStack {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Placed>() + self.copy.bytes.len() + size_of_val(&*self.copy.callers)
+        size_of::<Placed>()
+            + self.copy.bytes.len()
+            + size_of_val(&*self.copy.callers)
+            + self.copy.python.bytes()
     }
 }
 

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fathom_stacks::{Files, NOWHERE, Place, Reach, Tree, Unwinder, named_tree};
+use fathom_stacks::python::{PythonFrame, mixed};
+use fathom_stacks::{Files, Frame, NOWHERE, Place, Reach, Tree, Unwinder, named_tree};
 
 use super::alike::Alike;
 use super::collector::StackCollector;
 use crate::calls;
+use crate::python::PythonStack;
 use crate::result::{Activity, StackRow, Stacks, Trace};
 
 /// Bytes of a stack that are copied at first: main is reached in most programs.
@@ -26,6 +28,7 @@ pub struct StackPool(Arc<Mutex<Pool>>);
 struct Pool {
     files: Files,
     tree: Tree<Place>,
+    python: Tree<PythonFrame>,
     runs: Vec<Run>,
     /// Copied with each sample, if more than at first.
     bytes: Option<u32>,
@@ -46,6 +49,9 @@ struct Run {
     whole: u64,
     cut_off: u64,
     thinned: u64,
+    /// Those with frames of Python's, and those whose were changing.
+    python: u64,
+    torn: u64,
     /// Copied of each stack.
     bytes: u32,
     /// Which of its processes and threads are which.
@@ -79,6 +85,8 @@ struct Key {
     path: Option<Arc<str>>,
     woken_by: Option<u32>,
     node: Option<u32>,
+    /// Of frames of Python's, and whether the native ones go to the thread's first function.
+    python: Option<(u32, bool)>,
 }
 
 impl Run {
@@ -121,7 +129,10 @@ impl StackPool {
     pub(super) fn unwind(&self, collected: StackCollector, files: &Files) {
         let mut pool = self.lock();
         let Pool {
-            files: all, tree, ..
+            files: all,
+            tree,
+            python,
+            ..
         } = &mut *pool;
         let numbers = all.absorb(files);
         let mut run = Run {
@@ -145,8 +156,21 @@ impl StackPool {
                 file: numbers.get(place.file as usize).copied().unwrap_or(NOWHERE),
                 ..place
             });
+            let frames = match &copy.python {
+                PythonStack::Read(frames) => {
+                    run.python += 1;
+                    python.add(frames.iter().rev().cloned())
+                }
+                PythonStack::Torn => {
+                    run.torn += 1;
+                    continue;
+                }
+                PythonStack::Unknown => None,
+            };
+            let is_whole = chain.reach == Reach::Root;
             let key = Key {
                 node: tree.add(places),
+                python: frames.map(|node| (node, is_whole)),
                 pid: stack.pid,
                 tid: stack.tid,
                 activity: stack.activity,
@@ -258,6 +282,8 @@ impl StackPool {
                     stacks.whole += run.whole;
                     stacks.cut_off += run.cut_off;
                     stacks.thinned += run.thinned;
+                    stacks.python += run.python;
+                    stacks.torn += run.torn;
                     counted.push(run);
                 }
                 let of_it = run.rows.iter().filter(|(key, _)| key.is_of(activity));
@@ -283,11 +309,25 @@ impl StackPool {
             }
         }
         let (tree, nodes) = named_tree(&pool.files, &pool.tree);
-        stacks.tree = tree;
+        let native = |key: &Key| key.node.and_then(|node| nodes.get(node as usize).copied());
         let mut named: HashMap<Key, Weight> = HashMap::new();
         for (key, weight) in rows {
-            let node = key.node.and_then(|node| nodes.get(node as usize).copied());
-            named.entry(Key { node, ..key }).or_default().add(weight);
+            let frames: Vec<&Frame> =
+                native(&key).map_or_else(Vec::new, |node| tree.path(node).collect());
+            let node = match key.python {
+                Some((node, is_whole)) => {
+                    let python: Vec<&PythonFrame> = pool.python.path(node).collect();
+                    let frames = mixed(&frames, &python, is_whole);
+                    stacks.tree.add(frames.into_iter().rev())
+                }
+                None => stacks.tree.add(frames.into_iter().rev().cloned()),
+            };
+            let key = Key {
+                node,
+                python: None,
+                ..key
+            };
+            named.entry(key).or_default().add(weight);
         }
         let rows = named.into_iter().map(|(key, weight)| StackRow {
             pid: key.pid,

@@ -306,7 +306,7 @@ fn zero_frame(a: &mut Asm, from: i16, len: usize) {
 }
 
 /// Of `bpf_ringbuf_output`: its reader isn't waked.
-const NO_WAKEUP: i32 = 1;
+pub(crate) const NO_WAKEUP: i32 = 1;
 
 /// Sends `R3` bytes at `R2` to the ring without waking its reader; counts the loss if it is full.
 /// `R7` is the thread. Clobbers `R0` to `R5`.

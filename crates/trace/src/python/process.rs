@@ -1,0 +1,135 @@
+//! What is known of a process that runs Python.
+
+use std::collections::HashMap;
+
+use fathom_stacks::python::{CodeObject, Frames, Interpreter, PythonFrame, Step, Unsupported};
+
+use super::PythonStack;
+use super::memory::Of;
+use crate::profile::spaces::Spaces;
+use crate::sample::parse::status_line;
+
+/// Code objects that are remembered: large programs have some ten thousand.
+const MOST_CODES: usize = 1 << 16;
+
+/// A process with an interpreter.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    pub pid: u32,
+    pub interpreter: Interpreter,
+    /// The state of each thread, by the kernel's number.
+    pub threads: HashMap<u32, u64>,
+    /// Each with the reading of samples in which it was looked at: later another may be at its place.
+    codes: HashMap<u64, (CodeObject, u64)>,
+    pub reading: u64,
+}
+
+impl Process {
+    /// `None` while it has no interpreter.
+    pub(super) fn find(pid: u32) -> Option<Result<Self, Unsupported>> {
+        let mut spaces = Spaces::of(&[]);
+        spaces.attach(pid);
+        let mapped = spaces.mapped(pid)?;
+        let interpreter = Interpreter::of(&spaces.files, mapped, &Of(pid))?;
+        Some(interpreter.map(|interpreter| Self {
+            pid,
+            interpreter,
+            threads: HashMap::new(),
+            codes: HashMap::new(),
+            reading: 0,
+        }))
+    }
+
+    /// One that another process made, with what it knew.
+    pub(super) fn of_child(&self, pid: u32) -> Self {
+        Self {
+            pid,
+            threads: HashMap::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Looks for threads; those that are new.
+    pub(super) fn find_threads(&mut self) -> Vec<(u32, u64)> {
+        let found = self.interpreter.threads(&Of(self.pid));
+        let inner = inner_number(self.pid);
+        let mut new = Vec::new();
+        for (number, state) in found {
+            let Ok(number) = u32::try_from(number) else {
+                continue;
+            };
+            // In a process namespace of its own it knows itself by another number.
+            let tid = match inner {
+                Some(inner) if number == inner => self.pid,
+                Some(_) => continue,
+                None => number,
+            };
+            if self.threads.insert(tid, state) != Some(state) {
+                new.push((tid, state));
+            }
+        }
+        new
+    }
+
+    /// The frames of one of its threads as they are now.
+    pub(super) fn read(&mut self, tid: u32) -> PythonStack {
+        const TRIES: u32 = 4;
+        if !self.threads.contains_key(&tid) {
+            self.find_threads();
+        }
+        let Some(state) = self.threads.get(&tid).copied() else {
+            return PythonStack::Unknown;
+        };
+        for _ in 0..TRIES {
+            if let Some(frames) = self.interpreter.frames(&Of(self.pid), state) {
+                return self.named(&frames);
+            }
+        }
+        PythonStack::Torn
+    }
+
+    /// The names of frames that were read.
+    pub(super) fn named(&mut self, frames: &Frames) -> PythonStack {
+        let mut named = Vec::with_capacity(frames.steps.len());
+        for step in &frames.steps {
+            named.push(match step {
+                Step::Evaluator => PythonFrame::Evaluator,
+                Step::Frame { code, instruction } => match self.code(*code) {
+                    Some(code) => PythonFrame::Frame {
+                        line: code.line(*instruction),
+                        code: code.code.clone(),
+                    },
+                    None => return PythonStack::Torn,
+                },
+            });
+        }
+        match named.is_empty() {
+            true => PythonStack::Unknown,
+            false => PythonStack::Read(named.into()),
+        }
+    }
+
+    fn code(&mut self, at: u64) -> Option<&CodeObject> {
+        let known = self.codes.get(&at);
+        if known.is_none_or(|(_, since)| *since != self.reading) {
+            let known = known.map(|(code, _)| code);
+            let code = self.interpreter.code(&Of(self.pid), at, known);
+            if self.codes.len() >= MOST_CODES {
+                self.codes.clear();
+            }
+            match code {
+                Some(code) => self.codes.insert(at, (code, self.reading)),
+                None => self.codes.remove(&at),
+            };
+        }
+        self.codes.get(&at).map(|(code, _)| code)
+    }
+}
+
+/// The number that a process in another process namespace has there; `None` where it is in ours.
+fn inner_number(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let numbers = status_line(&status, "NSpid:")?;
+    let inner = numbers.split_whitespace().skip(1).last()?;
+    inner.parse().ok()
+}

@@ -1,0 +1,202 @@
+//! Adds to samples of stacks what Python's frames were.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::os::fd::OwnedFd;
+
+use fathom_stacks::python::{Unsupported, is_pythons};
+
+use super::process::Process;
+use super::{KernelFrames, PythonStack};
+use crate::perf::record::{Record, What};
+use crate::watch::now;
+
+/// Readings after which nobody waits for an interpreter or for a thread's state any more: what has
+/// the name of one may be none.
+const MOST_TRIES: u32 = 2_000;
+/// The same of a process of others, or one whose beginning is told later.
+const FEW_TRIES: u32 = 4;
+/// A thread that was sampled longer ago may sleep by now.
+const FRESH_NS: u64 = 300_000;
+
+/// Processes of a tree that run Python.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    processes: HashMap<u32, Process>,
+    /// Those that may have an interpreter, or threads, that were not there yet; how often they were
+    /// looked at.
+    awaited: HashMap<u32, u32>,
+    unsupported: HashSet<Unsupported>,
+    kernel: Option<KernelFrames>,
+    /// Number of the current reading of samples.
+    reading: u64,
+}
+
+impl Reader {
+    /// With a program on these sampling events, where that is allowed.
+    pub(crate) fn on(events: &[OwnedFd]) -> Self {
+        Self {
+            processes: HashMap::new(),
+            awaited: HashMap::new(),
+            unsupported: HashSet::new(),
+            kernel: KernelFrames::on(events),
+            reading: 0,
+        }
+    }
+
+    /// The program runs on these events, too.
+    pub(crate) fn on_too(&mut self, events: &[OwnedFd]) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.attach(events);
+        }
+    }
+
+    /// A process that runs already.
+    pub(crate) fn attach(&mut self, pid: u32) {
+        self.awaited.insert(pid, 0);
+    }
+
+    /// Whether a process is awaited: it is to be looked at again soon.
+    pub(crate) fn awaits(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// Of which processes frames can't be read, a sentence each.
+    pub(crate) fn not_visible(&self) -> impl Iterator<Item = String> {
+        self.unsupported.iter().map(|why| match why {
+            Unsupported::Version(major, minor) => format!(
+                "the functions of Python {major}.{minor}: those of Python 3.11 to 3.14 are read"
+            ),
+            Unsupported::FreeThreaded => {
+                "the functions of a free-threaded Python: its threads are not told apart".to_owned()
+            }
+        })
+    }
+
+    /// What happened next, of the processes that `is_ours` accepts; stacks of samples get their frames
+    /// of Python's.
+    pub(crate) fn complete(&mut self, records: &mut [Record], is_ours: impl Fn(u32) -> bool) {
+        for record in records.iter() {
+            self.saw(&record.what);
+        }
+        self.look(is_ours);
+        if let Some(kernel) = &mut self.kernel {
+            kernel.drain();
+        }
+        self.reading += 1;
+        // From outside only the last sample of a thread was taken just now.
+        let mut read = HashSet::new();
+        for record in records.iter_mut().rev() {
+            let What::Sampled {
+                pid,
+                tid,
+                stack: Some(stack),
+                ..
+            } = &mut record.what
+            else {
+                continue;
+            };
+            let Some(process) = self.processes.get_mut(pid) else {
+                continue;
+            };
+            process.reading = self.reading;
+            stack.python = match &mut self.kernel {
+                Some(kernel) => match kernel.taken(*tid, record.at, &process.interpreter) {
+                    Some(frames) => process.named(&frames),
+                    None => PythonStack::Unknown,
+                },
+                None if !read.insert(*tid) => PythonStack::Torn,
+                None if is_late(record.at, *pid, *tid) => PythonStack::Torn,
+                None => process.read(*tid),
+            };
+        }
+    }
+
+    fn saw(&mut self, what: &What) {
+        match what {
+            What::Mapped { pid, path, .. }
+                if is_pythons(path) && !self.processes.contains_key(pid) =>
+            {
+                self.awaited.insert(*pid, 0);
+            }
+            What::Begun { pid, parent, .. } => {
+                if let Some(process) = self.processes.get(parent) {
+                    if pid != parent {
+                        let child = process.of_child(*pid);
+                        self.processes.insert(*pid, child);
+                    }
+                    self.awaited.insert(*pid, 0);
+                }
+            }
+            What::Named {
+                pid, exec: true, ..
+            } => self.forget(*pid),
+            What::Ended { pid, tid } => {
+                if let Some(process) = self.processes.get_mut(pid) {
+                    process.threads.remove(tid);
+                    self.kernel.iter().for_each(|kernel| kernel.remove(*tid));
+                }
+                if pid == tid {
+                    self.awaited.remove(pid);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn forget(&mut self, pid: u32) {
+        self.awaited.remove(&pid);
+        if let Some(process) = self.processes.remove(&pid)
+            && let Some(kernel) = &self.kernel
+        {
+            process.threads.keys().for_each(|tid| kernel.remove(*tid));
+        }
+    }
+
+    /// Looks at those that are awaited.
+    fn look(&mut self, is_ours: impl Fn(u32) -> bool) {
+        let pids: Vec<u32> = self.awaited.keys().copied().collect();
+        for pid in pids {
+            let known = self.processes.contains_key(&pid) || is_ours(pid);
+            let tries = self.awaited.get_mut(&pid).map_or(0, |tries| {
+                *tries += if known { 1 } else { MOST_TRIES / FEW_TRIES };
+                *tries
+            });
+            let is_done = known && self.look_at(pid);
+            if is_done || tries >= MOST_TRIES {
+                self.awaited.remove(&pid);
+            }
+        }
+    }
+
+    fn look_at(&mut self, pid: u32) -> bool {
+        let process = match self.processes.entry(pid) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => match Process::find(pid) {
+                None => return false,
+                Some(Err(why)) => {
+                    self.unsupported.insert(why);
+                    return true;
+                }
+                Some(Ok(process)) => place.insert(process),
+            },
+        };
+        let new = process.find_threads();
+        if let Some(kernel) = &self.kernel {
+            let layout = &process.interpreter.layout;
+            new.iter()
+                .for_each(|(tid, state)| kernel.add(*tid, *state, layout));
+        }
+        !new.is_empty()
+    }
+}
+
+/// Whether a sample is not of just now, and its thread doesn't run any more.
+fn is_late(at: u64, pid: u32, tid: u32) -> bool {
+    if now().saturating_sub(at) < FRESH_NS {
+        return false;
+    }
+    let stat = std::fs::read(format!("/proc/{pid}/task/{tid}/stat")).unwrap_or_default();
+    let behind_name = stat.iter().rposition(|byte| *byte == b')').unwrap_or(0);
+    stat.get(behind_name + 2) != Some(&b'R')
+}

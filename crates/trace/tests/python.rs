@@ -1,0 +1,133 @@
+//! Which functions of Python's were sampled threads in: a program of a known call tree.
+
+mod common;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use common::{available, quiet};
+use fathom_stacks::Frame;
+use fathom_trace::{Activity, StackPool, Stacks, Tier, TraceOptions, trace};
+
+/// Each part takes so much CPU time that it is sampled on any machine.
+const PROGRAM: &str = r#"import re, threading, time
+
+def spin(until):
+    while time.thread_time() < until:
+        for i in range(500): pass
+
+class Worker:
+    def work(self, until):
+        spin(until)
+
+def squares(until):
+    while time.thread_time() < until:
+        yield sum(i * i for i in range(300))
+
+def consume(until):
+    for _ in squares(until): pass
+
+def search(until):
+    while time.thread_time() < until:
+        re.findall('a+b|a+c', 'a' * 3000)
+
+def thread():
+    spin(0.1)
+
+def main():
+    Worker().work(time.thread_time() + 0.1)
+    consume(time.thread_time() + 0.1)
+    search(time.thread_time() + 0.1)
+    exec('spin(time.thread_time() + 0.1)')
+    other = threading.Thread(target=thread)
+    other.start()
+    other.join()
+
+main()
+"#;
+
+/// Interpreters that are here, by their own path: what is called so may be a script.
+fn interpreters() -> Vec<(String, PathBuf)> {
+    let names = ["python3.11", "python3.12", "python3.13", "python3.14"];
+    let found = names.iter().filter_map(|name| {
+        let asked = ["-c", "import sys; print(sys.executable)"];
+        let output = Command::new(name).args(asked).output().ok()?;
+        let path = String::from_utf8(output.stdout).ok()?;
+        let path = PathBuf::from(path.trim());
+        (output.status.success() && path.is_file()).then(|| ((*name).to_owned(), path))
+    });
+    let found: Vec<_> = found.collect();
+    if found.is_empty() {
+        fathom_test_log::skipped("no Python 3.11 to 3.14 is here");
+    }
+    found
+}
+
+/// The frames of each row of own code, innermost first.
+fn paths(stacks: &Stacks) -> Vec<Vec<&Frame>> {
+    let own = stacks.rows.iter();
+    own.filter(|row| row.activity == Activity::OwnCode)
+        .filter_map(|row| Some(stacks.tree.path(row.node?).collect()))
+        .collect()
+}
+
+/// Whether a stack has these functions with only libraries' in between, innermost first.
+fn holds(path: &[&Frame], file: &str, wanted: &[&str]) -> bool {
+    let own = path
+        .iter()
+        .filter(|frame| frame.source_file.as_deref() == Some(file));
+    let names: Vec<&str> = own.filter_map(|frame| frame.function.as_deref()).collect();
+    names.windows(wanted.len()).any(|names| names == wanted)
+}
+
+#[test]
+fn functions_of_python_have_names_files_and_lines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("known.py");
+    std::fs::write(&file, PROGRAM).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    for (name, interpreter) in interpreters() {
+        for tier in [Tier::Kernel, Tier::Perf] {
+            if !available(tier) {
+                continue;
+            }
+            let options = TraceOptions {
+                profile: Some(Duration::from_millis(1)),
+                stacks: Some(StackPool::default()),
+                ..TraceOptions::default()
+            };
+            let command = quiet(&[interpreter.to_str().expect("UTF-8"), file]);
+            let seen = trace(&command, tier, &options).expect("traced");
+            let stacks = options
+                .stacks
+                .and_then(|pool| pool.named(&seen))
+                .expect("stacks");
+            let paths = paths(&stacks);
+            for wanted in [
+                &["spin", "Worker.work", "main", "<module>"][..],
+                &["squares", "consume", "main"],
+                &["search", "main"],
+                &["spin", "main"],
+                &["spin", "thread"],
+            ] {
+                assert!(
+                    paths.iter().any(|path| holds(path, file, wanted)),
+                    "{name}, {tier:?}: {wanted:?} of {paths:#?}"
+                );
+            }
+            let lines = |function: &str| -> Vec<u32> {
+                let frames = paths.iter().flatten();
+                let named = frames.filter(|frame| frame.function.as_deref() == Some(function));
+                named.filter_map(|frame| frame.line).collect()
+            };
+            assert!(lines("spin").iter().all(|line| (3..=5).contains(line)));
+            assert!(
+                lines("Worker.work")
+                    .iter()
+                    .all(|line| (8..=9).contains(line))
+            );
+            assert!(lines("main").iter().all(|line| (25..=32).contains(line)));
+        }
+    }
+}
