@@ -118,7 +118,10 @@ fn functions_of_python_have_names_files_and_lines() {
             }
             let lines = |function: &str| -> Vec<u32> {
                 let frames = paths.iter().flatten();
-                let named = frames.filter(|frame| frame.function.as_deref() == Some(function));
+                let named = frames.filter(|frame| {
+                    let of_file = frame.source_file.as_deref() == Some(file);
+                    of_file && frame.function.as_deref() == Some(function)
+                });
                 named.filter_map(|frame| frame.line).collect()
             };
             assert!(lines("spin").iter().all(|line| (3..=5).contains(line)));

@@ -11,7 +11,7 @@ use crate::world::{allows, fathom, parts_add_up, stderr, stdout, text};
 const TIERS: [&str; 3] = ["kernel", "perf", "sample"];
 
 /// A process that ends with the test.
-struct Subject(Child);
+pub(crate) struct Subject(Child);
 
 impl Subject {
     /// A shell that does this. It has its standard input from the test.
@@ -19,13 +19,22 @@ impl Subject {
         Self::of(Command::new("sh").args(["-c", script]))
     }
 
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::null());
         Self(command.spawn().unwrap())
     }
 
-    fn pid(&self) -> String {
+    pub(crate) fn pid(&self) -> String {
         self.0.id().to_string()
+    }
+
+    /// Waits until it runs this program, not the one that started it any more.
+    pub(crate) fn executes(&self, program: &str) {
+        let program = program.rsplit('/').next().unwrap();
+        let name = format!("/proc/{}/comm", self.pid());
+        while std::fs::read_to_string(&name).is_ok_and(|name| name.trim_end() != program) {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
     }
 
     fn goes_on(&mut self) -> bool {
@@ -234,7 +243,7 @@ fn what_can_not_be_observed_is_named() {
 }
 
 /// Fathom where another user may run it, or why there is no other user here.
-fn for_nobody(folder: &Path) -> Result<PathBuf, &'static str> {
+pub(crate) fn for_nobody(folder: &Path) -> Result<PathBuf, &'static str> {
     // SAFETY: asks for a number of this process.
     if unsafe { libc::geteuid() } != 0 {
         return Err("only root can become another user");
@@ -248,7 +257,7 @@ fn for_nobody(folder: &Path) -> Result<PathBuf, &'static str> {
     Ok(program)
 }
 
-fn of_nobody(program: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn of_nobody(program: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("setpriv");
     command
         .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
@@ -259,17 +268,14 @@ fn of_nobody(program: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn as_nobody(program: &Path, arguments: &[&str]) -> std::io::Result<Output> {
+pub(crate) fn as_nobody(program: &Path, arguments: &[&str]) -> std::io::Result<Output> {
     of_nobody(program, arguments).output()
 }
 
 /// A process of nobody's that runs what was asked for, not setpriv any more.
 fn nobodys() -> Subject {
     let subject = Subject::of(&mut of_nobody(Path::new("sleep"), &["1000"]));
-    let name = format!("/proc/{}/comm", subject.pid());
-    while std::fs::read_to_string(&name).is_ok_and(|name| name != "sleep\n") {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
+    subject.executes("sleep");
     subject
 }
 

@@ -4,5 +4,6 @@
 mod attached;
 mod explained;
 mod little_memory;
+mod python;
 mod two;
 mod world;

@@ -84,7 +84,6 @@ impl Reader {
             kernel.drain();
         }
         self.reading += 1;
-        // From outside only the last sample of a thread was taken just now.
         let mut read = HashSet::new();
         for record in records.iter_mut().rev() {
             let What::Sampled {
@@ -100,14 +99,15 @@ impl Reader {
                 continue;
             };
             process.reading = self.reading;
-            stack.python = match &mut self.kernel {
-                Some(kernel) => match kernel.taken(*tid, record.at, &process.interpreter) {
-                    Some(frames) => process.named(&frames),
-                    None => PythonStack::Unknown,
-                },
-                None if !read.insert(*tid) => PythonStack::Torn,
-                None if is_late(record.at, *pid, *tid) => PythonStack::Torn,
-                None => process.read(*tid),
+            let kernel = self.kernel.as_mut();
+            let taken = kernel.and_then(|one| one.taken(*tid, record.at, &process.interpreter));
+            // From outside only the last sample of a thread was taken just now.
+            let is_last = read.insert(*tid);
+            stack.python = match taken {
+                Some(frames) => process.named(&frames),
+                None if is_last && !is_late(record.at, *pid, *tid) => process.read(*tid),
+                None if self.kernel.is_some() => PythonStack::Unknown,
+                None => PythonStack::Torn,
             };
         }
     }
