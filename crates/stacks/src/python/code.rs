@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::lines::line_at;
+use super::lines::{INSTRUCTION, line_at};
 use super::{Interpreter, Memory, word_at};
 use crate::demangle::LONGEST_NAME;
 
@@ -36,8 +36,9 @@ pub struct CodeObject {
     pub code: Arc<Code>,
     first_line: i32,
     table: Vec<u8>,
-    /// Where its instructions begin.
+    /// Where its instructions begin, and how many bytes they are.
     instructions: u64,
+    length: u64,
     /// What it was made of: another one may be at its place later.
     parts: [u64; 4],
 }
@@ -73,6 +74,7 @@ impl Interpreter {
             first_line,
             table: bytes(memory, table).unwrap_or_default(),
             instructions: at.wrapping_add(layout.instructions),
+            length: word(LENGTH)?.saturating_mul(INSTRUCTION),
             parts,
         })
     }
@@ -117,11 +119,16 @@ fn bytes(memory: &impl Memory, at: u64) -> Option<Vec<u8>> {
 }
 
 impl CodeObject {
-    /// The line of the instruction at an address; 0 where it has none. One before the first is that
-    /// of a frame that was just made.
-    pub fn line(&self, instruction: u64) -> u32 {
-        let at = instruction.saturating_sub(self.instructions);
-        let line = line_at(&self.table, self.first_line, at);
-        line.or(u32::try_from(self.first_line).ok()).unwrap_or(0)
+    /// The line of the instruction at an address; 0 where it has none, `None` where the instruction is
+    /// none of its own: what was at its place is gone. The frame of a function that has just been called
+    /// is at the one before the first.
+    pub fn line(&self, instruction: u64) -> Option<u32> {
+        let at = instruction.wrapping_add(INSTRUCTION);
+        let at = at.checked_sub(self.instructions)?;
+        if at > self.length {
+            return None;
+        }
+        let line = line_at(&self.table, self.first_line, at.saturating_sub(INSTRUCTION));
+        Some(line.or(u32::try_from(self.first_line).ok()).unwrap_or(0))
     }
 }

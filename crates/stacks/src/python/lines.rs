@@ -4,7 +4,7 @@
 //! kind and a number of instructions, and what the kind needs behind it.
 
 /// Bytes of an instruction.
-const INSTRUCTION: u64 = 2;
+pub(super) const INSTRUCTION: u64 = 2;
 
 const NO_LINE: u8 = 15;
 const LONG: u8 = 14;

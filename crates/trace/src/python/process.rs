@@ -90,22 +90,23 @@ impl Process {
 
     /// The names of frames that were read.
     pub(super) fn named(&mut self, frames: &Frames) -> PythonStack {
-        let mut named = Vec::with_capacity(frames.steps.len());
-        for step in &frames.steps {
-            named.push(match step {
-                Step::Evaluator => PythonFrame::Evaluator,
-                Step::Frame { code, instruction } => match self.code(*code) {
-                    Some(code) => PythonFrame::Frame {
-                        line: code.line(*instruction),
-                        code: code.code.clone(),
-                    },
-                    None => return PythonStack::Torn,
-                },
-            });
-        }
-        match named.is_empty() {
-            true => PythonStack::Unknown,
-            false => PythonStack::Read(named.into()),
+        let name = |step: &Step| match step {
+            Step::Evaluator => Some(PythonFrame::Evaluator),
+            Step::Frame { code, instruction } => {
+                // One that was compiled to be executed once may be gone: its callers are not.
+                let code = self.code(*code)?;
+                Some(PythonFrame::Frame {
+                    line: code.line(*instruction)?,
+                    code: code.code.clone(),
+                })
+            }
+        };
+        let named: Box<[PythonFrame]> = frames.steps.iter().filter_map(name).collect();
+        let is_known = |frame: &PythonFrame| matches!(frame, PythonFrame::Frame { .. });
+        match (frames.steps.is_empty(), named.iter().any(is_known)) {
+            (true, _) => PythonStack::Unknown,
+            (_, false) => PythonStack::Torn,
+            _ => PythonStack::Read(named),
         }
     }
 
