@@ -11,7 +11,7 @@ use fathom_stacks::Frame;
 use fathom_trace::{Activity, StackPool, Stacks, Tier, TraceOptions, trace};
 
 /// Each part takes so much CPU time that it is sampled on any machine.
-const PROGRAM: &str = r#"import re, threading, time
+const PROGRAM: &str = r"import re, threading, time
 
 def spin(until):
     while time.thread_time() < until:
@@ -45,7 +45,7 @@ def main():
     other.join()
 
 main()
-"#;
+";
 
 /// Interpreters that are here, by their own path: what is called so may be a script.
 fn interpreters() -> Vec<(String, PathBuf)> {

@@ -26,7 +26,12 @@ pub(super) const PYTHON: Runtime = Runtime {
         cache: "__pycache__",
     },
     line_option: Some("-u"),
-    sources: &["<frozen ", "/lib/python3", "/site-packages/", "/dist-packages/"],
+    sources: &[
+        "<frozen ",
+        "/lib/python3",
+        "/site-packages/",
+        "/dist-packages/",
+    ],
     functions: &[(
         Use::Clock,
         Names {
