@@ -153,6 +153,7 @@ pub(crate) fn times(
             to_ns,
             on_cpu_ns: ran,
             truly_ready: 1.0 - taken_up.share,
+            of_runtime: false,
             sums,
         }
     };

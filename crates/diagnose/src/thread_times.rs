@@ -13,6 +13,8 @@ pub(crate) struct ThreadTimes {
     /// Part of what looks like waiting for a CPU that is; the rest is work, see
     /// `charged_before_switch`.
     pub truly_ready: f64,
+    /// Whether a runtime made it for itself.
+    pub of_runtime: bool,
     pub sums: Sums,
 }
 

@@ -189,6 +189,10 @@ impl<'a> Analysis<'a> {
             kernel_share: ticks::kernel_share(trace, timed),
         };
         let mut threads = thread_account::times(trace, &classifier, estimates);
+        let works = Works::new(trace);
+        for times in &mut threads {
+            times.of_runtime = works.is_of_runtime(times.tid);
+        }
         let measured = trace.call_overhead.map_or(0.0, |it| it.tracer_ns);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
         let tracer_ns = tracing.calls_ns.max(measured * calls as f64) + tracing.faults_ns;
@@ -237,7 +241,7 @@ impl<'a> Analysis<'a> {
             observation,
             timed,
             trace,
-            works: Works::new(trace),
+            works,
             off_spent,
             unanswered,
             index: Index::new(trace, &threads),

@@ -191,8 +191,11 @@ impl<'a> WakeGraph<'a> {
             TimeCategory::Locks if self.hands_out(times) => by
                 .filter(|waker| waker.pid == times.pid)
                 .or_else(|| self.worked_on(times, interval.from_ns, at)),
+            // A runtime's own thread does what the program's waits for: it queues for no lock.
             TimeCategory::Locks => by.filter(|waker| {
-                self.is_joined(times, waker, interval, at) || brings_from_outside(times, waker)
+                waker.of_runtime && waker.pid == times.pid
+                    || self.is_joined(times, waker, interval, at)
+                    || brings_from_outside(times, waker)
             }),
             // One of the same command that computed what it sent: no network took that time.
             TimeCategory::Network => by.filter(|waker| self.ran_most(waker, interval.from_ns, at)),

@@ -12,7 +12,17 @@ use crate::numbers::{count, time};
 use crate::thresholds as t;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
-    let sleep = analysis.spent_ns(TimeCategory::Sleeping);
+    // What follows a sleep, ready but not running, is a row of its own.
+    let naps = |fits: &dyn Fn(&OffCpuRow) -> bool| {
+        analysis.off(|row| {
+            let sleeps = row.call.as_deref().is_some_and(calls::is_sleep);
+            sleeps && row.cause == Cause::Asleep && fits(row)
+        })
+    };
+    let of_runtime = |row: &OffCpuRow| analysis.works.is_of_runtime(row.tid);
+    // A runtime that naps until the program's threads are where it needs them is no pause of
+    // anybody's wish.
+    let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - naps(&of_runtime).0).max(0.0);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
     let in_turn = || {
         let goroutines = goroutine_locks::queue(analysis).is_some_and(|queue| queue.holder_waits);
@@ -21,10 +31,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if !is_significant_wait(analysis, sleep) || in_turn() {
         return None;
     }
-    // What follows a sleep, ready but not running, is a row of its own.
-    let on_path = |row: &OffCpuRow| row.cause == Cause::Asleep && analysis.weight(row.tid) > 0.0;
-    let (asleep, naps) =
-        analysis.off(|row| on_path(row) && row.call.as_deref().is_some_and(calls::is_sleep));
+    let (asleep, naps) = naps(&|row| !of_runtime(row) && analysis.weight(row.tid) > 0.0);
     // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
     // A pause as short as that is a loop that asks: who is awaited decides how long it lasts.
@@ -76,6 +83,20 @@ mod tests {
     use fathom_trace::Cause;
 
     use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn the_naps_of_a_runtimes_own_thread_are_no_pause() {
+        let reported = |name: &str| {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, 10);
+            fake.trace.threads.last_mut().expect("just added").name = name.to_owned();
+            fake.wait_for(ROOT, "futex", None, (100, 990, 990), Some(101));
+            fake.wait_for(101, "clock_nanosleep", None, (100, 980, 980), None);
+            fake.ids()
+        };
+        assert_eq!(reported("worker"), ["sleeping"]);
+        assert_eq!(reported("VM Thread"), Vec::<&str>::new());
+    }
 
     #[test]
     fn pauses_are_reported_with_their_number() {

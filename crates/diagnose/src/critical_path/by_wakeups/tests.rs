@@ -20,6 +20,31 @@ fn is(account: &TimeAccount, spent: TimeCategory, ms: u64) {
 }
 
 #[test]
+fn a_wait_for_a_runtimes_own_thread_is_its_work() {
+    let of = |name: &str| {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 500);
+        fake.trace.threads.last_mut().unwrap().name = name.to_owned();
+        for turn in 0..50 {
+            let from = 10 + turn * 19;
+            fake.wait_for(ROOT, "futex", None, (from, from + 10, from + 10), Some(101));
+            fake.wait_for(
+                101,
+                "futex",
+                None,
+                (from + 10, from + 19, from + 19),
+                Some(ROOT),
+            );
+        }
+        account(&fake)
+    };
+    let locks = |name| of(name).ns(TimeCategory::Locks) / MS;
+    assert_eq!(locks("worker"), 500);
+    assert_eq!(locks("VM Thread"), 0);
+    assert!(of("VM Thread").ns(TimeCategory::UserCode) > 900 * MS);
+}
+
+#[test]
 fn a_pipeline_is_what_its_slowest_part_does() {
     // A shell starts a producer that computes and a consumer that waits for it, then computes.
     let mut fake = Fake::new(1000);

@@ -1,0 +1,18 @@
+import java.util.Random;
+
+/** A heap that is nearly full: most of the time goes to collecting it. */
+public class Heap {
+    static final int KEPT = 300_000;
+
+    public static void main(String[] arguments) {
+        Object[] kept = new Object[KEPT];
+        for (int i = 0; i < KEPT; i++) {
+            kept[i] = new int[8];
+        }
+        Random random = new Random(1);
+        for (int i = 0; i < 3_000_000; i++) {
+            kept[random.nextInt(KEPT)] = new int[8];
+        }
+        System.out.println(kept.length);
+    }
+}
