@@ -12,6 +12,8 @@ use crate::{ConductError, Event, Observer, Target};
 
 /// Fewer launches than this have no 99th percentile but their largest.
 const LAUNCHES_FOR_P99: usize = 100;
+/// With fewer the 95th percentile is the slowest launch.
+const LAUNCHES_FOR_P95: usize = 20;
 
 /// One launch, measured and ended.
 ///
@@ -188,6 +190,7 @@ fn spread(mut values: Vec<f64>) -> Option<Spread> {
         min: *values.first()?,
         p50: quantile(&values, 0.5),
         p90: quantile(&values, 0.9),
+        p95: (values.len() >= LAUNCHES_FOR_P95).then(|| quantile(&values, 0.95)),
         p99: (values.len() >= LAUNCHES_FOR_P99).then(|| quantile(&values, 0.99)),
         max: *values.last()?,
     })

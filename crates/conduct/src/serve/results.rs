@@ -120,14 +120,17 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
 fn round(step: &Made) -> LoadRound {
     let (done, totals) = (&step.done, &step.done.outcome.totals);
     let response = totals.response();
+    let milliseconds = |share| response.percentile(share).map(|ns| ns as f64 / 1e6);
     let requests = totals.completed.max(1) as f64;
     let used = done.used.map(|used| used.cpu_ns as f64);
     LoadRound {
         round: step.round,
         position: step.position,
         requests_per_second: totals.requests_per_second(),
-        p50_ms: response.percentile(0.5).map(|ns| ns as f64 / 1e6),
-        p99_ms: response.percentile(0.99).map(|ns| ns as f64 / 1e6),
+        p50_ms: milliseconds(0.5),
+        p90_ms: milliseconds(0.9),
+        p95_ms: milliseconds(0.95),
+        p99_ms: milliseconds(0.99),
         server_cpu_us_per_request: used.map(|ns| ns / requests / 1e3),
         generator_cpu_us_per_request: done.outcome.cpu_with_drain as f64 / requests / 1e3,
         generator_cpu_share: done.outcome.cpu as f64 / done.outcome.wall.max(1) as f64,
@@ -156,6 +159,7 @@ pub(super) fn percentiles(latencies: &Latencies, unit: f64) -> Percentiles {
         mean: (latencies.count() > 0).then(|| latencies.mean() / unit),
         p50: of(0.5),
         p90: of(0.9),
+        p95: of(0.95),
         p99: of(0.99),
         p999: of(0.999),
         max: latencies.max().map(|ns| ns as f64 / unit),

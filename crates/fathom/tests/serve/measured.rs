@@ -259,6 +259,29 @@ fn several_paths_are_asked_in_turn_and_a_budget_is_held() {
     );
     assert_eq!(all["servers"][0]["load"][0]["other_bodies"], 0);
     assert_eq!(all["budget"][0]["met"], true);
+    // A percentile that too few answers lie beyond is null.
+    let load = &all["servers"][0]["load"][0];
+    let rounds = load["rounds"].as_array().unwrap().iter();
+    let rounds = rounds.map(|round| (round, ["p50_ms", "p90_ms", "p95_ms", "p99_ms"]));
+    for (of, keys) in rounds.chain([(&load["response_ms"], ["p50", "p90", "p95", "p99"])]) {
+        assert!(keys.iter().all(|key| of.get(key).is_some()), "{of:#}");
+        let known: Vec<f64> = keys.iter().filter_map(|key| of[key].as_f64()).collect();
+        assert!(known.is_sorted(), "{of:#}");
+    }
+    // Each limit is judged; one that can't be is neither kept nor over. Without load nothing has a percentile.
+    let none = ["--rounds", "0", "--launches", "2", "--json", "-"];
+    for (limits, code, met) in [
+        (["ready=1us", "p95=1s"], 1, [false, false]),
+        (["ready=100s", "p95=1s"], 4, [true, false]),
+    ] {
+        let budgets = limits.iter().flat_map(|limit| ["--budget", limit]);
+        let options: Vec<&str> = none.into_iter().chain(budgets).collect();
+        let output = fathom(&options, &server("good")).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{limits:?}");
+        let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let judged = [0, 1].map(|at| all["budget"][at]["met"].as_bool().unwrap());
+        assert_eq!(judged, met);
+    }
     let over = ["--rounds", "0", "--launches", "2", "--budget", "ready=1us"];
     let output = fathom(&over, &server("good")).output().unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -14,6 +14,8 @@ pub struct Spread {
     pub p50: f64,
     /// 90th percentile.
     pub p90: f64,
+    /// 95th percentile; absent with fewer than 20 launches.
+    pub p95: Option<f64>,
     /// 99th percentile; absent with fewer than 100 launches.
     pub p99: Option<f64>,
     /// The largest.

@@ -16,6 +16,8 @@ pub struct Percentiles {
     pub p50: Option<f64>,
     /// 90th percentile.
     pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
     /// 99th percentile.
     pub p99: Option<f64>,
     /// 99.9th percentile.
@@ -36,6 +38,10 @@ pub struct LoadRound {
     pub requests_per_second: f64,
     /// Median response time of good answers.
     pub p50_ms: Option<f64>,
+    /// 90th percentile of it.
+    pub p90_ms: Option<f64>,
+    /// 95th percentile of it.
+    pub p95_ms: Option<f64>,
     /// 99th percentile of it.
     pub p99_ms: Option<f64>,
     /// CPU time of the server's processes for each request; absent where they are not Fathom's.

@@ -107,6 +107,7 @@ fn curve(name: &str, load: &LoadResult) -> Series {
     let marked = [
         (2.0, "p50", response.p50),
         (10.0, "p90", response.p90),
+        (20.0, "p95", response.p95),
         (100.0, "p99", response.p99),
         (1000.0, "p99.9", response.p999),
     ];

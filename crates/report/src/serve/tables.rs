@@ -90,6 +90,7 @@ pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>], form: Form) -> T
         ("min", Everywhere, 1),
         ("p50", Everywhere, 0),
         ("p90", Everywhere, 0),
+        ("p95", Everywhere, 2),
         ("p99", Everywhere, 0),
         ("max", Everywhere, 0),
     ];
@@ -103,11 +104,12 @@ pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>], form: Form) -> T
         };
         for (name, spread) in shown {
             let mut cells = first(record, *server, &format!("{name}{state}"));
-            let p99 = spread.p99.map(|ms| ms / 1e3);
+            let [p95, p99] = [spread.p95, spread.p99].map(|ms| ms.map(|ms| ms / 1e3));
             cells.extend([
                 time_ms(Some(spread.min)),
                 time_ms(Some(spread.p50)),
                 time_ms(Some(spread.p90)),
+                time(p95, "it takes 20 launches"),
                 time(p99, "it takes 100 launches"),
                 time_ms(Some(spread.max)),
             ]);
@@ -175,7 +177,8 @@ pub(super) fn load(record: &ServeRecord) -> Table {
     let columns = [
         ("requests/s", Everywhere, 0),
         ("p50", Everywhere, 0),
-        ("p90", Place::Page, 0),
+        ("p90", Everywhere, 4),
+        ("p95", Everywhere, 5),
         ("p99", Everywhere, 0),
         ("p99.9", Everywhere, 2),
         ("max", Everywhere, 1),
@@ -200,6 +203,7 @@ pub(super) fn load(record: &ServeRecord) -> Table {
             rate(load.requests_per_second).with_title(&interval),
             time_ms(response.p50),
             time_ms(response.p90),
+            time_ms(response.p95),
             time_ms(response.p99),
             time_ms(response.p999),
             time_ms(response.max),
@@ -283,6 +287,8 @@ pub(super) fn rounds(record: &ServeRecord) -> Table {
         "round",
         "requests/s",
         "p50",
+        "p90",
+        "p95",
         "p99",
         "CPU each",
         "generator",
@@ -302,6 +308,8 @@ pub(super) fn rounds(record: &ServeRecord) -> Table {
                 whole(u64::from(round.round) + 1),
                 rate(round.requests_per_second),
                 time_ms(round.p50_ms),
+                time_ms(round.p90_ms),
+                time_ms(round.p95_ms),
                 time_ms(round.p99_ms),
                 time_us(round.server_cpu_us_per_request, NOT_OURS),
                 share(round.generator_cpu_share),
@@ -322,6 +330,8 @@ pub(super) fn seconds(record: &ServeRecord) -> Table {
         "good answers",
         "failed",
         "p50",
+        "p90",
+        "p95",
         "p99",
         "slowest",
     ];
@@ -341,6 +351,8 @@ pub(super) fn seconds(record: &ServeRecord) -> Table {
                 whole(histogram::count(steps)),
                 whole(second.failed),
                 time(histogram::percentile(steps, 0.5), TOO_FEW),
+                time(histogram::percentile(steps, 0.9), TOO_FEW),
+                time(histogram::percentile(steps, 0.95), TOO_FEW),
                 time(histogram::percentile(steps, 0.99), TOO_FEW),
                 time(histogram::largest(steps), TOO_FEW),
             ]);
@@ -355,7 +367,8 @@ pub(super) fn messages(record: &ServeRecord) -> Table {
     let columns = [
         ("round trips/s", Everywhere, 0),
         ("p50", Everywhere, 0),
-        ("p90", Place::Page, 0),
+        ("p90", Everywhere, 3),
+        ("p95", Everywhere, 4),
         ("p99", Everywhere, 0),
         ("p99.9", Place::Page, 0),
         ("max", Everywhere, 1),
@@ -370,6 +383,7 @@ pub(super) fn messages(record: &ServeRecord) -> Table {
             rate(one.round_trips_per_second),
             time_ms(times.p50),
             time_ms(times.p90),
+            time_ms(times.p95),
             time_ms(times.p99),
             time_ms(times.p999),
             time_ms(times.max),

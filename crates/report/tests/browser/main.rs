@@ -285,14 +285,16 @@ fn serve(browser: &mut Chromium) {
         assert_eq!(row[1].1, Some(load.requests_per_second));
         assert_written(&row[1].0, load.requests_per_second);
         let times = load.response_ms;
-        let times = [times.p50, times.p90, times.p99, times.p999, times.max];
+        let times = [
+            times.p50, times.p90, times.p95, times.p99, times.p999, times.max,
+        ];
         for (cell, ms) in row[2..].iter().zip(times) {
             let seconds = ms.expect("it is known") / 1e3;
             assert_eq!(cell.1, Some(seconds), "{row:?}");
             assert_written(&cell.0, seconds);
         }
         let cpu = load.server_cpu_us_per_request.expect("it is known") / 1e6;
-        assert_written(&row[7].0, cpu);
+        assert_written(&row[8].0, cpu);
     }
     let labels = browser.run(
         "[...document.querySelectorAll('[aria-label=\"Latency by percentile\"] circle')].map((mark) => mark.getAttribute('aria-label'))",
@@ -303,11 +305,12 @@ fn serve(browser: &mut Chromium) {
         .iter()
         .filter_map(Value::as_str)
         .collect();
-    assert_eq!(labels.len(), 5 * loads.len(), "{labels:?}");
-    for (label, load) in labels.chunks(5).zip(loads) {
+    assert_eq!(labels.len(), 6 * loads.len(), "{labels:?}");
+    for (label, load) in labels.chunks(6).zip(loads) {
         let times = load.response_ms;
-        let times = [times.p50, times.p90, times.p99, times.p999];
-        for ((label, what), ms) in label.iter().zip(["p50", "p90", "p99", "p99.9"]).zip(times) {
+        let times = [times.p50, times.p90, times.p95, times.p99, times.p999];
+        let names = ["p50", "p90", "p95", "p99", "p99.9"];
+        for ((label, what), ms) in label.iter().zip(names).zip(times) {
             let (_, said) = label.split_once(": ").expect("a name");
             let (name, time) = said.split_once(' ').expect("a time");
             assert_eq!(name, what);
@@ -323,7 +326,8 @@ fn serve(browser: &mut Chromium) {
     for (row, values) in shown.iter().zip(values) {
         assert_eq!(row[3].1, Some(values.len() as f64));
         let largest = values.last().map(|ns| *ns as f64 / 1e9);
-        let expected = [percentile(values, 500), percentile(values, 990), largest];
+        let [p50, p90, p95, p99] = [500, 900, 950, 990].map(|mille| percentile(values, mille));
+        let expected = [p50, p90, p95, p99, largest];
         for (cell, expected) in row[5..].iter().zip(expected) {
             assert_eq!(cell.1, expected, "{row:?}");
             match expected {
@@ -339,6 +343,7 @@ fn serve(browser: &mut Chromium) {
         Some(spread.min),
         Some(spread.p50),
         Some(spread.p90),
+        spread.p95,
         spread.p99,
         Some(spread.max),
     ];

@@ -80,6 +80,7 @@ fn loaded(load: &mut LoadResult, seconds: &Seconds) {
         mean: Some(all.iter().sum::<u64>() as f64 / all.len() as f64 / 1e6),
         p50: ms(500),
         p90: ms(900),
+        p95: ms(950),
         p99: ms(990),
         p999: ms(999),
         max: all.last().map(|ns| *ns as f64 / 1e6),

@@ -195,10 +195,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = quantities::duration, help_heading = ASKED)]
     pub request_timeout: Duration,
 
-    /// Exit with 1 if a server is over these: p50, p90, p99, p99.9 or max of the response time, errors,
-    /// ready (p90 of the time to the first answer), cpu (for each request): 'p99=2ms,errors=0'
+    /// Exit with 1 if a server is over one of these, with 4 if one can't be judged: p50, p90, p95, p99, p99.9
+    /// or max of the response time, errors, ready (p90 of the time to the first answer), cpu (for each
+    /// request): 'p99=2ms,errors=0'; may be given several times
     #[arg(long, value_name = "LIMITS", value_parser = values::budget, help_heading = SHOWN)]
-    pub budget: Option<values::Budget>,
+    pub budget: Vec<values::Budget>,
 
     /// Show all: how requests were sent, Little's law, memory, verdicts with their intervals
     #[arg(short, long, help_heading = SHOWN)]

@@ -109,8 +109,9 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
         why: arguments.why,
         budget: arguments
             .budget
-            .clone()
-            .map_or_else(Vec::new, |budget| budget.0),
+            .iter()
+            .flat_map(|budget| budget.0.clone())
+            .collect(),
         margin: arguments.margin.margin,
         seed: arguments.seed.value(),
         record: write::grows(arguments.json.as_deref()),
@@ -149,12 +150,16 @@ fn exit_code(record: &ServeRecord) -> i32 {
     ];
     let doubtful = doubtful.map(Doubt::name);
     let is_doubtful = |verdict: &String| doubtful.contains(&verdict.as_str());
+    let broken = || record.budget.iter().filter(|budget| !budget.met);
     if !record.complete {
         130
-    } else if record.budget.iter().any(|budget| !budget.met) {
+    } else if broken().any(|budget| budget.value.is_some()) {
         OVER_BUDGET
     } else if loads().count() > 0 && loads().all(|load| load.errors == load.completed) {
         COMMAND_FAILED
+    } else if broken().next().is_some() {
+        // What can't be judged neither holds nor is over.
+        UNTRUSTED
     } else if loads().any(|load| load.verdicts.iter().any(is_doubtful))
         || exchanges().any(|exchange| exchange.verdicts.iter().any(is_doubtful))
     {

@@ -149,6 +149,7 @@ fn limit(text: &str) -> Result<Limit, String> {
     let of = match name.trim() {
         "p50" => Limited::Response(0.5),
         "p90" => Limited::Response(0.9),
+        "p95" => Limited::Response(0.95),
         "p99" => Limited::Response(0.99),
         "p99.9" | "p999" => Limited::Response(0.999),
         "max" => Limited::Response(1.0),
@@ -189,6 +190,7 @@ mod tests {
 
     #[test]
     fn limits_have_their_unit() {
+        assert_eq!(budget("p95=2ms").unwrap().0[0].of, Limited::Response(0.95));
         let all = budget("p99=2ms,errors=0,cpu<30us, max = 1s").unwrap().0;
         let most: Vec<f64> = all.iter().map(|limit| limit.most).collect();
         assert_eq!(most, [2.0, 0.0, 30.0, 1000.0]);
