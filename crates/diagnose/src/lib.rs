@@ -24,6 +24,7 @@ mod findings;
 mod intervals;
 mod io;
 mod kernel_outside;
+mod mechanisms;
 mod numbers;
 mod observation;
 mod overhead_correction;

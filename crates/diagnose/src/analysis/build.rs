@@ -2,6 +2,7 @@
 //! ones before it.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use fathom_model::{Run, TimeAccount, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
@@ -260,6 +261,7 @@ impl<'a> Analysis<'a> {
             fault_tracing: tracing.fault_part,
             untraced_io: Default::default(),
             extrapolation: CallExtrapolation::NONE,
+            small_calls: OnceLock::new(),
         };
         analysis.untraced_io = analysis.count_untraced_io();
         analysis.extrapolation = analysis.extrapolate_calls();

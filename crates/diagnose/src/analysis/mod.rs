@@ -12,18 +12,21 @@ mod on_path;
 mod oversubscription;
 mod profile;
 mod programs;
+mod small_calls;
 mod tally;
 mod untraced_io;
 mod wait_ends;
 mod warnings;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use fathom_model::{Exit, Run, TimeAccount, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
 pub(crate) use on_path::OnPath;
 pub(crate) use oversubscription::is_runnable;
+pub(crate) use small_calls::{PiecesOf, Small};
 pub(crate) use tally::Tally;
 pub(crate) use wait_ends::WaitEnds;
 
@@ -35,6 +38,7 @@ use crate::calls;
 use crate::critical_path::CriticalPath;
 use crate::descriptors::Descriptors;
 use crate::entry_exit_overhead::EntryExitOverhead;
+use crate::numbers::time;
 use crate::observation::Observation;
 use crate::runtimes::Works;
 use crate::thread_times::ThreadTimes;
@@ -83,6 +87,8 @@ pub(crate) struct Analysis<'a> {
     untraced_io: [Untraced; 2],
     /// What is taken of calls that nobody traced.
     extrapolation: CallExtrapolation,
+    /// What is read or written in small pieces, once somebody asks.
+    small_calls: OnceLock<Vec<Small>>,
 }
 
 impl Analysis<'_> {
@@ -185,6 +191,12 @@ impl Analysis<'_> {
     pub(crate) fn call_ns(&self) -> f64 {
         let seconds = self.observation.limits.syscall_seconds;
         seconds.unwrap_or(t::CALL_SECONDS) * 1e9
+    }
+
+    /// The same in words, for what calls are held against; `None` where it wasn't measured.
+    pub(crate) fn cheapest_call_in_words(&self) -> Option<String> {
+        let call = self.observation.limits.syscall_seconds?;
+        Some(format!("the cheapest call takes {} here", time(call * 1e9)))
     }
 
     /// The first touch of a page.

@@ -5,6 +5,7 @@ use fathom_model::{Finding, FindingId as Id};
 use super::declaration::{Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
 use super::{OF_BYTES, ON_DISK};
 use crate::calls;
+use crate::mechanisms::per_item;
 use crate::rules;
 
 pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
@@ -15,7 +16,7 @@ pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
     effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
     // What comes by a pipe isn't what is read again from a file.
     may_be_effect: is_of_file,
-    find: &[rules::unbuffered_input],
+    find: &[per_item::input],
     text: include_str!("texts/unbuffered-input.md"),
     ..USUAL
 };
@@ -30,7 +31,7 @@ pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
     mechanism: Mechanism::PerItem,
     also: OF_BYTES,
     calls: Some(calls::is_write),
-    find: &[rules::unbuffered_output],
+    find: &[per_item::output],
     text: include_str!("texts/unbuffered-output.md"),
     ..USUAL
 };
@@ -41,7 +42,7 @@ pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
     also: OF_BYTES,
     calls: Some(calls::is_write),
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
-    find: &[rules::line_buffered_output],
+    find: &[per_item::lines],
     text: include_str!("texts/line-buffered-output.md"),
     ..USUAL
 };

@@ -1,14 +1,12 @@
 //! The time is asked for by real calls.
 
-use fathom_model::FindingId;
+use fathom_model::{FindingId, Place};
 use fathom_trace::SyscallRow;
 
-use super::call_cost::CallCost;
-use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::{CallCost, Items, Worth};
 use crate::numbers::count;
 use crate::runtimes::Topic;
 use crate::thresholds as t;
@@ -16,24 +14,27 @@ use crate::thresholds as t;
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let asks = |row: &SyscallRow| calls::is_clock(&row.name);
     let clocks = analysis.tally(asks);
-    if clocks.calls < t::MANY_CLOCK_CALLS || !is_significant(analysis, clocks.cost_ns) {
+    if clocks.calls < t::MANY_CLOCK_CALLS {
         return None;
     }
-    let cost = CallCost::with(&clocks, analysis, asks);
-    let statement = format!(
-        "{} calls asked the kernel for the time; they {}",
-        count(analysis.shown_calls(clocks.calls as f64)),
-        cost.in_words(analysis),
-    );
-    Some(
-        cost.finding(FindingId::ClockCalls, analysis, statement)
-            .evidence("time calls", clocks.calls as f64, "calls")
-            .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
-            .advice(analysis.runtime(clocks.pid).advice(Topic::ClockCalls))
-            .limit(Small::limit(analysis))
-            .pid(clocks.pid)
-            .finish(),
-    )
+    let calls = count(analysis.shown_calls(clocks.calls as f64));
+    let items = Items {
+        id: FindingId::ClockCalls,
+        cost: CallCost::with(&clocks, analysis, asks),
+        worth: Worth::InKernel(0.0),
+        statement: format!("{calls} calls asked the kernel for the time; they"),
+        evidence: vec![
+            ("time calls", clocks.calls as f64, "calls"),
+            ("cost of a call (modelled)", clocks.each_ns(), "ns"),
+        ],
+        advice: analysis.runtime(clocks.pid).advice(Topic::ClockCalls),
+        place: Place {
+            pid: clocks.pid,
+            ..Place::default()
+        },
+        likely: false,
+    };
+    items.claim(analysis)
 }
 
 #[cfg(test)]

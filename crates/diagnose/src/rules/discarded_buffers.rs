@@ -2,12 +2,10 @@
 
 use fathom_model::FindingId;
 
-use super::call_cost::CallCost;
 use super::seek_rereads::{most_sought, place, reads_of, seeks_of};
-use super::small_io::Small;
 use crate::analysis::Analysis;
-use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::{CallCost, Items, Worth};
 use crate::numbers::{bytes, count};
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -15,30 +13,30 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let (pid, fd) = (found.file.pid, found.file.fd?);
     let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));
     let seeks = CallCost::of(analysis, seeks_of(pid, fd));
-    let cost = reads.plus(seeks);
-    if !is_significant(analysis, cost.in_kernel_ns) {
-        return None;
-    }
     let name = found.file.name.text();
     let statement = format!(
-        "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls {}",
+        "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls",
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
         name.rsplit('/').next().unwrap_or(&name),
         count(found.times().round() as u64),
         bytes(found.size as f64),
-        cost.in_words(analysis),
     );
-    Some(
-        cost.finding(FindingId::SmallFileIo, analysis, statement)
-            .evidence("reads", found.reads.calls as f64, "calls")
-            .evidence("bytes per call", found.reads.bytes_per_call(), "bytes/call")
-            .evidence("size of the file", found.size as f64, "bytes")
-            .advice("A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).")
-            .limit(Small::limit(analysis))
-            .place(place(found.file))
-            .finish(),
-    )
+    let items = Items {
+        id: FindingId::SmallFileIo,
+        cost: reads.plus(seeks),
+        worth: Worth::InKernel(0.0),
+        statement,
+        evidence: vec![
+            ("reads", found.reads.calls as f64, "calls"),
+            ("bytes per call", found.reads.bytes_per_call(), "bytes/call"),
+            ("size of the file", found.size as f64, "bytes"),
+        ],
+        advice: "A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).".into(),
+        place: place(found.file),
+        likely: false,
+    };
+    items.claim(analysis)
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use fathom_model::FindingId;
 use fathom_trace::{Cause, SyscallRow};
 
-use super::call_cost::CallCost;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::findings::Claim;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{count, time};
 use crate::runtimes::{is_contended, is_mutex};
 use crate::thresholds as t;

@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{FindingId, TimeCategory};
+use fathom_model::{FindingId, Place, TimeCategory};
 use fathom_trace::SyscallRow;
 
-use super::call_cost::CallCost;
 use super::pseudo_files;
-use super::small_io::Small;
 use super::tiny_files;
 use crate::analysis::{Analysis, Tally};
 use crate::calls::{self, asks_about_path};
-use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::{CallCost, Items, Worth};
 use crate::numbers::count;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
@@ -107,43 +105,37 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Claim> {
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let of_kind = |row: &SyscallRow| is_one(name, row) && counts(row);
     let cost = CallCost::with(&tally, analysis, of_kind);
-    let in_kernel = cost.in_kernel_ns;
-    if !is_significant(analysis, in_kernel) || analysis.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
-        return None;
-    }
-    let name = if name == PATH_QUESTIONS {
-        most_called(analysis, asks_about_path)?
-    } else {
-        name
+    let (name, alike) = match name == PATH_QUESTIONS {
+        true => (
+            most_called(analysis, asks_about_path)?,
+            " and calls like it",
+        ),
+        false => (name, ""),
     };
-    let statement = format!(
-        "{} calls of `{name}`{} {}",
-        count(analysis.shown_calls(tally.calls as f64)),
-        if asks_about_path(name) {
-            " and calls like it"
-        } else {
-            ""
+    let calls = count(analysis.shown_calls(tally.calls as f64));
+    let items = Items {
+        id: FindingId::KernelBound,
+        cost,
+        worth: Worth::InKernel(t::KERNEL_SHARE / 2.0),
+        statement: format!("{calls} calls of `{name}`{alike}"),
+        evidence: vec![
+            ("calls", tally.calls as f64, "calls"),
+            ("cost of a call (modelled)", tally.each_ns(), "ns"),
+        ],
+        advice: match name {
+            "close" => "Most were not open: close a whole range by one `close_range`, or open with close-on-exec.".into(),
+            _ if calls::scans_descriptors(name) => format!(
+                "`{name}` goes through every descriptor in each call: use `epoll`, which returns those that are ready."
+            ).into(),
+            _ => format!("Call `{name}` less often: do more with each call, or keep its result.").into(),
         },
-        cost.in_words(analysis),
-    );
-    Some(
-        cost.finding(FindingId::KernelBound, analysis, statement)
-            .evidence("calls", tally.calls as f64, "calls")
-            .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(match name {
-                "close" => "Most were not open: close a whole range by one `close_range`, or open with close-on-exec.".to_owned(),
-                _ if calls::scans_descriptors(name) => format!(
-                    "`{name}` goes through every descriptor in each call: use `epoll`, which returns those that are ready."
-                ),
-                _ => {
-                    format!("Call `{name}` less often: do more with each call, or keep its result.")
-                }
-            })
-            .limit(Small::limit(analysis))
-            .pid(tally.pid)
-            .likely()
-            .finish(),
-    )
+        place: Place {
+            pid: tally.pid,
+            ..Place::default()
+        },
+        likely: true,
+    };
+    items.claim(analysis)
 }
 
 #[cfg(test)]

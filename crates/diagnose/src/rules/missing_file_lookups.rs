@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use fathom_model::{FindingId, Place};
 use fathom_trace::{LookupRow, SyscallRow};
 
-use super::call_cost::CallCost;
 use super::polled_paths::{ENOENT, awaited};
-use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::thresholds as t;
 
@@ -126,7 +125,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths kept", rows().count() as f64, "files")
             .advice("Shorten the search path, name files in full, or remember what isn't there.")
-            .limit(Small::limit(analysis))
+            .limit(analysis.cheapest_call_in_words())
             .place(Place {
                 pid: Some(most.pid),
                 tid: None,

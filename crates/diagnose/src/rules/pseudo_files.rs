@@ -4,13 +4,13 @@
 use fathom_model::FindingId;
 use fathom_trace::FileRow;
 
-use super::call_cost::CallCost;
 use super::reopened_files::ReopenedFile;
 use super::reread_cost::part_of;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::thresholds as t;
 
@@ -20,7 +20,7 @@ pub(super) fn is_of_system(name: &str) -> bool {
 }
 
 /// Whether the kernel makes up a file when it is read.
-pub(super) fn is_pseudo(name: &str) -> bool {
+pub(crate) fn is_pseudo(name: &str) -> bool {
     name.starts_with("/proc/") || name.starts_with("/sys/")
 }
 

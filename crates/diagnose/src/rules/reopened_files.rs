@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use fathom_model::Place;
 use fathom_trace::{FileRow, SyscallRow};
 
-use super::call_cost::CallCost;
 use super::reread_cost::part_of;
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::thresholds as t;
 

@@ -2,7 +2,6 @@
 
 use fathom_trace::FileRow;
 
-use super::call_cost::CallCost;
 use super::pseudo_files::is_of_system;
 use super::reopened_files::ReopenedFile;
 use super::reread_cost::Cost;
@@ -10,6 +9,7 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 
 /// Calls that a listing takes at least: the last of them brings nothing.

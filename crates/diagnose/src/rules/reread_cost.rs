@@ -3,9 +3,9 @@
 
 use fathom_model::FindingId;
 
-use super::call_cost::CallCost;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, percent};
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::time;
 use crate::thresholds as t;
 

@@ -3,7 +3,6 @@
 
 use fathom_trace::{DescriptorKind, FileRow};
 
-use super::call_cost::CallCost;
 use super::pseudo_files::is_of_system;
 use super::reopened_files::ReopenedFile;
 use super::repeated_listing;
@@ -13,6 +12,7 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{bytes, count};
 use crate::thresholds as t;
 

@@ -3,7 +3,6 @@
 use fathom_model::Place;
 use fathom_trace::{FileRow, SyscallRow};
 
-use super::call_cost::CallCost;
 use super::pseudo_files::is_of_system;
 use super::reopened_files::whole;
 use super::reread_cost::{Cost, from_memory, part_of, work_ns};
@@ -11,6 +10,7 @@ use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{bytes, count};
 use crate::runtimes::Habit;
 use crate::thresholds as t;

@@ -5,15 +5,14 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::{FindingId, Place, TimeCategory};
 use fathom_trace::{FileRow, SyscallRow};
 
-use super::call_cost::CallCost;
 use super::pseudo_files::is_of_system;
-use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::classify;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::thresholds as t;
 
@@ -83,7 +82,7 @@ impl Files {
 const CALLS_FOR_EACH_FILE: u64 = 3;
 
 /// Processes that read one file after another, each of them once: no buffer makes the calls fewer.
-pub(super) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
+pub(crate) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
     let mut calls: HashMap<u32, u64> = HashMap::new();
     let rows = analysis.trace.syscalls.iter();
     for row in rows.filter(|row| calls::is_read(&row.name)) {
@@ -272,7 +271,7 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Claim> {
                     "Keep small items together in one file, map that once, and keep the mapping."
                 }
             })
-            .limit(Small::limit(analysis))
+            .limit(analysis.cheapest_call_in_words())
             .place(Place {
                 pid: Some(files.pid),
                 tid: None,

@@ -1,65 +1,39 @@
-//! Shared by the rules on small reads and writes: where are they, and what do they cost?
+//! Which descriptors are read or written in small pieces?
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::Place;
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
-use super::call_cost::CallCost;
-use crate::analysis::{Analysis, Tally};
+use super::{Analysis, Tally};
 use crate::calls;
 use crate::descriptors::WaitKind;
-use crate::runtimes::Topic;
 use crate::thresholds as t;
+
+/// What the pieces are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PiecesOf {
+    /// Standard input, or what comes by a pipe, a socket or a terminal.
+    Input,
+    /// What the command was given to write to.
+    Output,
+    /// A file, or what may be one.
+    File,
+}
 
 /// Small calls on one descriptor, or on that of the same number in processes that one parent made
 /// to run one program.
-pub(super) struct Small {
+pub(crate) struct Small {
+    pub of: PiecesOf,
     /// The one that made most of the calls.
     pub pid: u32,
     pub fd: i32,
     pub writes: bool,
     pub tally: Tally,
     /// All of them.
-    pids: BTreeSet<u32>,
+    pub pids: BTreeSet<u32>,
 }
 
 impl Small {
-    /// What the calls cost.
-    pub(super) fn cost(&self, analysis: &Analysis<'_>) -> CallCost {
-        CallCost::with(&self.tally, analysis, |row| {
-            is_of(row, &self.pids, self.fd, self.writes)
-        })
-    }
-
-    /// What the calls cost, and where it is no file those of a reader in the tree: it gets as small
-    /// pieces as are written.
-    pub(super) fn cost_of_output(&self, analysis: &Analysis<'_>) -> CallCost {
-        if !analysis.descriptors.is_output(self.pid, self.fd) {
-            return self.cost(analysis);
-        }
-        let mut read: BTreeMap<u32, u64> = BTreeMap::new();
-        for row in &analysis.trace.syscalls {
-            let reads = row.fd == Some(0) && calls::is_read(&row.name);
-            let from_pipe = reads && !self.pids.contains(&row.pid);
-            if from_pipe && analysis.descriptors.waited_for(row.pid, 0) == WaitKind::Pipe {
-                *read.entry(row.pid).or_default() += row.bytes;
-            }
-        }
-        // Nothing names the two ends of a pipe; that all that was written was read shows them.
-        let same = |bytes: u64| bytes.abs_diff(self.tally.bytes) * 100 <= self.tally.bytes;
-        let reader = read
-            .into_iter()
-            .find(|(_, bytes)| *bytes > 0 && same(*bytes));
-        let theirs = reader.map(|(pid, _)| {
-            let reads =
-                |row: &SyscallRow| row.pid == pid && row.fd == Some(0) && calls::is_read(&row.name);
-            CallCost::of(analysis, reads)
-        });
-        self.cost(analysis).plus(theirs.unwrap_or_default())
-    }
-
     /// Whether they are, and most of them had something to move at once.
     fn is_small(&self, analysis: &Analysis<'_>) -> bool {
         let (tally, writes) = (&self.tally, self.writes);
@@ -85,7 +59,7 @@ impl Small {
     }
 
     /// Whether a process copies what it reads in blocks of one size: they are no lines.
-    pub(super) fn is_copied_in_blocks(&self, analysis: &Analysis<'_>) -> bool {
+    pub(crate) fn is_copied_in_blocks(&self, analysis: &Analysis<'_>) -> bool {
         let each = self.tally.bytes_per_call();
         if (each - each.round()).abs() * 1e3 > 1.0 || !(each.round() as u64).is_power_of_two() {
             return false;
@@ -97,62 +71,14 @@ impl Small {
     }
 
     /// Part of the writes that ended a line; `None` where too few were checked.
-    pub(super) fn lines(&self, analysis: &Analysis<'_>) -> Option<f64> {
+    pub(crate) fn lines(&self, analysis: &Analysis<'_>) -> Option<f64> {
         let rows = analysis.trace.syscalls.iter();
-        let own = rows.filter(|row| is_of(row, &self.pids, self.fd, self.writes));
+        let own = rows.filter(|row| self.holds(row));
         let checks = own.filter_map(|row| row.lines);
         let (checked, ended) = checks.fold((0, 0), |(all, lines), more| {
             (all + more.examined, lines + more.ended)
         });
         (checked >= t::LEAST_CHECKED_FOR_LINES).then(|| ended as f64 / checked as f64)
-    }
-
-    /// `standard output`, or the file's name.
-    pub(super) fn output_name(&self, analysis: &Analysis<'_>) -> String {
-        match self.fd {
-            _ if !analysis.descriptors.is_output(self.pid, self.fd) => {
-                let name = analysis.name_of(self.pid, self.fd);
-                name.unwrap_or_else(|| "a file".to_owned())
-            }
-            2 => "standard error".to_owned(),
-            _ => "standard output".to_owned(),
-        }
-    }
-
-    /// What to say of a file that is written so, and of standard output.
-    pub(super) fn advice_on_output(
-        &self,
-        analysis: &Analysis<'_>,
-        lines: bool,
-    ) -> Cow<'static, str> {
-        let topic = match analysis.descriptors.is_output(self.pid, self.fd) {
-            true => Topic::Output {
-                lines,
-                by_variable: analysis.observation.python_unbuffered,
-            },
-            false => Topic::File {
-                writes: true,
-                reopened: false,
-            },
-        };
-        analysis.runtime(Some(self.pid)).advice(topic)
-    }
-
-    pub(super) fn place(&self, analysis: &Analysis<'_>) -> Place {
-        Place {
-            pid: Some(self.pid),
-            tid: None,
-            fd: Some(self.fd),
-            path: analysis.name_of(self.pid, self.fd),
-        }
-    }
-
-    pub(super) fn limit(analysis: &Analysis<'_>) -> Option<String> {
-        let call = analysis.observation.limits.syscall_seconds?;
-        Some(format!(
-            "the cheapest call takes {} here",
-            crate::numbers::time(call * 1e9)
-        ))
     }
 }
 
@@ -165,32 +91,39 @@ fn moves_about(row: &SyscallRow) -> u64 {
     }
 }
 
-/// Whether a file other than standard input and output is used as these are: it is kept open and
-/// gone through from its front to its end.
-pub(super) fn is_stream_of_file(analysis: &Analysis<'_>, small: &Small) -> bool {
-    let &Small { pid, fd, .. } = small;
-    let descriptors = &analysis.descriptors;
-    if descriptors.is_input(pid, fd) || descriptors.is_output(pid, fd) {
-        return false;
+impl Small {
+    /// Whether a row is of these calls.
+    pub(crate) fn holds(&self, row: &SyscallRow) -> bool {
+        is_of(row, &self.pids, self.fd, self.writes)
     }
-    let opened = || {
-        let opens = |row: &&SyscallRow| calls::opens_file(&row.name);
-        let opening = analysis.rows_of_process(pid).filter(opens);
-        opening.map(|row| row.calls).sum()
-    };
-    let opens: u64 = descriptors.opens(pid, fd).unwrap_or_else(opened);
-    descriptors.last(pid, fd) == WaitKind::File
-        && opens * CALLS_FOR_EACH_OPEN <= moves(analysis, small, small.writes)
-        && !is_gone_about(analysis, small)
-}
 
-/// Whether every tenth call or more goes elsewhere in the file, or is a write among reads, or a
-/// read among writes.
-pub(super) fn is_gone_about(analysis: &Analysis<'_>, small: &Small) -> bool {
-    let rows = analysis.rows_of_process(small.pid);
-    let on_it = rows.filter(|row| row.fd == Some(small.fd));
-    let elsewhere = on_it.map(moves_about).sum::<u64>() + moves(analysis, small, !small.writes);
-    elsewhere * 10 > moves(analysis, small, small.writes)
+    /// Whether a file other than standard input and output is used as these are: it is kept open
+    /// and gone through from its front to its end.
+    pub(crate) fn is_stream_of_file(&self, analysis: &Analysis<'_>) -> bool {
+        let &Small { pid, fd, .. } = self;
+        let descriptors = &analysis.descriptors;
+        if descriptors.is_input(pid, fd) || descriptors.is_output(pid, fd) {
+            return false;
+        }
+        let opened = || {
+            let opens = |row: &&SyscallRow| calls::opens_file(&row.name);
+            let opening = analysis.rows_of_process(pid).filter(opens);
+            opening.map(|row| row.calls).sum()
+        };
+        let opens: u64 = descriptors.opens(pid, fd).unwrap_or_else(opened);
+        descriptors.last(pid, fd) == WaitKind::File
+            && opens * CALLS_FOR_EACH_OPEN <= moves(analysis, self, self.writes)
+            && !self.is_gone_about(analysis)
+    }
+
+    /// Whether every tenth call or more goes elsewhere in the file, or is a write among reads, or a
+    /// read among writes.
+    pub(crate) fn is_gone_about(&self, analysis: &Analysis<'_>) -> bool {
+        let rows = analysis.rows_of_process(self.pid);
+        let on_it = rows.filter(|row| row.fd == Some(self.fd));
+        let elsewhere = on_it.map(moves_about).sum::<u64>() + moves(analysis, self, !self.writes);
+        elsewhere * 10 > moves(analysis, self, self.writes)
+    }
 }
 
 /// Calls of the process of these on their descriptor that read, or write.
@@ -204,12 +137,40 @@ fn moves(analysis: &Analysis<'_>, small: &Small, writes: bool) -> u64 {
 /// A file that is opened for fewer calls than this is not kept open.
 const CALLS_FOR_EACH_OPEN: u64 = 100;
 
-/// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most
-/// cost first; whether the cost matters is the caller's to decide.
-pub(crate) fn find(
-    analysis: &Analysis<'_>,
-    fits: impl Fn(&Analysis<'_>, u32, i32, bool) -> bool,
-) -> Vec<Small> {
+impl Analysis<'_> {
+    /// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most cost first;
+    /// whether the cost matters is for others to decide.
+    pub(crate) fn small_calls(&self) -> &[Small] {
+        self.small_calls.get_or_init(|| find(self))
+    }
+
+    /// What pieces on this descriptor are of; `None` for devices and the like.
+    fn pieces_of(&self, pid: u32, fd: i32, writes: bool) -> Option<PiecesOf> {
+        let descriptors = &self.descriptors;
+        let (is_input, is_output) = (
+            descriptors.is_input(pid, fd),
+            descriptors.is_output(pid, fd),
+        );
+        let comes = || {
+            let kind = descriptors.mostly(pid, fd);
+            let by = [WaitKind::Pipe, WaitKind::Socket, WaitKind::Terminal];
+            is_input || by.contains(&kind)
+        };
+        // A file that is opened for each of them is not the output that the command was given.
+        let is_reopened = || descriptors.is_reopened_file(pid, fd);
+        if writes && is_output && !is_reopened() {
+            return Some(PiecesOf::Output);
+        }
+        if !writes && comes() {
+            return Some(PiecesOf::Input);
+        }
+        let own = !(is_input || is_output) || is_reopened();
+        let may_be_file = [WaitKind::File, WaitKind::Unknown].contains(&descriptors.last(pid, fd));
+        (own && may_be_file).then_some(PiecesOf::File)
+    }
+}
+
+fn find(analysis: &Analysis<'_>) -> Vec<Small> {
     let mut keys: BTreeMap<(u32, i32, bool), (u64, u64)> = BTreeMap::new();
     for row in &analysis.trace.syscalls {
         if let Some((key, writes)) = key(row) {
@@ -225,8 +186,10 @@ pub(crate) fn find(
     };
     let mut alike: BTreeMap<_, Vec<(u64, u32)>> = BTreeMap::new();
     for ((pid, fd, writes), (calls, bytes)) in keys {
-        if (bytes as f64) < t::LINE_BYTES * calls as f64 && fits(analysis, pid, fd, writes) {
-            let kin = alike.entry((kin(pid), fd, writes)).or_default();
+        if (bytes as f64) < t::LINE_BYTES * calls as f64
+            && let Some(of) = analysis.pieces_of(pid, fd, writes)
+        {
+            let kin = alike.entry((kin(pid), fd, writes, of)).or_default();
             kin.push((calls, pid));
         }
     }
@@ -235,7 +198,7 @@ pub(crate) fn find(
         true => t::LEAST_SMALL_CALLS / 10,
         false => t::LEAST_SMALL_CALLS,
     };
-    let small = |((_, fd, writes), made): (_, Vec<(u64, u32)>)| {
+    let small = |((_, fd, writes, of), made): (_, Vec<(u64, u32)>)| {
         let all: u64 = made.iter().map(|(calls, _)| calls).sum();
         let (_, pid) = *made.iter().max().filter(|_| all >= least)?;
         let pids: BTreeSet<u32> = made.into_iter().map(|(_, pid)| pid).collect();
@@ -254,6 +217,7 @@ pub(crate) fn find(
             tally.bytes = tally.bytes.saturating_sub(flow.bytes);
         }
         let small = Small {
+            of,
             pid,
             fd,
             writes,

@@ -1,5 +1,4 @@
-//! Shared by what makes too many calls: what these cost in the kernel, and in the library around
-//! them.
+//! What do calls cost in the kernel, and in the library around them?
 
 use std::collections::HashSet;
 
@@ -14,7 +13,7 @@ use crate::thresholds as t;
 
 /// What could be saved if calls weren't made.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CallCost {
+pub(crate) struct CallCost {
     pub in_kernel_ns: f64,
     /// User code that goes with the calls. Modelled.
     pub library_ns: f64,
@@ -23,12 +22,12 @@ pub(super) struct CallCost {
 }
 
 impl CallCost {
-    pub(super) fn of(analysis: &Analysis<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
+    pub(crate) fn of(analysis: &Analysis<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
         Self::with(&analysis.tally(&fits), analysis, fits)
     }
 
     /// The same of calls that fit and were added up already.
-    pub(super) fn with(
+    pub(crate) fn with(
         tally: &Tally,
         analysis: &Analysis<'_>,
         fits: impl Fn(&SyscallRow) -> bool,
@@ -57,7 +56,7 @@ impl CallCost {
     }
 
     /// Time that is in no call.
-    pub(super) fn of_part(part: TimeCategory, ns: f64) -> Self {
+    pub(crate) fn of_part(part: TimeCategory, ns: f64) -> Self {
         Self {
             in_kernel_ns: ns,
             library_ns: 0.0,
@@ -68,7 +67,7 @@ impl CallCost {
         }
     }
 
-    pub(super) fn plus(mut self, other: Self) -> Self {
+    pub(crate) fn plus(mut self, other: Self) -> Self {
         self.calls.extend(other.calls);
         Self {
             in_kernel_ns: self.in_kernel_ns + other.in_kernel_ns,
@@ -88,7 +87,7 @@ impl CallCost {
     }
 
     /// A part of it, 0 to 1.
-    pub(super) fn part(mut self, of_it: f64) -> Self {
+    pub(crate) fn part(mut self, of_it: f64) -> Self {
         for piece in &mut self.calls {
             if let Atoms::Calls { part, .. } = &mut piece.of {
                 *part *= of_it;
@@ -98,7 +97,7 @@ impl CallCost {
     }
 
     /// See [`Analysis::when_oversubscribed`].
-    pub(super) fn when_oversubscribed(self, analysis: &Analysis<'_>) -> Self {
+    pub(crate) fn when_oversubscribed(self, analysis: &Analysis<'_>) -> Self {
         Self {
             in_kernel_ns: analysis.when_oversubscribed(self.in_kernel_ns),
             library_ns: analysis.when_oversubscribed(self.library_ns),
@@ -107,13 +106,13 @@ impl CallCost {
     }
 
     /// Both together, no more than there is.
-    pub(super) fn ns(&self, analysis: &Analysis<'_>) -> f64 {
+    pub(crate) fn ns(&self, analysis: &Analysis<'_>) -> f64 {
         analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
     /// Whether they are worth reporting: by the kernel's part alone, or by both where that is a
     /// good part of it. Where a call is cheap the library's part, a model, rules what both come to.
-    pub(super) fn is_significant(&self, analysis: &Analysis<'_>) -> bool {
+    pub(crate) fn is_significant(&self, analysis: &Analysis<'_>) -> bool {
         let all = self.ns(analysis);
         let rules = all >= t::LEAST_SAVING_NS
             && analysis.share(all) >= 2.0 * t::LEAST_SHARE
@@ -122,7 +121,7 @@ impl CallCost {
     }
 
     /// What the library took in words, if it changes the sum that is shown. `calls`: what these are called there.
-    pub(super) fn library_in_words(&self, calls: &str) -> Option<String> {
+    pub(crate) fn library_in_words(&self, calls: &str) -> Option<String> {
         let is_much = self.library_ns > t::LIBRARY_WORTH_REPORTING * self.in_kernel_ns;
         is_much.then(|| {
             format!(
@@ -133,7 +132,7 @@ impl CallCost {
     }
 
     /// The end of a sentence about the calls.
-    pub(super) fn in_words(&self, analysis: &Analysis<'_>) -> String {
+    pub(crate) fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.in_kernel_ns);
         let share = percent(analysis, self.ns(analysis));
         match self.library_in_words("them") {
@@ -145,7 +144,7 @@ impl CallCost {
     }
 
     /// A finding about the calls, with what goes with them.
-    pub(super) fn finding(
+    pub(crate) fn finding(
         &self,
         id: FindingId,
         analysis: &Analysis<'_>,
@@ -156,7 +155,7 @@ impl CallCost {
     }
 
     /// With what goes with the calls, and the work of the program's own code on what they brought.
-    pub(super) fn evidence(&self, finding: FindingBuilder, work_ns: f64) -> FindingBuilder {
+    pub(crate) fn evidence(&self, finding: FindingBuilder, work_ns: f64) -> FindingBuilder {
         let mut pieces = self.calls.clone();
         pieces.push(Piece {
             of: Atoms::Of(TimeCategory::UserCode),

@@ -1,0 +1,319 @@
+//! A stream or a file is read or written in small pieces, each by a call of its own.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{FindingId, Place};
+use fathom_trace::{Cause, DescriptorKind, OffCpuRow, SyscallRow};
+
+use super::{CallCost, Items, Worth};
+use crate::analysis::{Analysis, PiecesOf, Small, Tally};
+use crate::calls;
+use crate::descriptors::WaitKind;
+use crate::finding_builder::is_significant_wait;
+use crate::findings::Claim;
+use crate::numbers::count;
+use crate::rules::{is_pseudo, read_one_by_one};
+use crate::runtimes::{Habit, Topic};
+use crate::thresholds as t;
+
+/// What comes is taken in pieces, or a file is from its front to its end.
+pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
+    // What the kernel makes up comes in the pieces in which it is made.
+    let comes_in_pieces = |small: &Small| {
+        let name = analysis.name_of(small.pid, small.fd);
+        let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;
+        pieces && name.is_some_and(|name| is_pseudo(&name))
+    };
+    let small = most(analysis, |small| {
+        let is_file = !small.writes && small.is_stream_of_file(analysis);
+        small.of == PiecesOf::Input || is_file && !comes_in_pieces(small)
+    })?;
+    if is_paced_by_writer(analysis, small) {
+        return None;
+    }
+    let descriptors = &analysis.descriptors;
+    let standard = descriptors.is_input(small.pid, small.fd);
+    let is_file = descriptors.mostly(small.pid, small.fd) == WaitKind::File;
+    let (name, topic) = match (standard, is_file) {
+        (true, file) => ("standard input".to_owned(), Topic::Input { file }),
+        (false, true) => (file_name(analysis, small), of_file(small, false)),
+        (false, false) => {
+            let name = descriptors.waited_for_name(small.pid, small.fd);
+            let name = name.unwrap_or(&DescriptorKind::Pipe(None));
+            let name = format!("the {name} (descriptor {})", small.fd);
+            (name, Topic::Stream)
+        }
+    };
+    let statement = format!(
+        "{} reads of {name} brought {:.1} bytes each; the calls",
+        count(small.tally.calls),
+        small.tally.bytes_per_call(),
+    );
+    let items = Items {
+        statement,
+        evidence: evidence(&small.tally, "read calls", "bytes per read"),
+        advice: analysis.runtime(Some(small.pid)).advice(topic),
+        ..of(FindingId::UnbufferedInput, analysis, small)
+    };
+    items.claim(analysis)
+}
+
+/// What is written is less than a line.
+pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
+    let small = most(analysis, |small| {
+        is_output(analysis, small) && is_of_pieces(analysis, small)
+    })?;
+    let statement = format!(
+        "{} writes to {} carried {:.1} bytes each; the calls",
+        count(small.tally.calls),
+        output_name(analysis, small),
+        small.tally.bytes_per_call(),
+    );
+    let items = Items {
+        statement,
+        ..of_output(FindingId::UnbufferedOutput, analysis, small)
+    };
+    items.claim(analysis)
+}
+
+/// What is written is a line, which nobody watches.
+pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
+    let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == WaitKind::Terminal;
+    let small = most(analysis, |small| {
+        is_output(analysis, small) && !is_of_pieces(analysis, small) && !watched(small)
+    })?;
+    let tally = &small.tally;
+    // Where the written bytes are not checked, it takes what everybody writes there.
+    let checked = small.lines(analysis).is_some();
+    let lines = checked || analysis.descriptors.is_output(small.pid, small.fd);
+    let each = tally.bytes_per_call();
+    let statement = format!(
+        "{} writes of {} to {}; the calls",
+        count(tally.calls),
+        match lines {
+            true => format!("a line each ({each:.0} bytes)"),
+            false => format!("{each:.0} bytes each, a line or a record,"),
+        },
+        output_name(analysis, small),
+    );
+    let items = Items {
+        statement,
+        likely: !checked,
+        ..of_output(FindingId::LineBufferedOutput, analysis, small)
+    };
+    items.claim(analysis)
+}
+
+/// A file is gone about for a record a call, or opened for each.
+pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
+    let by_file = read_one_by_one(analysis);
+    let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
+    // No buffer makes a file of the kernel shorter.
+    let pseudo = |small: &Small| {
+        let name = analysis.name_of(small.pid, small.fd);
+        name.is_some_and(|name| is_pseudo(&name))
+    };
+    let small = most(analysis, |small| {
+        let is_file = small.of == PiecesOf::File && !pseudo(small);
+        is_file && !one_by_one(small) && !small.is_stream_of_file(analysis)
+    })?;
+    let tally = &small.tally;
+    let around = opening_costs(analysis, small.pid, tally);
+    let opened = match around.calls {
+        0 => String::new(),
+        n => format!(", with {} calls to open and close around them", count(n)),
+    };
+    let runtime = analysis.runtime(Some(small.pid));
+    // A shell goes back after each line; what is opened for each record has first to be kept open.
+    let is_scattered = !small.writes
+        && around.calls == 0
+        && !runtime.has(Habit::GoesBack)
+        && small.is_gone_about(analysis);
+    let statement = format!(
+        "{} {} {} moved {:.1} bytes each{opened}; the calls",
+        count(tally.calls),
+        match small.writes {
+            true => "writes to",
+            false => "reads of",
+        },
+        file_name(analysis, small),
+        tally.bytes_per_call(),
+    );
+    let items = Items {
+        statement,
+        cost: cost(analysis, small).plus(around.cost),
+        evidence: evidence(tally, "calls", "bytes per call"),
+        advice: match is_scattered {
+            true => SCATTERED.into(),
+            false => runtime.advice(of_file(small, around.calls > 0)),
+        },
+        ..of(FindingId::SmallFileIo, analysis, small)
+    };
+    items.claim(analysis)
+}
+
+/// What to say where each record is read somewhere else.
+const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or ask for them in the order in which they lie, through a buffer. Where a database reads them: one transaction for many questions.";
+
+/// Of those that are meant, what costs most.
+fn most<'a>(analysis: &'a Analysis<'_>, is: impl Fn(&Small) -> bool) -> Option<&'a Small> {
+    analysis.small_calls().iter().find(|small| is(small))
+}
+
+/// What such small calls have in common.
+fn of(id: FindingId, analysis: &Analysis<'_>, small: &Small) -> Items {
+    Items {
+        id,
+        cost: cost(analysis, small),
+        worth: Worth::Together,
+        statement: String::new(),
+        evidence: Vec::new(),
+        advice: "".into(),
+        place: Place {
+            pid: Some(small.pid),
+            tid: None,
+            fd: Some(small.fd),
+            path: analysis.name_of(small.pid, small.fd),
+        },
+        likely: false,
+    }
+}
+
+fn of_output(id: FindingId, analysis: &Analysis<'_>, small: &Small) -> Items {
+    let topic = match analysis.descriptors.is_output(small.pid, small.fd) {
+        true => Topic::Output {
+            lines: id == FindingId::LineBufferedOutput,
+            by_variable: analysis.observation.python_unbuffered,
+        },
+        false => of_file(small, false),
+    };
+    Items {
+        cost: cost_of_output(analysis, small),
+        evidence: evidence(&small.tally, "write calls", "bytes per write"),
+        advice: analysis.runtime(Some(small.pid)).advice(topic),
+        ..of(id, analysis, small)
+    }
+}
+
+fn of_file(small: &Small, reopened: bool) -> Topic {
+    Topic::File {
+        writes: small.writes,
+        reopened,
+    }
+}
+
+fn evidence(
+    tally: &Tally,
+    calls: &'static str,
+    each: &'static str,
+) -> Vec<(&'static str, f64, &'static str)> {
+    vec![
+        (calls, tally.calls as f64, "calls"),
+        (each, tally.bytes_per_call(), "bytes/call"),
+        ("cost of a call (modelled)", tally.each_ns(), "ns"),
+    ]
+}
+
+fn file_name(analysis: &Analysis<'_>, small: &Small) -> String {
+    let name = analysis.name_of(small.pid, small.fd);
+    name.unwrap_or_else(|| "a file".to_owned())
+}
+
+fn output_name(analysis: &Analysis<'_>, small: &Small) -> String {
+    match small.fd {
+        _ if !analysis.descriptors.is_output(small.pid, small.fd) => file_name(analysis, small),
+        2 => "standard error".to_owned(),
+        _ => "standard output".to_owned(),
+    }
+}
+
+/// Whether it is written as standard output is.
+fn is_output(analysis: &Analysis<'_>, small: &Small) -> bool {
+    let is_stream = || small.writes && small.is_stream_of_file(analysis);
+    small.of == PiecesOf::Output || is_stream()
+}
+
+/// Whether what is written is less than a line, or no line: the blocks of which a copy is made.
+/// Where nothing was sampled whether the writes end lines, short ones are pieces; and those to a
+/// standard output that collects nothing but lines, where each piece that is printed ends with one.
+fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
+    let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
+    let of_lines = analysis.runtime(Some(small.pid)).has(Habit::CollectsLines);
+    let are_pieces = match small.lines(analysis) {
+        Some(part) => part < t::LINES_OF_WRITES || are_short && small.fd == 1 && of_lines,
+        None => are_short,
+    };
+    are_pieces || small.is_copied_in_blocks(analysis)
+}
+
+fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
+    CallCost::with(&small.tally, analysis, |row| small.holds(row))
+}
+
+/// What the calls cost, and where it is no file those of a reader in the tree: it gets as small
+/// pieces as are written.
+fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
+    let own = cost(analysis, small);
+    if !analysis.descriptors.is_output(small.pid, small.fd) {
+        return own;
+    }
+    let mut read: BTreeMap<u32, u64> = BTreeMap::new();
+    for row in &analysis.trace.syscalls {
+        let reads = row.fd == Some(0) && calls::is_read(&row.name);
+        let from_pipe = reads && !small.pids.contains(&row.pid);
+        if from_pipe && analysis.descriptors.waited_for(row.pid, 0) == WaitKind::Pipe {
+            *read.entry(row.pid).or_default() += row.bytes;
+        }
+    }
+    // Nothing names the two ends of a pipe; that all that was written was read shows them.
+    let same = |bytes: u64| bytes.abs_diff(small.tally.bytes) * 100 <= small.tally.bytes;
+    let mut read = read.into_iter();
+    let reader = read.find(|(_, bytes)| *bytes > 0 && same(*bytes));
+    let theirs = reader.map(|(pid, _)| {
+        let reads =
+            |row: &SyscallRow| row.pid == pid && row.fd == Some(0) && calls::is_read(&row.name);
+        CallCost::of(analysis, reads)
+    });
+    own.plus(theirs.unwrap_or_default())
+}
+
+/// Whether the reads are hidden behind waits for the writer, again and again: then the command
+/// would end no sooner without them. One long wait is the writer's start.
+fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
+    let waits = |row: &&OffCpuRow| {
+        let reads = row.call.as_deref().is_some_and(calls::is_read);
+        let here = row.pid == small.pid && row.fd == Some(small.fd);
+        here && reads && row.cause == Cause::Asleep
+    };
+    let rows: Vec<&OffCpuRow> = analysis.trace.off_cpu.iter().filter(waits).collect();
+    let all: u64 = rows.iter().map(|row| row.total_ns).sum();
+    let Some(longest) = rows.iter().filter_map(|row| row.longest_ns).max() else {
+        return false;
+    };
+    let waited = analysis.untraced(all as f64);
+    is_significant_wait(analysis, waited)
+        && waited * t::WAIT_THAT_HIDES >= small.tally.cost_ns
+        && longest.saturating_mul(4) <= all
+}
+
+/// Calls that open and close files.
+#[derive(Default)]
+struct Opening {
+    calls: u64,
+    cost: CallCost,
+}
+
+/// A file that is opened for each small call costs the opening too, and not the lookups of it where
+/// it isn't.
+fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> Opening {
+    let opens = |row: &SyscallRow| row.pid == pid && calls::redirects(&row.name);
+    let all = analysis.tally(opens);
+    let calls = all.calls - all.errors.min(all.calls);
+    if calls < small.calls {
+        return Opening::default();
+    }
+    Opening {
+        calls,
+        cost: CallCost::with(&all, analysis, opens).part(calls as f64 / all.calls.max(1) as f64),
+    }
+}
