@@ -5,7 +5,7 @@ use fathom_model::{Finding, FindingId as Id};
 use super::declaration::{Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
 use super::{OF_BYTES, ON_DISK};
 use crate::calls;
-use crate::mechanisms::per_item;
+use crate::mechanisms::{again, per_item};
 use crate::rules;
 
 pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
@@ -63,7 +63,7 @@ pub(super) const REREADING: Declaration = Declaration {
     mechanism: Mechanism::Again,
     also: OF_BYTES,
     calls: Some(calls::is_read),
-    find: &[rules::rereading],
+    find: &[again::again],
     text: include_str!("texts/rereading.md"),
     ..USUAL
 };

@@ -2,4 +2,5 @@
 //!
 //! A mechanism knows no program, language or path by its name.
 
+pub(crate) mod again;
 pub(crate) mod per_item;

@@ -2,9 +2,9 @@
 
 use fathom_model::FindingId;
 
-use super::seek_rereads::{most_sought, place, reads_of, seeks_of};
 use crate::analysis::Analysis;
 use crate::findings::Claim;
+use crate::mechanisms::again::{most_sought, place, reads_of, seeks_of};
 use crate::mechanisms::per_item::{CallCost, Items, Worth};
 use crate::numbers::{bytes, count};
 

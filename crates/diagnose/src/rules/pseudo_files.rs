@@ -4,18 +4,17 @@
 use fathom_model::FindingId;
 use fathom_trace::FileRow;
 
-use super::reopened_files::ReopenedFile;
-use super::reread_cost::part_of;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::finding_builder::is_significant;
 use crate::findings::Claim;
+use crate::mechanisms::again::{ReopenedFile, part_of};
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::thresholds as t;
 
 /// Whether a file is one of the kernel or a device: nobody wrote what is read of it.
-pub(super) fn is_of_system(name: &str) -> bool {
+pub(crate) fn is_of_system(name: &str) -> bool {
     is_pseudo(name) || name.starts_with("/dev/")
 }
 

@@ -1,31 +1,16 @@
-//! The same is read again and again: of files that are opened anew each time, of one that stays
-//! open, or of folders.
+//! Files are opened anew and read again and again.
 
 use fathom_trace::{DescriptorKind, FileRow};
 
-use super::pseudo_files::is_of_system;
-use super::reopened_files::ReopenedFile;
-use super::repeated_listing;
-use super::reread_cost::{Cost, from_memory, part_of, work_ns};
-use super::seek_rereads::{rewound, sought, stays_as_it_is};
+use super::kept_open::stays_as_it_is;
+use super::{Again, Cost, ReopenedFile, from_memory, part_of, work_ns};
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::finding_builder::is_significant;
 use crate::findings::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{bytes, count};
+use crate::rules::is_of_system;
 use crate::thresholds as t;
-
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
-    let found = [
-        reopened(analysis),
-        rewound(analysis),
-        sought(analysis),
-        repeated_listing::find(analysis),
-    ];
-    let found = found.into_iter().flatten();
-    found.max_by_key(|finding| finding.could_win_ns)
-}
 
 /// Whether each opening is for one record of many: nothing need be read twice, and that is another
 /// rule's.
@@ -45,7 +30,7 @@ fn is_read_again(file: &FileRow) -> bool {
     meant && file.read_bytes > 0 && stays_as_it_is(file)
 }
 
-fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
+pub(super) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let files = ReopenedFile::most(analysis, is_read_again, |file| {
         file.read_bytes + 4096 * file.opens
     })?;
@@ -62,32 +47,31 @@ fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
         work_ns: work_ns(analysis, file.pid, read_again, of_bytes, &calls),
         calls,
     };
-    if !is_significant(analysis, cost.ns(analysis)) {
-        return None;
-    }
     let name = file.name.text();
     let name = name.rsplit('/').next().unwrap_or(&name);
     let statement = format!(
-        "{} opened {} times and read {} from; {}",
+        "{} opened {} times and read {} from",
         files.subject("files", name),
         count(file.opens),
         bytes(file.read_bytes as f64),
-        cost.in_words(analysis),
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
-    Some(
-        cost.finding(analysis, statement)
-            .evidence("opens", file.opens as f64, "calls")
-            .evidence("reads", file.reads as f64, "calls")
-            .evidence("bytes read", file.read_bytes as f64, "bytes")
-            .advice(match files.different {
-                1 => "Read the file once and keep what is needed of it.",
-                _ => "Read each file once and keep what is needed of it.",
-            })
-            .limit(from_memory(analysis, once))
-            .place(files.place())
-            .finish(),
-    )
+    let again = Again {
+        cost,
+        statement,
+        evidence: vec![
+            ("opens", file.opens as f64, "calls"),
+            ("reads", file.reads as f64, "calls"),
+            ("bytes read", file.read_bytes as f64, "bytes"),
+        ],
+        advice: match files.different {
+            1 => "Read the file once and keep what is needed of it.",
+            _ => "Read each file once and keep what is needed of it.",
+        },
+        limit: from_memory(analysis, once),
+        place: files.place(),
+    };
+    again.claim(analysis)
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! Shared by the rules for files that one process opens again and again: which they are, and what
-//! opening them costs.
+//! Which files does one process open again and again, and what does opening them cost?
 
 use std::collections::BTreeMap;
 
 use fathom_model::Place;
 use fathom_trace::{FileRow, SyscallRow};
 
-use super::reread_cost::part_of;
+use super::part_of;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::mechanisms::per_item::CallCost;
@@ -38,7 +37,7 @@ fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + 
 }
 
 /// Files that one process opens again and again.
-pub(super) struct ReopenedFile {
+pub(crate) struct ReopenedFile {
     /// What was done with all of them. The name is that of the largest.
     pub together: FileRow,
     /// How many they are.
@@ -49,7 +48,7 @@ pub(super) struct ReopenedFile {
 
 impl ReopenedFile {
     /// Of the process in which those that are meant (`is`) have the largest sum of `size`.
-    pub(super) fn most(
+    pub(crate) fn most(
         analysis: &Analysis<'_>,
         is: impl Fn(&FileRow) -> bool,
         size: impl Fn(&FileRow) -> u64,
@@ -80,31 +79,31 @@ impl ReopenedFile {
     }
 
     /// The process's calls of that kind.
-    pub(super) fn own(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
+    pub(crate) fn own(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
         of_process(self.together.pid, is)
     }
 
     /// What it costs to open them, to look at them and to close them, as part of what the process
     /// opens at all.
-    pub(super) fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
+    pub(crate) fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
         CallCost::of(analysis, self.own(is_around_reads)).part(self.part_of_opens)
     }
 
     /// How many of the times were not the first, 0 to 1.
-    pub(super) fn again(&self) -> f64 {
+    pub(crate) fn again(&self) -> f64 {
         let opens = self.together.opens.max(self.different).max(1);
         1.0 - self.different as f64 / opens as f64
     }
 
     /// The beginning of a sentence: the one file, or how many of its `kind`.
-    pub(super) fn subject(&self, kind: &str, name: &str) -> String {
+    pub(crate) fn subject(&self, kind: &str, name: &str) -> String {
         match self.different {
             1 => format!("`{name}` was"),
             n => format!("{} {kind} such as `{name}` were", count(n)),
         }
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         Place {
             pid: Some(self.together.pid),
             tid: None,

@@ -2,15 +2,13 @@
 
 use fathom_trace::FileRow;
 
-use super::pseudo_files::is_of_system;
-use super::reopened_files::ReopenedFile;
-use super::reread_cost::Cost;
+use super::{Again, Cost, ReopenedFile};
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::finding_builder::is_significant;
 use crate::findings::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
+use crate::rules::is_of_system;
 
 /// Calls that a listing takes at least: the last of them brings nothing.
 const CALLS_OF_A_LISTING: u64 = 2;
@@ -21,7 +19,7 @@ fn is_untouched(file: &FileRow) -> bool {
     untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())
 }
 
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+pub(super) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     let folders = ReopenedFile::most(analysis, is_untouched, |file| file.opens)?;
     let lists = folders.own(calls::lists_folder);
     let listed = analysis.tally(lists);
@@ -37,23 +35,19 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         calls: calls.part(folders.again()),
         work_ns: 0.0,
     };
-    if !is_significant(analysis, cost.ns(analysis)) {
-        return None;
-    }
     let who = folders.subject("folders", &folders.together.name.text());
-    let statement = format!(
-        "{who} listed {} times; {}",
-        count(opened),
-        cost.in_words(analysis)
-    );
-    Some(
-        cost.finding(analysis, statement)
-            .evidence("listings", opened as f64, "calls")
-            .evidence("folders", folders.different as f64, "files")
-            .advice("List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).")
-            .place(folders.place())
-            .finish(),
-    )
+    let again = Again {
+        cost,
+        statement: format!("{who} listed {} times", count(opened)),
+        evidence: vec![
+            ("listings", opened as f64, "calls"),
+            ("folders", folders.different as f64, "files"),
+        ],
+        advice: "List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).",
+        limit: None,
+        place: folders.place(),
+    };
+    again.claim(analysis)
 }
 
 #[cfg(test)]

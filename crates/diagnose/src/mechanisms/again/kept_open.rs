@@ -3,15 +3,14 @@
 use fathom_model::Place;
 use fathom_trace::{FileRow, SyscallRow};
 
-use super::pseudo_files::is_of_system;
-use super::reopened_files::whole;
-use super::reread_cost::{Cost, from_memory, part_of, work_ns};
+use super::reopened::whole;
+use super::{Again, Cost, from_memory, part_of, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
-use crate::finding_builder::is_significant;
 use crate::findings::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{bytes, count};
+use crate::rules::is_of_system;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
 
@@ -48,29 +47,28 @@ pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
         calls,
     };
-    if !is_significant(analysis, cost.ns(analysis)) {
-        return None;
-    }
     let statement = format!(
-        "One file was read to its end {} times, {} in all; {}",
+        "One file was read to its end {} times, {} in all",
         count(rounds),
         bytes(reads.bytes as f64),
-        cost.in_words(analysis),
     );
-    Some(
-        cost.finding(analysis, statement)
-            .evidence("times read to the end", rounds as f64, "calls")
-            .evidence("reads", reads.calls as f64, "calls")
-            .evidence("bytes read", reads.bytes as f64, "bytes")
-            .advice("Read the file once and keep what is needed of it.")
-            .limit(from_memory(analysis, reads.bytes as f64 / rounds as f64))
-            .place(place(file))
-            .finish(),
-    )
+    let again = Again {
+        cost,
+        statement,
+        evidence: vec![
+            ("times read to the end", rounds as f64, "calls"),
+            ("reads", reads.calls as f64, "calls"),
+            ("bytes read", reads.bytes as f64, "bytes"),
+        ],
+        advice: "Read the file once and keep what is needed of it.",
+        limit: from_memory(analysis, reads.bytes as f64 / rounds as f64),
+        place: place(file),
+    };
+    again.claim(analysis)
 }
 
 /// A file of which many times its size is read.
-pub(super) struct Sought {
+pub(crate) struct Sought {
     pub file: FileRow,
     pub reads: Tally,
     /// Of the file, bytes.
@@ -81,13 +79,13 @@ pub(super) struct Sought {
 }
 
 impl Sought {
-    pub(super) fn times(&self) -> f64 {
+    pub(crate) fn times(&self) -> f64 {
         self.file.read_bytes as f64 / self.size as f64
     }
 }
 
 /// The file that stays open, of which many times its size is read, and whose reads cost most.
-pub(super) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
+pub(crate) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
     let files = analysis.trace.files.iter();
     let files = files.filter(|file| stays_open(file) && stays_as_it_is(file));
     let files = files.filter_map(|file| {
@@ -138,30 +136,29 @@ pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         calls: calls.part(1.0 - 1.0 / times),
         work_ns: 0.0,
     };
-    if !is_significant(analysis, cost.ns(analysis)) {
-        return None;
-    }
     let statement = format!(
-        "{} reads brought {} of one file of {}, {} times its size; {}",
+        "{} reads brought {} of one file of {}, {} times its size",
         count(reads.calls),
         bytes(file.read_bytes as f64),
         bytes(size as f64),
         count(times.round() as u64),
-        cost.in_words(analysis),
     );
-    Some(
-        cost.finding(analysis, statement)
-            .evidence("reads", reads.calls as f64, "calls")
-            .evidence("bytes read", file.read_bytes as f64, "bytes")
-            .evidence("size of the file", size as f64, "bytes")
-            .advice("Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).")
-            .limit(from_memory(analysis, size as f64))
-            .place(place(file))
-            .finish(),
-    )
+    let again = Again {
+        cost,
+        statement,
+        evidence: vec![
+            ("reads", reads.calls as f64, "calls"),
+            ("bytes read", file.read_bytes as f64, "bytes"),
+            ("size of the file", size as f64, "bytes"),
+        ],
+        advice: "Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).",
+        limit: from_memory(analysis, size as f64),
+        place: place(file),
+    };
+    again.claim(analysis)
 }
 
-pub(super) fn place(file: FileRow) -> Place {
+pub(crate) fn place(file: FileRow) -> Place {
     Place {
         pid: Some(file.pid),
         tid: None,
@@ -184,12 +181,12 @@ fn is_alone(file: &FileRow, reads: &Tally) -> bool {
 }
 
 /// Seeks on one descriptor.
-pub(super) fn seeks_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+pub(crate) fn seeks_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && row.name == "lseek"
 }
 
 /// Reads of one descriptor.
-pub(super) fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+pub(crate) fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && calls::is_read(&row.name)
 }
 
