@@ -123,6 +123,57 @@ fn own_code_has_its_callers_up_to_main() {
     }
 }
 
+/// Each turn takes a millisecond of a clock: 60 % of it in `more`, the rest in `less`.
+const BEAT: &str = r#"
+#include <stdlib.h>
+#include <time.h>
+volatile unsigned long sink = 1;
+static clockid_t which;
+static long now(void) {
+    struct timespec t;
+    clock_gettime(which, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+__attribute__((noinline)) void more(long until) {
+    while (now() < until)
+        for (int i = 0; i < 2000; i++) sink = sink * 2862933555777941757UL + 3037000493UL;
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void less(long until) {
+    while (now() < until)
+        for (int i = 0; i < 2000; i++) sink = sink * 2862933555777941757UL + 3037000493UL;
+    __asm__ volatile("");
+}
+int main(int argc, char **argv) {
+    (void)argc;
+    which = argv[1][0] == 'c' ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+    long from = now(), turn = atol(argv[2]);
+    for (long i = 0; i < atol(argv[3]); i++, from += turn) { more(from + turn * 6 / 10); less(from + turn); }
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_that_keeps_time_with_the_samples_is_seen_everywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = built(folder.path(), BEAT, &["-O1"]) else {
+        return;
+    };
+    let program = program.to_str().expect("UTF-8");
+    // The clock of the samples: that of each CPU, or of the thread.
+    for (tier, clock) in [(Tier::Kernel, "machine"), (Tier::Perf, "cpu")] {
+        if !available(tier) {
+            continue;
+        }
+        let pool = StackPool::default();
+        let seen = sampled(tier, &[program, clock, "1000000", "500"], &pool);
+        let stacks = pool.named(&seen).expect("stacks");
+        let (more, less) = (below(&stacks, "more"), below(&stacks, "less"));
+        let share = more as f64 / (more + less) as f64;
+        assert!((0.4..0.8).contains(&share), "{tier:?}: {share}");
+    }
+}
+
 const CALLS: &str = r#"
 #include <unistd.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use fathom_stacks::Registers;
@@ -16,6 +16,7 @@ const TYPE_TRACEPOINT: u32 = 2;
 const FLAG_FD_CLOEXEC: u64 = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
+const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const IOC_ID: libc::c_ulong = 0x8008_2407;
 
@@ -268,6 +269,18 @@ pub(crate) fn request(event: &OwnedFd, number: libc::c_ulong, argument: i32) -> 
 /// The kernel's.
 pub(crate) fn tell_into(event: &OwnedFd, other: i32) -> io::Result<()> {
     request(event, IOC_SET_OUTPUT, other)
+}
+
+/// Gives an event another period, which begins now. What inherited the event keeps its own.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn set_period(event: RawFd, period: u64) -> io::Result<()> {
+    // SAFETY: this request reads a number of 64 bits from the given place.
+    match unsafe { libc::ioctl(event, IOC_PERIOD as _, &raw const period) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
 
 /// The number by which records name an event.

@@ -6,6 +6,7 @@
 
 mod call_count;
 pub(crate) mod event;
+pub(crate) mod periods;
 pub(crate) mod record;
 mod recorder;
 pub(crate) mod ring;

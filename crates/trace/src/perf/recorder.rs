@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::SystemTime;
 
 use super::event::{self, Attributes, Watched, flag};
+use super::periods::Periods;
 use super::record::{self, Record, What};
 use super::ring::{Ring, WRITING_NS};
 use super::thread_timelines::ThreadTimelines;
@@ -28,6 +29,7 @@ const LEAST_PAGES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     attributes: Attributes,
+    periods: Periods,
     /// Whose ring the events of a CPU share.
     leaders: Vec<(i32, RawFd)>,
     rings: Vec<Ring>,
@@ -71,6 +73,7 @@ impl Recorder {
         let distance = options.sample_period.as_nanos() as u64;
         let mut recorder = Self {
             attributes,
+            periods: Periods::around(options.profile.unwrap_or_default()),
             leaders: Vec::new(),
             rings: Vec::new(),
             events: Vec::new(),
@@ -110,12 +113,10 @@ impl Recorder {
 
     /// Takes what is in the rings.
     fn drain(&mut self) {
-        let (before, later) = (self.later.len(), &mut self.later);
-        for ring in &mut self.rings {
-            ring.drain(|bytes| later.extend(record::parse(bytes)));
-        }
+        let before = self.later.len();
+        self.periods.drain(&mut self.rings, &mut self.later);
         if let Some(python) = &mut self.python {
-            python.complete(&mut later[before..], |_| true);
+            python.complete(&mut self.later[before..], |_| true);
         }
     }
 
@@ -123,20 +124,24 @@ impl Recorder {
     fn open(&mut self, tid: u32) -> io::Result<()> {
         let stacks = self.attributes.has_stacks();
         for cpu in event::cpus() {
+            self.attributes.period = self.periods.first();
             let event = match event::open(&self.attributes, Watched::Thread(tid), cpu) {
                 Ok(Some(event)) => event,
                 Ok(None) => continue,
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(()),
                 Err(error) => return Err(error),
             };
-            match self.leaders.iter().find(|leader| leader.0 == cpu) {
-                Some((_, leader)) => event::tell_into(&event, *leader)?,
+            let leader = self.leaders.iter().position(|leader| leader.0 == cpu);
+            let buffer = leader.unwrap_or(self.rings.len());
+            match leader {
+                Some(at) => event::tell_into(&event, self.leaders[at].1)?,
                 None => {
                     self.rings
                         .push(Ring::map_most(&event, PAGES, LEAST_PAGES, stacks)?);
                     self.leaders.push((cpu, event.as_raw_fd()));
                 }
             }
+            self.periods.opened(buffer, Some(tid), &event);
             self.events.push(event);
         }
         Ok(())
@@ -278,11 +283,13 @@ fn refused(error: io::Error) -> TraceError {
 mod tests {
     use super::*;
     use crate::result::Cause;
+    use std::time::Duration;
 
     #[test]
     fn records_of_several_cpus_and_samples_are_taken_in_the_order_of_their_times() {
         let mut recorder = Recorder {
             attributes: Attributes::recording(None, 0),
+            periods: Periods::around(Duration::ZERO),
             leaders: Vec::new(),
             rings: Vec::new(),
             events: Vec::new(),

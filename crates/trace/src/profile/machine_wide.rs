@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use super::Profile;
 use super::pc_samples::PcSamples;
 use crate::perf::event::{self, Attributes, Watched, flag};
+use crate::perf::periods::Periods;
 use crate::perf::record::{self, Record};
 use crate::perf::ring::{Ring, WRITING_NS};
 use crate::python::Reader;
@@ -23,6 +24,7 @@ const PAGES: usize = 32;
 pub(crate) struct MachineWide {
     rings: Vec<Ring>,
     _events: Vec<OwnedFd>,
+    periods: Periods,
     /// What happened after the time up to which every CPU has surely written all.
     later: Vec<Record>,
     samples: PcSamples,
@@ -41,10 +43,13 @@ impl MachineWide {
         stacks: Option<&StackPool>,
     ) -> io::Result<Self> {
         let bytes = stacks.map_or(0, StackPool::bytes_to_copy);
-        let attributes = Attributes::recording(Some(period), flag::EXCLUDE_IDLE).with_stacks(bytes);
+        let mut attributes = Attributes::recording(Some(period), flag::EXCLUDE_IDLE).with_stacks(bytes);
         let (mut rings, mut events) = (Vec::new(), Vec::new());
+        let mut periods = Periods::around(period);
         for cpu in event::cpus() {
+            attributes.period = periods.first();
             if let Some(event) = event::open(&attributes, Watched::Any, cpu)? {
+                periods.opened(rings.len(), None, &event);
                 rings.push(Ring::map_most(&event, PAGES, PAGES, stacks.is_some())?);
                 events.push(event);
             }
@@ -53,6 +58,7 @@ impl MachineWide {
             python: stacks.map(|_| Reader::on(&events)),
             rings,
             _events: events,
+            periods,
             later: Vec::new(),
             samples: PcSamples::at(roots, period).with_stacks(stacks.cloned()),
         })
@@ -84,13 +90,10 @@ impl MachineWide {
     pub(crate) fn read(&mut self) {
         let reported = now().saturating_sub(WRITING_NS);
         let before = self.later.len();
-        let later = &mut self.later;
-        for ring in &mut self.rings {
-            ring.drain(|bytes| later.extend(record::parse(bytes)));
-        }
+        self.periods.drain(&mut self.rings, &mut self.later);
         if let Some(python) = &mut self.python {
             let spaces = &self.samples.spaces;
-            python.complete(&mut later[before..], |pid| spaces.mapped(pid).is_some());
+            python.complete(&mut self.later[before..], |pid| spaces.mapped(pid).is_some());
         }
         self.take_until(reported);
     }

@@ -212,6 +212,11 @@ impl Default for Random {
 }
 
 impl Random {
+    /// Another sequence for each seed.
+    pub(crate) fn from_seed(seed: u64) -> Self {
+        Self(seed.max(1))
+    }
+
     /// A number below the limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;

@@ -1,0 +1,192 @@
+//! How long is it from one sample to the next?
+//!
+//! A program that does the same in each turn of a loop, and takes about the distance of the samples
+//! or a multiple of it for a turn, would be seen at the same places every time. So each event has
+//! another period, and gets a new one after some samples. The kernel begins a new period when it is
+//! told of it. What threads and processes made by a sampled one inherit is what its event had then.
+
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+use super::event;
+use super::record::{self, Record, What};
+use super::ring::Ring;
+use crate::stacks::Random;
+use crate::watch::now;
+
+/// An event keeps its period for so many samples at least, and for fewer than this many more.
+const LEAST_SAMPLES: u64 = 4;
+const MORE_SAMPLES: u64 = 9;
+/// Periods are up to this part longer or shorter than their mean.
+const SPREAD: u64 = 4;
+
+/// Whose samples are of the event: its buffer's number, and its thread; `None` for any.
+type Key = (usize, Option<u32>);
+
+/// The periods of some events.
+#[derive(Debug)]
+pub(crate) struct Periods {
+    mean_ns: u64,
+    random: Random,
+    events: HashMap<Key, Event>,
+}
+
+/// An event that samples.
+#[derive(Debug)]
+struct Event {
+    /// Lives as long as the descriptor of its owner.
+    fd: RawFd,
+    /// Samples until it gets another period.
+    left: u64,
+    /// When it saw the last one.
+    last: u64,
+}
+
+impl Periods {
+    /// For events with this period on the average; none for those that don't sample.
+    pub(crate) fn around(mean: Duration) -> Self {
+        Self {
+            mean_ns: mean.as_nanos() as u64,
+            random: Random::from_seed(now()),
+            events: HashMap::new(),
+        }
+    }
+
+    /// The period that an event is opened with.
+    pub(crate) fn first(&mut self) -> u64 {
+        self.any()
+    }
+
+    /// An event samples into the buffer of this number, this thread or all that are on a CPU.
+    pub(crate) fn opened(&mut self, buffer: usize, tid: Option<u32>, event: &OwnedFd) {
+        let opened = Event {
+            fd: event.as_raw_fd(),
+            left: self.samples(),
+            last: 0,
+        };
+        self.events.insert((buffer, tid), opened);
+    }
+
+    /// Takes the records out of their buffers. Events that have had their periods for long enough get
+    /// others.
+    pub(crate) fn drain(&mut self, buffers: &mut [Ring], records: &mut Vec<Record>) {
+        for (buffer, ring) in buffers.iter_mut().enumerate() {
+            ring.drain(|bytes| {
+                let record = record::parse(bytes);
+                record.iter().for_each(|record| self.saw(buffer, record));
+                records.extend(record);
+            });
+        }
+        self.renew();
+    }
+
+    /// A record came out of this buffer.
+    fn saw(&mut self, buffer: usize, record: &Record) {
+        let What::Sampled { tid, .. } = record.what else {
+            return;
+        };
+        let key = [(buffer, Some(tid)), (buffer, None)];
+        let Some(key) = key.iter().find(|key| self.events.contains_key(key)) else {
+            return;
+        };
+        let Some(event) = self.events.get_mut(key) else {
+            return;
+        };
+        event.left = event.left.saturating_sub(1);
+        event.last = event.last.max(record.at);
+    }
+
+    /// Gives those events another period that have had theirs for long enough.
+    fn renew(&mut self) {
+        let due = self.events.iter().filter(|(_, event)| event.left == 0);
+        let due: Vec<Key> = due.map(|(key, _)| *key).collect();
+        for key in due {
+            let samples = self.samples();
+            let any = self.any();
+            let Some(event) = self.events.get_mut(&key) else {
+                continue;
+            };
+            event.left = samples;
+            let begun = now().saturating_sub(event.last).min(self.mean_ns);
+            // A thread that has ended has no samples either: there is nothing to be done about it.
+            let _ = event::set_period(event.fd, period(any, begun, samples));
+        }
+    }
+
+    fn samples(&mut self) -> u64 {
+        LEAST_SAMPLES + self.random.below(MORE_SAMPLES)
+    }
+
+    fn any(&mut self) -> u64 {
+        let spread = self.mean_ns / SPREAD;
+        self.mean_ns - spread + self.random.below(2 * spread + 1)
+    }
+}
+
+/// What is asked of the kernel so that the next samples are `any` from one another on the average,
+/// the one before them included: what had `begun` of its period by now is begun anew.
+fn period(any: u64, begun: u64, samples: u64) -> u64 {
+    any - begun / samples.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf::event::{Attributes, Watched};
+    use std::collections::HashSet;
+
+    const MEAN: Duration = Duration::from_micros(997);
+
+    #[test]
+    fn periods_differ_and_are_as_long_as_asked_on_the_average() {
+        let mut periods = Periods::around(MEAN);
+        let many: Vec<u64> = (0..1_000).map(|_| periods.first()).collect();
+        let all = |least, most| many.iter().all(|it| (least..=most).contains(it));
+        assert!(all(747_750, 1_246_250));
+        assert!(many.iter().collect::<HashSet<_>>().len() > 900);
+        let mean = many.iter().sum::<u64>() / 1_000;
+        assert!((960_000..1_035_000).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn what_is_begun_anew_is_made_up_for() {
+        // Seven samples and what was lost before the first take as long as seven periods.
+        let asked = period(1_000_000, 350_000, 7);
+        assert_eq!(7 * asked + 350_000, 7_000_000);
+        // The longest loss with the shortest period and the fewest samples leaves half of it.
+        assert_eq!(period(750_000, 1_000_000, LEAST_SAMPLES), 500_000);
+    }
+
+    #[test]
+    fn an_event_gets_another_period_after_some_of_its_own_samples() {
+        let attributes = Attributes::recording(Some(MEAN), 0);
+        let own = Watched::Thread(std::process::id());
+        let event = match event::open(&attributes, own, 0) {
+            Ok(Some(event)) => event,
+            refused => return fathom_test_log::skipped(&format!("no perf events: {refused:?}")),
+        };
+        let mut periods = Periods::around(MEAN);
+        periods.opened(1, Some(10), &event);
+        let left = |periods: &Periods| periods.events[&(1, Some(10))].left;
+        let all = left(&periods);
+        assert!((LEAST_SAMPLES..LEAST_SAMPLES + MORE_SAMPLES).contains(&all));
+        let sampled = |tid| Record {
+            at: 5,
+            what: What::Sampled {
+                pid: 10,
+                tid,
+                address: 0,
+                stack: None,
+            },
+        };
+        periods.saw(1, &sampled(11));
+        periods.saw(0, &sampled(10));
+        assert_eq!(left(&periods), all);
+        (0..all).for_each(|_| periods.saw(1, &sampled(10)));
+        assert_eq!(left(&periods), 0);
+        periods.renew();
+        assert!(left(&periods) >= LEAST_SAMPLES);
+        event::set_period(event.as_raw_fd(), 1_234_567).expect("the kernel takes it");
+    }
+}
