@@ -3,6 +3,7 @@
 //! Generated programs of a known call tree are sampled as `fathom why` does; then 10,000 places of
 //! the largest binary of this machine are named.
 
+mod beats;
 mod programs;
 
 use std::collections::HashMap;
@@ -33,10 +34,22 @@ const PLACES: usize = 10_000;
 
 /// A tenth of the programs with `--quick`.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
-    Ok(vec![trees(options)?, symbols()?])
+    let verdicts = detect();
+    let available = |tier: &Tier| verdicts.iter().any(|it| it.tier == *tier && it.available);
+    let tiers: Vec<Tier> = [Tier::Kernel, Tier::Perf]
+        .into_iter()
+        .filter(available)
+        .collect();
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let seconds = if options.quick { 0.5 } else { 4.0 };
+    Ok(vec![
+        trees(&tiers, seconds, folder.path())?,
+        beats::measure(&tiers, seconds, folder.path())?,
+        symbols()?,
+    ])
 }
 
-fn trees(options: &Options) -> Result<Table> {
+fn trees(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
     let mut table = Table::new(
         "Stacks of generated call trees",
         &[
@@ -50,14 +63,6 @@ fn trees(options: &Options) -> Result<Table> {
             "worst with callees",
         ],
     );
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let verdicts = detect();
-    let available = |tier: &Tier| verdicts.iter().any(|it| it.tier == *tier && it.available);
-    let tiers: Vec<Tier> = [Tier::Kernel, Tier::Perf]
-        .into_iter()
-        .filter(available)
-        .collect();
-    let seconds = if options.quick { 0.5 } else { 4.0 };
     let (mut all, mut reached, mut within) = (0, 0, 0);
     let mut seed = 51;
     for build in BUILDS {
@@ -72,9 +77,9 @@ fn trees(options: &Options) -> Result<Table> {
         for depth in DEPTHS {
             seed += 1;
             let tree = CallTree::of_depth(depth, &mut Random::new(seed));
-            let program = build.program(&tree, seconds, folder.path())?;
-            for tier in &tiers {
-                let seen = sampled(&program.path, *tier)?;
+            let program = build.program(&tree, seconds, folder)?;
+            for tier in tiers {
+                let seen = sampled(&[&program.path.to_string_lossy()], *tier)?;
                 let errors = worst(&tree, &build, &program, &seen);
                 let whole = seen.whole as f64 / (seen.taken - seen.thinned).max(1) as f64;
                 all += 1;
@@ -110,7 +115,7 @@ impl Build {
     }
 }
 
-fn sampled(program: &Path, tier: Tier) -> Result<Stacks> {
+fn sampled(argv: &[&str], tier: Tier) -> Result<Stacks> {
     let pool = StackPool::of_one_run();
     let options = TraceOptions {
         profile: Some(PERIOD),
@@ -121,7 +126,7 @@ fn sampled(program: &Path, tier: Tier) -> Result<Stacks> {
         stdin: Io::Null,
         stdout: Io::Null,
         stderr: Io::Null,
-        ..TraceCommand::new([program.as_os_str()])
+        ..TraceCommand::new(argv)
     };
     let seen = trace(&command, tier, &options).map_err(|error| error.to_string())?;
     pool.named(&seen)

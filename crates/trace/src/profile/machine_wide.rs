@@ -43,7 +43,8 @@ impl MachineWide {
         stacks: Option<&StackPool>,
     ) -> io::Result<Self> {
         let bytes = stacks.map_or(0, StackPool::bytes_to_copy);
-        let mut attributes = Attributes::recording(Some(period), flag::EXCLUDE_IDLE).with_stacks(bytes);
+        let mut attributes =
+            Attributes::recording(Some(period), flag::EXCLUDE_IDLE).with_stacks(bytes);
         let (mut rings, mut events) = (Vec::new(), Vec::new());
         let mut periods = Periods::around(period);
         for cpu in event::cpus() {
