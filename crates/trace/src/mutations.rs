@@ -1,57 +1,19 @@
 //! Do the parsers of foreign bytes survive what nobody should have written?
 //!
 //! Valid input with a few bytes changed, thousands of times, from a fixed seed: no panic, and no
-//! allocation beyond a limit.
+//! more memory than a limit.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fathom_test_memory::{Counting, most_in};
 
 /// Mutations of one test.
 const ROUNDS: u64 = 4_000;
 /// Changes of one mutation, at most.
 const MOST_CHANGES: u64 = 6;
 
-thread_local! {
-    static LARGEST: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, which notes the largest piece that each thread asked for.
-struct Noting;
-
 #[global_allocator]
-static ALLOCATOR: Noting = Noting;
-
-fn note(bytes: usize) {
-    // A thread that is ending has no such place any more.
-    let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(bytes)));
-}
-
-// SAFETY: hands everything on to the system's allocator, unchanged.
-unsafe impl GlobalAlloc for Noting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size);
-        // SAFETY: the caller's promise.
-        unsafe { System.realloc(at, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
+static ALLOCATOR: Counting = Counting;
 
 /// Marsaglia's xorshift: the same numbers in every run.
 struct Random(u64);
@@ -113,7 +75,7 @@ impl Random {
 /// Parses each of the inputs as it is, and mutations of them.
 ///
 /// # Panics
-/// When `parse` does, or when it asks for more than `most_bytes` at once; says of what input.
+/// When `parse` does, or when it has more than `most_bytes` at a time; says of what input.
 pub(crate) fn survives(inputs: &[Vec<u8>], most_bytes: usize, parse: impl Fn(&[u8])) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut mutated = |round: u64| {
@@ -127,13 +89,12 @@ pub(crate) fn survives(inputs: &[Vec<u8>], most_bytes: usize, parse: impl Fn(&[u
     };
     for round in 0..ROUNDS {
         let bytes = mutated(round);
-        LARGEST.set(0);
-        let outcome = catch_unwind(AssertUnwindSafe(|| parse(&bytes)));
-        let largest = LARGEST.get();
+        let mut outcome = Ok(());
+        let most = most_in(|| outcome = catch_unwind(AssertUnwindSafe(|| parse(&bytes))));
         assert!(outcome.is_ok(), "round {round}: panicked on {bytes:02x?}");
         assert!(
-            largest <= most_bytes,
-            "round {round}: {largest} bytes at once for {bytes:02x?}"
+            most <= most_bytes as isize,
+            "round {round}: {most} bytes at a time for {bytes:02x?}"
         );
     }
 }

@@ -3,7 +3,7 @@
 //! A program says nothing of it. Source files do, where a compiler recorded them; else the folder of
 //! the binary, and within a binary that holds both (Rust, Go) the crate or package in the name.
 
-use fathom_stacks::Frame;
+use fathom_stacks::{Frame, is_made_at_run_time};
 
 use crate::runtimes::{is_library, is_start, without_suffix};
 
@@ -34,7 +34,8 @@ pub(super) fn whose(frame: &Frame) -> Whose {
     if frame.interpreter {
         return Whose::Library;
     }
-    if is_made_at_run_time(&frame.binary) {
+    // Nothing is known of what has no name at all.
+    if !frame.binary.is_empty() && is_made_at_run_time(&frame.binary) {
         return Whose::Own;
     }
     let source = frame.source_file.as_deref().unwrap_or_default();
@@ -42,11 +43,6 @@ pub(super) fn whose(frame: &Frame) -> Whose {
         true => Whose::Library,
         false => Whose::Own,
     }
-}
-
-/// The kernel's names of memory that is no file, into which a program can have written code.
-fn is_made_at_run_time(binary: &str) -> bool {
-    binary.starts_with("//") || binary.starts_with("/memfd:") || binary.starts_with("[anon")
 }
 
 /// A program of a system folder is what the user runs; a library there is not the user's.

@@ -85,9 +85,9 @@ fn of_type(text: &str) -> Option<(&str, &str)> {
     Some((inner.split(" as ").next().unwrap_or(inner), rest))
 }
 
-/// The kernel's names of memory that is no file.
-pub(super) fn is_made_at_run_time(file: &str) -> bool {
-    file.starts_with("//") || !file.starts_with('/') || file.starts_with("/memfd:")
+/// Whether the name of a mapping is one of a file; others are the kernel's names of memory.
+pub(super) fn has_file(name: &str) -> bool {
+    name.starts_with('/') && !name.starts_with("//") && !name.starts_with("/memfd:")
 }
 
 pub(super) fn file_name(path: &str) -> &str {
@@ -107,15 +107,15 @@ pub(super) fn place(place: &CodePlace) -> Option<String> {
 fn bare(place: &CodePlace) -> Option<String> {
     let file = place.binary.as_deref().unwrap_or_default();
     if let Some(function) = &place.function {
-        return Some(match is_made_at_run_time(file) && !file.is_empty() {
-            true => function.clone(),
-            false => shortened(function),
+        return Some(match has_file(file) || file.is_empty() {
+            true => shortened(function),
+            false => function.clone(),
         });
     }
     let from = match file {
         "" => return None,
         "[vdso]" => return Some("clocks (vDSO)".to_owned()),
-        file if is_made_at_run_time(file) => return Some("code generated at run time".to_owned()),
+        file if !has_file(file) => return Some("code generated at run time".to_owned()),
         file => file_name(file),
     };
     let mut text = match place.offset {

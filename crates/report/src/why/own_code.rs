@@ -2,7 +2,7 @@
 
 use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 
-use super::code_name::{file_name, is_made_at_run_time, shortened};
+use super::code_name::{file_name, has_file, shortened};
 use super::columns::{self, Column};
 use super::quote::share_text;
 use crate::line::{Line, Page, Tone};
@@ -47,7 +47,7 @@ pub(super) fn named(page: &Page, own: &OwnCode, part: f64) -> Option<String> {
 /// The function in a few words, or where it is from if it has no name.
 pub(super) fn name(row: &FunctionShare) -> String {
     match &row.function {
-        Some(function) if is_made_at_run_time(&row.file) => function.clone(),
+        Some(function) if !has_file(&row.file) => function.clone(),
         Some(function) => shortened(function),
         None => unnamed(row),
     }
@@ -58,7 +58,7 @@ fn unnamed(row: &FunctionShare) -> String {
     match row.file.as_str() {
         "" => "unknown code".to_owned(),
         "[vdso]" => "clocks (vDSO)".to_owned(),
-        file if is_made_at_run_time(file) => "code generated at run time".to_owned(),
+        file if !has_file(file) => "code generated at run time".to_owned(),
         file => format!("{} (no symbols)", file_name(file)),
     }
 }
