@@ -49,6 +49,17 @@ pub(crate) struct Rule {
     pub is_outermost: bool,
 }
 
+impl Rule {
+    /// Whether a function has a frame pointer there, behind which its return address is.
+    pub(crate) fn is_by_frame_pointer(&self) -> bool {
+        let CfaRule::RegisterAndOffset { register, offset } = &self.frame_address else {
+            return false;
+        };
+        usize::from(register.0) == dwarf::FRAME
+            && (*offset == 16 || cfg!(not(target_arch = "x86_64")))
+    }
+}
+
 /// What can't be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {

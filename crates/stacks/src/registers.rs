@@ -98,6 +98,11 @@ impl Registers {
         self.values[dwarf::STACK]
     }
 
+    /// The frame pointer, of code that has one.
+    pub fn frame(&self) -> Option<u64> {
+        self.values[dwarf::FRAME]
+    }
+
     pub(crate) fn get(&self, number: usize) -> Option<u64> {
         self.values.get(number).copied().flatten()
     }

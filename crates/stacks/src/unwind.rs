@@ -76,6 +76,11 @@ impl Place {
     }
 }
 
+/// The frame pointers from that in the registers on, as far as they were copied.
+fn frames(registers: &Registers, stack: &Stack<'_>) -> impl Iterator<Item = u64> {
+    std::iter::successors(registers.frame(), |frame| stack.word(*frame))
+}
+
 /// A thread's stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
@@ -83,6 +88,8 @@ pub struct Chain {
     pub places: Vec<Place>,
     /// How far outwards it is known.
     pub reach: Reach,
+    /// The frame pointer of the function at its end, if that has one.
+    frame: Option<u64>,
 }
 
 /// Follows stacks, and keeps the tables of the files that it met.
@@ -124,6 +131,7 @@ impl Unwinder {
         let mut chain = Chain {
             places: Vec::new(),
             reach: Reach::Broken,
+            frame: None,
         };
         let mut registers = registers.clone();
         let mut returns = false;
@@ -145,6 +153,9 @@ impl Unwinder {
                 Ok(caller) => (registers, returns) = caller,
                 Err(reach) => {
                     chain.reach = reach;
+                    let rule = self.rule(files, &place);
+                    let has_frame = rule.is_some_and(|(_, rule)| rule.is_by_frame_pointer());
+                    chain.frame = registers.frame().filter(|_| has_frame);
                     break;
                 }
             }
@@ -154,22 +165,42 @@ impl Unwinder {
 
     /// Goes on where a copy ended: `callers` are the addresses that the kernel found by the frame
     /// pointers, innermost first, in memory that was not copied too. It passes over functions
-    /// without frame pointers; what both have in common ends where the chain does.
-    pub fn splice(&mut self, files: &Files, space: &[Mapping], chain: &mut Chain, callers: &[u64]) {
+    /// without frame pointers. Where the chain's last function has one, it is known by that which of
+    /// them is its caller; else what both have in common ends where the chain does. `registers`,
+    /// `stack_address` and `stack` are those that the chain was followed with.
+    pub fn splice(
+        &mut self,
+        files: &Files,
+        space: &[Mapping],
+        (registers, stack_address, stack): (&Registers, u64, &[u8]),
+        chain: &mut Chain,
+        callers: &[u64],
+    ) {
         if chain.reach == Reach::Root {
             return;
         }
+        let stack = Stack {
+            from: stack_address,
+            bytes: stack,
+        };
         let mut rest = callers
             .iter()
             .enumerate()
             .map(|(at, address)| Place::of(files, space, *address, at > 0))
             .peekable();
-        let mut is_common = false;
-        for place in &chain.places {
-            is_common = rest.next_if_eq(place).is_some();
-        }
-        if !is_common {
-            return;
+        let frames = frames(registers, &stack).take(callers.len());
+        match frames.enumerate().find(|(_, it)| Some(*it) == chain.frame) {
+            // The first of them is where the thread is.
+            Some((at, _)) => _ = rest.nth(at),
+            None => {
+                let mut is_common = false;
+                for place in &chain.places {
+                    is_common = rest.next_if_eq(place).is_some();
+                }
+                if !is_common {
+                    return;
+                }
+            }
         }
         let room = MOST_FRAMES.saturating_sub(chain.places.len());
         let rest: Vec<Place> = rest.take(room).collect();

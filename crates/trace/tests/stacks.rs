@@ -236,6 +236,121 @@ fn calls_at_stops_have_who_made_them() {
 }
 
 /// Not a test of its own: what another user sees of a program.
+/// Two files, one after the other, by the same number.
+const FILES: &str = r#"
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((noinline)) void load(const char *path) {
+    char byte;
+    int fd = open(path, O_RDONLY);
+    for (int i = 0; i < 12; i++) read(fd, &byte, 1);
+    close(fd);
+}
+int main(void) { load("/etc/passwd"); load("/etc/group"); return 0; }
+"#;
+
+#[test]
+fn calls_at_stops_say_which_file_a_number_was_then() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = built(folder.path(), FILES, &["-O1"]) else {
+        return;
+    };
+    if !available(Tier::Ptrace) {
+        return;
+    }
+    // In the kernel's tiers the sampled run has no calls: those of the one at stops are its own.
+    for sampled_first in [false, true].map(|first| first && available(Tier::Perf)) {
+        let pool = StackPool::default();
+        let command = [program.to_str().expect("UTF-8")];
+        let first = sampled_first.then(|| sampled(Tier::Perf, &command, &pool));
+        let stopped = sampled(Tier::Ptrace, &command, &pool);
+        let seen = first.as_ref().unwrap_or(&stopped);
+        let stacks = pool.named(seen).expect("stacks");
+        let of_load = |row: &&StackRow| {
+            row.call.as_deref() == Some("read") && path(&stacks, row).contains(&"load")
+        };
+        let rows = stacks.rows.iter().filter(of_load);
+        let mut paths: Vec<&str> = rows.filter_map(|row| row.path.as_deref()).collect();
+        paths.sort_unstable();
+        assert_eq!(paths, ["/etc/group", "/etc/passwd"], "{stacks:?}");
+        assert!(
+            stacks
+                .rows
+                .iter()
+                .all(|row| row.pid == seen.processes[0].pid)
+        );
+        // What Fathom's own child did to execute the program is no part of it.
+        let called = |row: &StackRow| row.call.as_deref() == Some("execve");
+        assert!(!stacks.rows.iter().any(called));
+    }
+}
+
+/// Each function has more on the stack than is copied.
+const ROOMY: &str = r#"
+#include <unistd.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+__attribute__((noinline)) void ask(void) {
+    volatile char room[60000];
+    struct stat of;
+    room[0] = 1;
+    for (int i = 0; i < 2000; i++) stat("/etc/hostname", &of);
+    room[1] = room[0];
+}
+__attribute__((noinline)) void outer(void) {
+    volatile char room[60000];
+    room[0] = 1;
+    ask();
+    room[1] = room[0];
+}
+int main(void) { outer(); return 0; }
+"#;
+
+#[test]
+fn calls_have_callers_beyond_the_copy_by_frame_pointers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = [
+        "-O1",
+        "-fno-omit-frame-pointer",
+        "-fno-stack-clash-protection",
+    ];
+    let Some(program) = built(folder.path(), ROOMY, &flags) else {
+        return;
+    };
+    for tier in [Tier::Kernel, Tier::Ptrace] {
+        if !available(tier) {
+            continue;
+        }
+        let pool = StackPool::default();
+        let options = TraceOptions {
+            profile: Some(Duration::from_millis(4)),
+            stacks: Some(pool.clone()),
+            call_stacks: Some(Duration::from_micros(10)),
+            ..TraceOptions::default()
+        };
+        let command = quiet(&[program.to_str().expect("UTF-8")]);
+        let seen = trace(&command, tier, &options).expect("traced");
+        let stacks = pool.named(&seen).expect("stacks");
+        let of_stat = |row: &&StackRow| row.call.as_deref() == Some("newfstatat");
+        let rows: Vec<&StackRow> = stacks.rows.iter().filter(of_stat).collect();
+        let samples = |rows: &mut dyn Iterator<Item = &&StackRow>| -> u64 {
+            rows.map(|row| row.samples).sum()
+        };
+        let asked = samples(
+            &mut rows
+                .iter()
+                .filter(|row| path(&stacks, row).contains(&"ask")),
+        );
+        let whole = |row: &&&StackRow| {
+            let path = path(&stacks, row);
+            path.contains(&"outer") && path.contains(&"main")
+        };
+        let whole = samples(&mut rows.iter().filter(whole));
+        assert!(asked > 10, "{tier:?}: {stacks:?}");
+        assert!(whole * 10 >= asked * 9, "{tier:?}: {whole} of {asked}");
+    }
+}
+
 #[test]
 fn helper_samples() {
     let Some(program) = std::env::var_os("FATHOM_TEST_PROGRAM") else {

@@ -118,8 +118,14 @@ impl Stopped {
     }
 
     pub(crate) fn chain(&self) -> Chain {
+        let (registers, from, stack) = self.copied();
+        Unwinder::default().unwind(&self.files, &self.space, registers, from, stack)
+    }
+
+    /// Registers, and the copy of the stack with its address.
+    pub(crate) fn copied(&self) -> (&Registers, u64, &[u8]) {
         let from = self.registers.stack().expect("known");
-        Unwinder::default().unwind(&self.files, &self.space, &self.registers, from, &self.stack)
+        (&self.registers, from, &self.stack)
     }
 
     /// The return addresses that the frame pointers lead to, as the kernel finds them.

@@ -141,7 +141,13 @@ fn where_a_copy_ends_the_kernels_frame_pointers_go_on() {
     let mut chain = stopped.chain();
     assert_eq!(chain.reach, Reach::CutOff);
     let mut unwinder = fathom_stacks::Unwinder::default();
-    unwinder.splice(&stopped.files, &stopped.space, &mut chain, &callers);
+    unwinder.splice(
+        &stopped.files,
+        &stopped.space,
+        stopped.copied(),
+        &mut chain,
+        &callers,
+    );
     let expected = deep_chain();
     assert_eq!(stopped.names(&chain)[..expected.len()], expected);
     assert_eq!(
@@ -151,7 +157,13 @@ fn where_a_copy_ends_the_kernels_frame_pointers_go_on() {
     // Those of another stack are none of this one's.
     let before = chain.places.len();
     chain.reach = Reach::CutOff;
-    unwinder.splice(&stopped.files, &stopped.space, &mut chain, &callers[..3]);
+    unwinder.splice(
+        &stopped.files,
+        &stopped.space,
+        stopped.copied(),
+        &mut chain,
+        &callers[..3],
+    );
     assert_eq!(chain.places.len(), before);
 }
 

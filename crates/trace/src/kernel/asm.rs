@@ -76,6 +76,7 @@ pub(crate) enum Helper {
     KtimeNs = 5,
     CurrentPidTgid = 14,
     CurrentTask = 35,
+    Stack = 67,
     ProbeReadUser = 112,
     ProbeReadKernel = 113,
     ProbeReadUserStr = 114,

@@ -207,8 +207,13 @@ pub(crate) mod stack {
     pub(crate) const POINTER: usize = 31;
     /// How long the call or the fault was off the CPU, ns.
     pub(crate) const OFF_CPU: i16 = (record::HEAD + 8 * REGISTERS.len()) as i16;
+    /// How many bytes there are of [`CALLERS`]; negative if they can't be had.
+    pub(crate) const CALLERS_SIZE: i16 = OFF_CPU + 8;
+    /// Addresses that frame pointers lead to, innermost first.
+    pub(crate) const CALLERS: usize = CALLERS_SIZE as usize + 8;
+    pub(crate) const MOST_CALLERS: usize = 64;
     /// Where the copy of the stack begins.
-    pub(crate) const BYTES: usize = OFF_CPU as usize + 8;
+    pub(crate) const BYTES: usize = CALLERS + 8 * MOST_CALLERS;
     /// How much of the stack is copied at most: what is kept for each CPU has 32 KiB.
     pub(crate) const MOST: usize = 30 << 10;
     /// Where not all of it is there, it is copied by pieces of this many bytes.

@@ -29,6 +29,8 @@ pub(crate) struct StackRecord<'a> {
     /// The thread that ended its last sleep.
     woken_by: Option<u32>,
     registers: [u64; stack::REGISTERS.len()],
+    /// Where frame pointers lead, innermost first.
+    callers: Box<[u64]>,
     /// What was on its stack, from the pointer on.
     bytes: &'a [u8],
 }
@@ -44,6 +46,11 @@ impl<'a> StackRecord<'a> {
         for (place, register) in (0..).zip(&mut registers) {
             *register = u64_at(bytes, record::HEAD as i16 + 8 * place)?;
         }
+        let size = u64_at(bytes, stack::CALLERS_SIZE)? as i64;
+        let known = usize::try_from(size / 8).unwrap_or(0);
+        let callers = (0..known.min(stack::MOST_CALLERS))
+            .map(|at| u64_at(bytes, (stack::CALLERS + 8 * at) as i16))
+            .collect::<Option<Box<[u64]>>>()?;
         Some(Self {
             time: u64_at(bytes, record::TIME)?,
             who: Who {
@@ -57,6 +64,7 @@ impl<'a> StackRecord<'a> {
             took_off_cpu: u64_at(bytes, stack::OFF_CPU)?,
             woken_by: (woken_by != 0).then_some(woken_by),
             registers,
+            callers,
             bytes: bytes.get(stack::BYTES..)?,
         })
     }
@@ -67,6 +75,7 @@ impl<'a> StackRecord<'a> {
         let copy = StackCopy {
             registers: Registers::of_perf(Registers::PERF_MASK, self.registers),
             bytes: self.bytes.into(),
+            callers: self.callers.clone(),
             ..StackCopy::default()
         };
         let by_a_thread = self
@@ -135,6 +144,9 @@ mod tests {
         for place in 0..stack::REGISTERS.len() {
             put((record::HEAD + 8 * place) as i16, 100 + place as u64);
         }
+        put(stack::CALLERS_SIZE, 16);
+        put(stack::CALLERS as i16, 0x4000);
+        put((stack::CALLERS + 8) as i16, 0x5000);
         bytes.extend([1, 2, 3]);
         bytes
     }
@@ -160,6 +172,7 @@ mod tests {
             let pointer = 100 + stack::POINTER as u64;
             assert_eq!(one.copy.registers.stack(), Some(pointer));
             assert_eq!(*one.copy.bytes, [1, 2, 3]);
+            assert_eq!(*one.copy.callers, [0x4000, 0x5000]);
         }
     }
 
@@ -182,6 +195,18 @@ mod tests {
             (first.len(), first[0].activity, first[0].ns),
             (1, Activity::Call, 0)
         );
+    }
+
+    #[test]
+    fn callers_that_could_not_be_had_are_none() {
+        let mut without = bytes(READ, 3, 10, 0);
+        for size in [-14i64, i64::MIN, 0, 7] {
+            without[stack::CALLERS_SIZE as usize..][..8].copy_from_slice(&size.to_ne_bytes());
+            assert!(seen(&without)[0].copy.callers.is_empty());
+        }
+        without[stack::CALLERS_SIZE as usize..][..8].copy_from_slice(&i64::MAX.to_ne_bytes());
+        let callers = seen(&without)[0].copy.callers.len();
+        assert_eq!(callers, stack::MOST_CALLERS);
     }
 
     #[test]

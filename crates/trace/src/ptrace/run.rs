@@ -354,7 +354,9 @@ impl Run {
                 let call = Entered::new(nr, args, time, memory);
                 tracee.call = Some(call);
                 if let Some(stacks) = &mut self.stacks {
-                    stacks.entered(tracee.who, &call, time);
+                    let names = &self.collector.names;
+                    let on = || names.kind(tracee.who.pid, call.fd);
+                    stacks.entered(tracee.who, &call, time, on);
                 }
             }
             Ok(Some(SyscallStop::Exit { result })) => {

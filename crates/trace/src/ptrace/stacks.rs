@@ -1,10 +1,14 @@
 //! Which code made the calls that the command was stopped at?
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use fathom_stacks::Registers;
 
 use super::requests;
 use super::table::{Entered, memory_of};
 use crate::calls;
+use crate::descriptor::DescriptorKind;
 use crate::perf::record::StackCopy;
 use crate::profile::spaces::Spaces;
 use crate::records::Who;
@@ -15,6 +19,8 @@ use crate::stacks::{Random, RawStack, StackCollector, StackPool};
 /// is done by turns would be taken for always the same. It takes a fifth of a stop.
 const FIRST: u64 = 16;
 const ONE_OF: u64 = 8;
+/// Frame pointers that are followed beyond what was copied.
+const MOST_CALLERS: usize = 64;
 
 /// Takes stacks at stops.
 #[derive(Debug)]
@@ -26,6 +32,8 @@ pub(super) struct CallStacks {
     seen: HashMap<(u32, u32), u64>,
     random: Random,
     bytes: usize,
+    /// The command executes its program.
+    begun: bool,
 }
 
 impl CallStacks {
@@ -38,11 +46,22 @@ impl CallStacks {
             seen: HashMap::new(),
             random: Random::default(),
             bytes: pool.bytes_to_copy() as usize,
+            begun: false,
         }
     }
 
-    /// A stopped thread is about to make this call.
-    pub(super) fn entered(&mut self, who: Who, call: &Entered, at: u64) {
+    /// A stopped thread is about to make this call, on what `on` says.
+    pub(super) fn entered(
+        &mut self,
+        who: Who,
+        call: &Entered,
+        at: u64,
+        on: impl FnOnce() -> Option<Arc<DescriptorKind>>,
+    ) {
+        // Until then it is our own child that looks for the program.
+        if !self.begun {
+            return;
+        }
         let seen = self.seen.entry((who.pid, call.nr)).or_default();
         *seen += 1;
         let stands_for = if *seen <= FIRST { 1 } else { ONE_OF };
@@ -59,8 +78,10 @@ impl CallStacks {
         if self.read.insert(who.pid) {
             self.spaces.attach(who.pid);
         }
+        let bytes = requests::memory(who.tid, top, self.bytes);
         let copy = StackCopy {
-            bytes: requests::memory(who.tid, top, self.bytes).into(),
+            callers: callers(who.tid, &registers, (top, &bytes)),
+            bytes: bytes.into(),
             registers,
             ..StackCopy::default()
         };
@@ -71,6 +92,10 @@ impl CallStacks {
             let end = bytes.iter().position(|byte| *byte == 0);
             String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into()
         });
+        let path = match is_path {
+            true => path,
+            false => on().map(|on| on.text().into()),
+        };
         let taken = RawStack {
             pid: who.pid,
             tid: who.tid,
@@ -100,6 +125,7 @@ impl CallStacks {
 
     /// A process executes another program, or a new one has its number.
     pub(super) fn changed(&mut self, pid: u32) {
+        self.begun = true;
         self.read.remove(&pid);
     }
 
@@ -107,4 +133,35 @@ impl CallStacks {
     pub(super) fn finish(self) {
         self.collector.finish(&self.spaces.files, |_| true);
     }
+}
+
+/// The address of the next instruction and those that frame pointers lead to, innermost first, as the
+/// kernel finds them for samples. What the copy of the stack from `top` on has is not read again.
+fn callers(tid: u32, registers: &Registers, (top, copied): (u64, &[u8])) -> Box<[u64]> {
+    const WORD: usize = size_of::<u64>();
+    let read = |frame: u64| -> Option<[u64; 2]> {
+        let at = usize::try_from(frame.checked_sub(top)?).ok();
+        let known = at.and_then(|at| copied.get(at..at.checked_add(2 * WORD)?));
+        let memory;
+        let bytes = match known {
+            Some(bytes) => bytes,
+            None => {
+                memory = requests::memory(tid, frame, 2 * WORD);
+                &memory[..]
+            }
+        };
+        let (words, _) = bytes.as_chunks::<WORD>();
+        Some([*words.first()?, *words.get(1)?].map(u64::from_ne_bytes))
+    };
+    let mut callers: Vec<u64> = registers.instruction().into_iter().collect();
+    let mut frame = registers.frame().filter(|frame| *frame != 0);
+    while let Some(at) = frame
+        && callers.len() < MOST_CALLERS
+        && let Some([before, caller]) = read(at)
+        && caller != 0
+    {
+        callers.push(caller);
+        frame = (before != 0 && before != at).then_some(before);
+    }
+    callers.into()
 }

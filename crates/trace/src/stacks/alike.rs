@@ -5,10 +5,24 @@
 
 use std::collections::HashMap;
 
-use crate::result::Trace;
+use crate::result::{Process, Trace};
 
 /// A thread: the name and place of its process, and its own.
 type Name = (Vec<u8>, usize);
+
+/// The process's first thread, whatever it is called.
+const MAIN: Name = (Vec::new(), 0);
+/// No thread has this number.
+const NO_THREAD: u32 = 0;
+/// The kernel keeps so much of a program's name.
+const LONGEST_NAME: usize = 15;
+
+/// What a process's first thread is called, where nobody saw: by the program that it executed last.
+fn program(process: &Process) -> String {
+    let path = process.execs.last().map_or("", |exec| exec.path.as_str());
+    let name = path.rsplit('/').next().unwrap_or(path);
+    String::from_utf8_lossy(&name.as_bytes()[..name.len().min(LONGEST_NAME)]).into_owned()
+}
 
 /// The processes and threads of one run.
 #[derive(Clone, Debug, Default)]
@@ -30,22 +44,25 @@ impl Alike {
         };
         /// No process has it.
         const ANY: u32 = 0;
-        let main = |pid: u32| {
-            let thread = trace.threads.iter().find(|one| one.tid == pid);
-            thread.map_or("", |thread| thread.name.as_str())
+        let main = |process: &Process| {
+            let thread = trace.threads.iter().find(|one| one.tid == process.pid);
+            let name = thread.map_or("", |thread| thread.name.as_str());
+            match name.is_empty() {
+                true => program(process),
+                false => name.to_owned(),
+            }
         };
         let processes: HashMap<u32, Name> = trace
             .processes
             .iter()
-            .map(|process| (process.pid, next(ANY, main(process.pid))))
+            .map(|process| (process.pid, next(ANY, &main(process))))
             .collect();
         for thread in &trace.threads {
             let Some(process) = processes.get(&thread.pid) else {
                 continue;
             };
-            // The main thread is the process's first, whatever it is called.
             let own = match thread.tid == thread.pid {
-                true => (Vec::new(), 0),
+                true => MAIN,
                 false => next(thread.pid, &thread.name),
             };
             let (numbers, names) = ((thread.pid, thread.tid), (process.clone(), own));
@@ -58,6 +75,17 @@ impl Alike {
     /// Process and thread here that are what these are in `other`; `None` where there is none.
     pub(super) fn here(&self, other: &Alike, numbers: (u32, u32)) -> Option<(u32, u32)> {
         self.numbers.get(other.names.get(&numbers)?).copied()
+    }
+
+    /// Likewise; of a thread that had no name where it was seen the process, and no thread of it.
+    pub(super) fn here_or_process(&self, other: &Alike, numbers: (u32, u32)) -> Option<(u32, u32)> {
+        let found = self.here(other, numbers);
+        let (process, (own, _)) = other.names.get(&numbers)?;
+        found.or_else(|| {
+            let main = (process.clone(), MAIN);
+            let (pid, _) = *self.numbers.get(&main).filter(|_| own.is_empty())?;
+            Some((pid, NO_THREAD))
+        })
     }
 
     /// Whether a process was there that is alike to this one of `other`.

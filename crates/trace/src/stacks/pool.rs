@@ -146,7 +146,8 @@ impl StackPool {
             let from = copy.registers.stack().unwrap_or(0);
             let mapped = &one.mapped;
             let mut chain = unwinder.unwind(files, mapped, &copy.registers, from, &copy.bytes);
-            unwinder.splice(files, mapped, &mut chain, &copy.callers);
+            let copied = (&copy.registers, from, &*copy.bytes);
+            unwinder.splice(files, mapped, copied, &mut chain, &copy.callers);
             match chain.reach {
                 Reach::Root => run.whole += 1,
                 Reach::CutOff => run.cut_off += 1,
@@ -289,7 +290,7 @@ impl StackPool {
                 let of_it = run.rows.iter().filter(|(key, _)| key.is_of(activity));
                 for (key, weight) in of_it {
                     let numbers = (key.pid, key.tid);
-                    let Some(here) = main.alike.here(&run.alike, numbers) else {
+                    let Some(here) = main.alike.here_or_process(&run.alike, numbers) else {
                         continue;
                     };
                     let there = |other: &&&Run| other.alike.has(&run.alike, numbers);

@@ -47,6 +47,9 @@ const KEPT: i16 = -320;
 /// How much of it is to be copied; before that a pointer of the kernel's.
 const SIZE: i16 = -328;
 
+/// `BPF_F_USER_STACK`.
+const OF_USER: i32 = 1 << 8;
+
 /// No first thread's stack is longer than that, unless somebody raised the limit of 8 MiB.
 const LONGEST_STACK: i32 = 64 << 20;
 /// Of the stack of a first thread so much more is copied than what lies before its begin.
@@ -359,6 +362,14 @@ fn send_stack(
         stack::REGISTERS[stack::POINTER],
     );
     a.mov(R8, R0);
+    // The user's, by frame pointers: where the copy ends they lead on.
+    a.load(Width::Double, R1, R10, ARGUMENTS);
+    a.mov(R2, R8)
+        .alu_imm(Alu::Add, R2, stack::CALLERS as i32)
+        .mov_imm(R3, 8 * stack::MOST_CALLERS as i32)
+        .mov_imm(R4, OF_USER)
+        .call(Helper::Stack);
+    a.store(Width::Double, R8, stack::CALLERS_SIZE, R0);
     load_size(c, a);
     let to = |a: &mut Asm, at: usize| {
         a.mov(R1, R8)
