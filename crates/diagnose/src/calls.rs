@@ -369,7 +369,6 @@ questions! {
     is_of_sockets: SOCKET,
     is_sync: SYNC,
     opens_file: OPEN,
-    asks_about_path: ASK_PATH,
     lists_folder: LIST_FOLDER,
     changes_folder: CHANGE_FOLDER,
     removes: REMOVE,
@@ -393,6 +392,11 @@ questions! {
     reads_on: READ_ON,
     awaits: AWAIT,
     is_accept: ACCEPT,
+}
+
+/// Whether a call asks what a path leads to, and changes nothing.
+pub fn asks_about_path(call: &str) -> bool {
+    does(call, ASK_PATH)
 }
 
 /// Whether it moves bytes through a descriptor.

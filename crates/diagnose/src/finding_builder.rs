@@ -120,7 +120,7 @@ impl FindingBuilder {
         if self.modelled {
             let statement = self.finding.statement.trim_end_matches('.');
             let what = match self.guessed {
-                true => "number and times modelled",
+                true => "times, and the number to a factor of 2, modelled",
                 false => "modelled",
             };
             self.finding.statement = format!("{statement} ({what} for an untraced run).");

@@ -49,6 +49,7 @@ use fathom_trace::Tier;
 
 use analysis::Analysis;
 
+pub use calls::asks_about_path;
 pub use explanation::{Subject, end_in_words, explanation, is_quotable, timed_runs};
 pub use findings::findings_page;
 pub use observation::{Languages, Limits, Observation};

@@ -1,13 +1,16 @@
 //! What this machine can do at best, as far as it has been measured.
 
+use std::ffi::CString;
+
 use fathom_diagnose::Limits;
 use fathom_machine::remembered::{self, Profile};
 use fathom_trace::Trace;
 
 /// What `fathom machine` remembered of this machine; `measure` takes the quick profile if nothing
 /// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session. What
-/// a name costs to look up is measured now (2 ms), and so is a call through the 32-bit entry (2 ms)
-/// if the trace has any.
+/// the trace's names cost to look up is measured now (some ms), and so is a call through the 32-bit
+/// entry (2 ms) if the trace has any, and the simplest call where the number of calls is to be told
+/// from the time that they took.
 pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits {
     let folder = remembered::default_folder();
     let profile = match measure {
@@ -17,14 +20,30 @@ pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits
         }
         false => folder.as_deref().and_then(remembered::load),
     };
+    let known = of(profile.as_ref(), floor);
+    let simplest = || trace.calls_cut.then(fathom_machine::simplest_call_seconds);
     Limits {
-        lookup_seconds: fathom_machine::lookup_seconds(),
+        syscall_seconds: known.syscall_seconds.or_else(simplest),
+        lookup_seconds: fathom_machine::lookup_seconds(&asked_for(trace)),
         entry_32_seconds: match trace.calls_by_32_bit_entry() {
             0 => None,
             _ => fathom_machine::entry_32_seconds(),
         },
-        ..of(profile.as_ref(), floor)
+        ..known
     }
+}
+
+/// The paths that the trace's processes asked about by questions that change nothing, the most frequent
+/// first. Relative ones and those that stand for several can't be asked for from here.
+fn asked_for(trace: &Trace) -> Vec<(CString, u64)> {
+    let is_one = |path: &str| path.starts_with('/') && !path.contains(['*', '#']);
+    let rows = trace.paths.iter();
+    let rows = rows.filter(|row| fathom_diagnose::asks_about_path(&row.call) && is_one(&row.path));
+    let mut asked: Vec<(CString, u64)> = rows
+        .filter_map(|row| Some((CString::new(row.path.as_str()).ok()?, row.calls)))
+        .collect();
+    asked.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+    asked
 }
 
 /// Only what the probes themselves believe.
@@ -80,6 +99,33 @@ mod tests {
         assert_eq!(limits.memory_bandwidth, Some(22.0 * 1e9));
         assert_eq!(limits.spawn_seconds, Some(0.0001));
         assert_eq!(limits.page_fault_seconds, Some(1.2 / 1e6));
+    }
+
+    #[test]
+    fn only_whole_paths_of_questions_are_asked_for_again() {
+        let row = |call: &str, path: &str, calls| fathom_trace::PathRow {
+            pid: 10,
+            call: call.to_owned(),
+            path: path.to_owned(),
+            calls,
+            ns: 0,
+            samples: 1,
+        };
+        let trace = Trace {
+            paths: vec![
+                row("newfstatat", "/etc/a", 3),
+                row("access", "/etc/b", 20),
+                row("unlink", "/etc/c", 500),
+                row("newfstatat", "src/d", 500),
+                row("newfstatat", "/etc/*", 500),
+            ],
+            ..Trace::default()
+        };
+        let asked = asked_for(&trace).into_iter();
+        let asked: Vec<(String, u64)> = asked
+            .map(|(path, calls)| (path.into_string().expect("text"), calls))
+            .collect();
+        assert_eq!(asked, [("/etc/b".to_owned(), 20), ("/etc/a".to_owned(), 3)]);
     }
 
     #[test]
