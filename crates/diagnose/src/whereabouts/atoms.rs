@@ -129,7 +129,7 @@ impl<'a> Source<'a> {
         let found = found.into_iter().map(|(site, share)| Way {
             route: site.route.clone(),
             work: site.work,
-            path: site.path,
+            path: site.object.as_deref(),
             part: share,
             stacks: is_sampled.then_some(site.stacks),
         });
@@ -164,6 +164,9 @@ impl<'a> Source<'a> {
         let Some(call) = part.call else {
             return vec![(None, 1.0)];
         };
+        if call == "exit_group" {
+            return vec![(self.objects.given_back(part.pid), 1.0)];
+        }
         let by_stack = ways.iter().any(|way| way.path.is_some());
         let of_stacks = || {
             let path = |way: &Way<'a>| (way.path.map(str::to_owned), way.part);
@@ -232,6 +235,17 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
             ns: analysis.cost_ns(row),
             count: Some(row.calls + analysis.missed(row).0),
         }));
+        let root = analysis.trace.processes.first().map_or(0, |root| root.pid);
+        let faults = analysis.fault_cost();
+        parts.push(Part {
+            pid: root,
+            tid: root,
+            kind: TimeCategory::PageFaults,
+            call: None,
+            fd: None,
+            ns: faults.ns,
+            count: Some(faults.count),
+        });
     }
     if analysis.trace.tier == Some(Tier::Ptrace)
         && let Some(root) = analysis.trace.processes.first()

@@ -8,6 +8,7 @@
 mod atoms;
 mod divide;
 mod findings;
+mod locks;
 mod objects;
 mod route;
 mod sites;
@@ -17,7 +18,7 @@ mod whose;
 
 use std::collections::BTreeMap;
 
-use fathom_model::{ThreadRole, TimeCategory, WhereRow};
+use fathom_model::{CodePlace, ThreadRole, TimeCategory, WhereRow};
 
 use crate::analysis::Analysis;
 use atoms::{Atom, Source};
@@ -65,8 +66,9 @@ pub(crate) fn rows(analysis: &Analysis<'_>) -> Vec<WhereRow> {
         };
         let counted = samples.iter().all(|(_, counted)| *counted);
         let samples: Vec<Sample<'_>> = samples.into_iter().map(|(sample, _)| sample).collect();
+        let before = rows.len();
         for place in divide::divide(&samples, least) {
-            rows.push(WhereRow {
+            let row = WhereRow {
                 share: (place.ns / wall.max(1.0)).clamp(0.0, 1.0),
                 ns: place.ns as u64,
                 kind: subject.kind,
@@ -84,7 +86,15 @@ pub(crate) fn rows(analysis: &Analysis<'_>) -> Vec<WhereRow> {
                     .iter()
                     .map(|it| (*it).to_owned())
                     .collect(),
-            });
+            };
+            // Ways that part further out are one row: it would be there twice.
+            match rows[before..]
+                .iter_mut()
+                .find(|known| same_place(known, &row))
+            {
+                Some(known) => add(known, &row),
+                None => rows.push(row),
+            }
         }
     }
     rows.retain(|row| row.share >= LEAST);
@@ -98,17 +108,40 @@ pub(crate) fn rows(analysis: &Analysis<'_>) -> Vec<WhereRow> {
     rows
 }
 
+/// Whether two rows of a subject read the same: their places, and the callers that they are shown with.
+fn same_place(one: &WhereRow, other: &WhereRow) -> bool {
+    one.place == other.place && shown_caller(one) == shown_caller(other)
+}
+
+/// The nearest caller with a name, else the nearest.
+fn shown_caller(row: &WhereRow) -> Option<&CodePlace> {
+    let named = row.callers.iter().find(|caller| caller.function.is_some());
+    named.or(row.callers.first())
+}
+
+fn add(known: &mut WhereRow, row: &WhereRow) {
+    known.share = (known.share + row.share).min(1.0);
+    known.ns += row.ns;
+    known.count = known.count.zip(row.count).map(|(known, more)| known + more);
+}
+
 /// The atoms of each kind scaled down to the account's part where they are more: weights are of
 /// whole threads.
 fn fitted<'a>(analysis: &Analysis<'_>, mut atoms: Vec<Atom<'a>>) -> Vec<Atom<'a>> {
     atoms.retain(|atom| !NOWHERE.contains(&atom.kind) && atom.ns > 0.0);
+    // Where calls are stopped at the account has one part for all of the kernel.
+    let part_of = |kind| match kind == TimeCategory::PageFaults && analysis.by_stops() {
+        true => TimeCategory::Kernel,
+        false => kind,
+    };
     let mut sums: BTreeMap<TimeCategory, f64> = BTreeMap::new();
     for atom in &atoms {
-        *sums.entry(atom.kind).or_default() += atom.ns;
+        *sums.entry(part_of(atom.kind)).or_default() += atom.ns;
     }
     for atom in &mut atoms {
-        let part = analysis.account.ns(atom.kind) as f64;
-        atom.ns *= (part / sums[&atom.kind].max(1.0)).min(1.0);
+        let kind = part_of(atom.kind);
+        let part = analysis.account.ns(kind) as f64;
+        atom.ns *= (part / sums[&kind].max(1.0)).min(1.0);
     }
     atoms
 }

@@ -10,6 +10,8 @@ use crate::calls;
 /// An object has a row of its own from this part of the time of its call on; others share the row
 /// of their folder.
 const OF_ITS_OWN: f64 = 0.25;
+/// A process that ends has so much memory, whatever it did.
+const WORTH_SAYING: u64 = 8 << 20;
 /// A command is named with as much of its arguments.
 const COMMAND: usize = 120;
 
@@ -47,6 +49,17 @@ impl<'a> Objects<'a> {
         Some(match of_command && !name.starts_with('/') {
             true => format!("{standard} ({name})"),
             false => name,
+        })
+    }
+
+    /// What the kernel takes down when a process ends; known of the command itself.
+    pub(super) fn given_back(&self, pid: u32) -> Option<String> {
+        let trace = self.analysis.trace;
+        let root = trace.processes.first()?.pid;
+        let memory = trace.accounts.peak_memory_bytes;
+        (pid == root && memory >= WORTH_SAYING).then(|| {
+            let mebibytes = memory as f64 / f64::from(1 << 20);
+            format!("memory given back at the end, up to {mebibytes:.0} MiB")
         })
     }
 

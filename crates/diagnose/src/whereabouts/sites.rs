@@ -1,11 +1,13 @@
 //! The sampled stacks of a trace, by what a thread did.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use fathom_model::{CodePlace, ThreadRole};
 use fathom_stacks::Frame;
 use fathom_trace::{Activity, FunctionRow, StackRow};
 
+use super::locks;
 use super::route::{Step, route};
 use crate::analysis::Analysis;
 use crate::observation::Observation;
@@ -17,7 +19,8 @@ pub(super) struct Site<'a> {
     pub route: Vec<Step<'a>>,
     /// What a runtime does there.
     pub work: Option<&'static Work>,
-    pub path: Option<&'a str>,
+    /// The file or folder that it was about, or the lock.
+    pub object: Option<Cow<'a, str>>,
     pub ns: f64,
     pub stacks: u64,
 }
@@ -55,6 +58,7 @@ impl<'a> Sites<'a> {
                 };
                 sites.add(row, route(frames.skip(from)), work.map(|(work, _)| work));
             }
+            locks::name(&mut sites.rows, &stacks.rows);
         }
         sites
     }
@@ -64,7 +68,7 @@ impl<'a> Sites<'a> {
         self.rows.push(Site {
             route,
             work,
-            path: row.path.as_deref(),
+            object: row.path.as_deref().map(Cow::Borrowed),
             // Where calls are stopped at their time isn't known.
             ns: if row.ns > 0 { row.ns } else { row.calls } as f64,
             stacks: row.samples,

@@ -1,8 +1,8 @@
 //! Rows of made-up traces.
 
-use fathom_model::{FindingId, TimeCategory, WhereRow};
+use fathom_model::{FindingId, Run, TimeCategory, WhereRow};
 use fathom_stacks::Frame;
-use fathom_trace::{Activity, Cause, PathRow, StackRow};
+use fathom_trace::{Activity, Cause, PathRow, StackRow, Tier};
 
 use crate::fake::{Fake, MS, ROOT};
 
@@ -234,6 +234,97 @@ fn a_finding_has_the_place_that_most_of_its_time_is_at() {
     assert_eq!(found[0].callers[0].function.as_deref(), Some("load"));
     assert_eq!(found[0].callers[0].line, Some(12));
     assert_eq!(found[0].object.as_deref(), Some("standard input (pipe)"));
+}
+
+#[test]
+fn a_lock_is_that_which_somebody_else_gave_back() {
+    let object = |wait: &str, wake: &str| {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 60, 10_000);
+        stacks(&mut fake, Activity::Wait, Some("futex"), 600, wait);
+        fake.trace.stacks.as_mut().expect("just added").rows[0].woken_by = Some(101);
+        // It waits there itself, for longer than it takes to wake somebody.
+        for (way, ms) in [(wait, 9), (wake, 2)] {
+            stacks(&mut fake, Activity::Call, Some("futex"), ms, way);
+            let stacks = fake.trace.stacks.as_mut().expect("just added");
+            stacks.rows.last_mut().expect("just added").tid = 101;
+        }
+        let rows = rows(&mut fake);
+        let row = rows.iter().find(|row| row.call.as_deref() == Some("futex"));
+        row.expect("it was waited").object.clone()
+    };
+    let lock = object(
+        "main:3 take:8 c:pthread_mutex_lock",
+        "main:3 hold:9 c:pthread_mutex_unlock",
+    );
+    assert_eq!(lock.as_deref(), Some("lock held by hold (p.c:9)"));
+    let news = object(
+        "main:3 next:8 c:pthread_cond_wait",
+        "main:3 give:9 c:pthread_cond_signal",
+    );
+    assert_eq!(news.as_deref(), Some("woken by give (p.c:9)"));
+    let unknown = object("main:3 take:8", "main:3 hold:9");
+    assert_eq!(unknown, None);
+}
+
+#[test]
+fn ways_that_part_where_nobody_looks_are_one_row() {
+    let mut fake = Fake::new(1000);
+    for (way, ms) in [
+        ("main:1 left:2 walk:5 visit:7", 500),
+        ("main:1 right:3 walk:5 visit:7", 300),
+        ("main:1 other:4", 200),
+    ] {
+        stacks(&mut fake, Activity::OwnCode, None, ms, way);
+    }
+    let wanted = ["80 visit <- walk:5", "20 other <- main:1"];
+    assert_eq!(words(&rows(&mut fake)), wanted);
+}
+
+#[test]
+fn page_faults_have_a_row_where_the_kernel_is_one_part() {
+    let mut fake = Fake::new(1000);
+    fake.trace.tier = Some(Tier::Perf);
+    fake.trace.calls_from = Some(Tier::Ptrace);
+    fake.calls("read", Some(3), 1_000, 0, 0);
+    fake.trace.accounts.minor_faults = 300_000;
+    fake.trace.threads[0].minor_faults = Some(300_000);
+    fake.limits.page_fault_seconds = Some(1e-6);
+    fake.trace.accounts.system_ns = 400 * MS;
+    fake.trace.accounts.user_ns = 600 * MS;
+    let timed = [Run {
+        user_ns: 600 * MS,
+        system_ns: 400 * MS,
+        minor_faults: 300_000,
+        ..fake.run()
+    }];
+    let diagnosis = crate::diagnose(&fake.observation(&timed));
+    let rows = diagnosis.whereabouts.iter();
+    let faults = rows.filter(|row| row.kind == TimeCategory::PageFaults);
+    let faults: Vec<_> = faults.map(|row| row.count).collect();
+    assert_eq!(faults, [Some(300_000)], "{:?}", diagnosis.whereabouts);
+    let of_kernel: u64 = diagnosis
+        .whereabouts
+        .iter()
+        .filter(|row| row.kind == TimeCategory::PageFaults || row.kind == TimeCategory::Kernel)
+        .map(|row| row.ns)
+        .sum();
+    assert!(of_kernel <= diagnosis.account.ns(TimeCategory::Kernel));
+}
+
+#[test]
+fn what_is_taken_down_at_the_end_is_memory() {
+    let mut fake = Fake::new(1000);
+    fake.calls("exit_group", None, 1, 0, 300 * MS);
+    let object = |fake: &mut Fake, memory: u64| {
+        fake.trace.accounts.peak_memory_bytes = memory << 20;
+        let rows = rows(fake);
+        let call = |row: &&WhereRow| row.call.as_deref() == Some("exit_group");
+        rows.iter().find(call).expect("it took long").object.clone()
+    };
+    let words = "memory given back at the end, up to 300 MiB";
+    assert_eq!(object(&mut fake, 300).as_deref(), Some(words));
+    assert_eq!(object(&mut fake, 2), None);
 }
 
 #[test]

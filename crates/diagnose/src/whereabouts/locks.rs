@@ -1,0 +1,72 @@
+//! Which lock was waited for: whose place in the code gave it back?
+//!
+//! A lock has no name, and the kernel knows only an address. The thread that ends a wait gave the lock
+//! back, and so had it: the place from which it wakes others is where that was.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use fathom_model::without_type_arguments;
+use fathom_trace::{Activity, StackRow};
+
+use super::route::{Key, Step};
+use super::sites::Site;
+
+/// Names the locks of waits whose end a thread brought whose place is known. `rows`: those that the
+/// sites are of, in their order.
+pub(super) fn name<'a>(sites: &mut [Site<'a>], rows: &[StackRow]) {
+    let of_locks = |activity| {
+        move |(_, row): &(&Site<'_>, &StackRow)| {
+            row.activity == activity && row.call.as_deref() == Some("futex")
+        }
+    };
+    let all = || sites.iter().zip(rows);
+    let waits = all().filter(of_locks(Activity::Wait));
+    let waits: HashSet<Key<'a>> = waits
+        .filter_map(|(site, _)| Some(site.route.last()?.key()))
+        .collect();
+    // Of each thread the place from which it wakes most.
+    let mut gave: HashMap<u32, (f64, String)> = HashMap::new();
+    for (site, row) in all().filter(of_locks(Activity::Call)) {
+        let wakes = |step: &&Step<'_>| !step.is_own && !waits.contains(&step.key());
+        let own = site.route.iter().rfind(|step| step.is_own);
+        let (Some(_), Some(words)) = (site.route.last().filter(wakes), own.and_then(place)) else {
+            continue;
+        };
+        let most = gave.entry(row.tid).or_default();
+        if site.ns >= most.0 {
+            *most = (site.ns, words);
+        }
+    }
+    for (site, row) in sites.iter_mut().zip(rows) {
+        let by = row.woken_by.and_then(|by| gave.get(&by));
+        if let Some((_, place)) = by.filter(|_| of_locks(Activity::Wait)(&(site, row))) {
+            let how = match site.route.last().is_some_and(locks) {
+                true => "lock held by",
+                false => "woken by",
+            };
+            site.object = Some(Cow::Owned(format!("{how} {place}")));
+        }
+    }
+}
+
+/// Whether who waits there waits for a lock, and not for news.
+fn locks(step: &Step<'_>) -> bool {
+    let name = step.frame.function.as_deref().unwrap_or_default();
+    name.to_ascii_lowercase().contains("lock")
+}
+
+/// `give_back (p.c:9)`, or where a function begins that has no name: `sort+0xac90`.
+fn place(step: &Step<'_>) -> Option<String> {
+    let file_name = |path: &'_ str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let Some(function) = step.frame.function.as_deref() else {
+        let offset = step.frame.offset?;
+        return Some(format!("{}+{offset:#x}", file_name(&step.frame.binary)));
+    };
+    let name = without_type_arguments(function);
+    let file = step.frame.source_file.as_deref().map(file_name);
+    Some(match (file, step.frame.line) {
+        (Some(file), Some(line)) => format!("{name} ({file}:{line})"),
+        _ => name,
+    })
+}
