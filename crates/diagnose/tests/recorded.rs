@@ -68,6 +68,26 @@ fn case(path: &Path) -> Case {
 }
 
 #[test]
+fn what_is_taken_down_at_the_end_has_a_row() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let name = "page-fault-heavy.c-copyonwrite.slow.kernel.json.gz";
+    let diagnosis = diagnose(&read(&folder.join(name)));
+    let part = TimeCategory::KernelProcesses;
+    let rows = diagnosis.whereabouts.iter().filter(|row| row.kind == part);
+    let ns: u64 = rows.clone().map(|row| row.ns).sum();
+    let account = diagnosis.account.ns(part);
+    assert!(ns <= account, "{ns} of {account}");
+    let mut ends = rows.filter(|row| row.call.as_deref() == Some("exit_group"));
+    let object = ends.next().and_then(|row| row.object.as_deref());
+    let words = "memory given back at the end";
+    assert!(
+        object.is_some_and(|object| object.starts_with(words)),
+        "{:?}",
+        diagnosis.whereabouts
+    );
+}
+
+#[test]
 fn ids_accounts_and_savings_are_as_recorded() {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     let mut wordings: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();

@@ -26,6 +26,9 @@ pub(super) struct Atom<'a> {
     pub stacks: Option<u64>,
 }
 
+/// By which a process ends.
+const ENDS: &str = "exit_group";
+
 /// A part of the account before its objects and ways are known.
 struct Part<'a> {
     pid: u32,
@@ -164,7 +167,7 @@ impl<'a> Source<'a> {
         let Some(call) = part.call else {
             return vec![(None, 1.0)];
         };
-        if call == "exit_group" {
+        if call == ENDS {
             return vec![(self.objects.given_back(part.pid), 1.0)];
         }
         let by_stack = ways.iter().any(|way| way.path.is_some());
@@ -260,6 +263,28 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
             count: None,
         });
     }
+    parts.extend(taken_down(analysis, &parts));
     parts.retain(|part| part.ns > 0.0);
     parts
+}
+
+/// What no call has of the work for processes: to take down what ended, which is after the last record
+/// of its `exit_group`.
+fn taken_down<'a>(analysis: &Analysis<'_>, parts: &[Part<'a>]) -> Option<Part<'a>> {
+    let kind = TimeCategory::KernelProcesses;
+    let known: f64 = parts
+        .iter()
+        .filter(|part| part.kind == kind)
+        .map(|part| part.ns)
+        .sum();
+    let root = analysis.trace.processes.first()?.pid;
+    Some(Part {
+        pid: root,
+        tid: root,
+        kind,
+        call: Some(ENDS),
+        fd: None,
+        ns: analysis.account.ns(kind) as f64 - known,
+        count: None,
+    })
 }
