@@ -27,7 +27,7 @@ pub(super) struct Atom<'a> {
 }
 
 /// By which a process ends.
-const ENDS: &str = "exit_group";
+pub(super) const ENDS: &str = "exit_group";
 
 /// A part of the account before its objects and ways are known.
 struct Part<'a> {
@@ -168,7 +168,7 @@ impl<'a> Source<'a> {
             return vec![(None, 1.0)];
         };
         if call == ENDS {
-            return vec![(self.objects.given_back(part.pid), 1.0)];
+            return vec![(self.objects.given_back(), 1.0)];
         }
         let by_stack = ways.iter().any(|way| way.path.is_some());
         let of_stacks = || {

@@ -2,6 +2,7 @@
 
 use fathom_model::{Finding, TimeCategory, WhereRow};
 
+use super::atoms::ENDS;
 use crate::findings::declaration;
 
 /// A place is a finding's if so much of what the finding can be about is there.
@@ -37,5 +38,6 @@ fn is_about(finding: &Finding, row: &WhereRow) -> bool {
         (Some(path), Some(object)) => path.contains(object) || object.contains(path),
         _ => true,
     };
-    is_part && fits && same
+    // How processes end is where the time goes, and never why.
+    is_part && fits && same && row.call.as_deref() != Some(ENDS)
 }

@@ -52,15 +52,18 @@ impl<'a> Objects<'a> {
         })
     }
 
-    /// What the kernel takes down when a process ends; known of the command itself.
-    pub(super) fn given_back(&self, pid: u32) -> Option<String> {
+    /// What the kernel takes down when processes end: how much memory is known of one alone.
+    pub(super) fn given_back(&self) -> Option<String> {
         let trace = self.analysis.trace;
-        let root = trace.processes.first()?.pid;
         let memory = trace.accounts.peak_memory_bytes;
-        (pid == root && memory >= WORTH_SAYING).then(|| {
-            let mebibytes = memory as f64 / f64::from(1 << 20);
-            format!("memory given back at the end, up to {mebibytes:.0} MiB")
-        })
+        let mebibytes = memory as f64 / f64::from(1 << 20);
+        match trace.processes.len() {
+            1 if memory >= WORTH_SAYING => Some(format!(
+                "memory given back at the end, up to {mebibytes:.0} MiB"
+            )),
+            0 | 1 => None,
+            many => Some(format!("memory that {many} processes give back")),
+        }
     }
 
     /// The child that a process is; `None` for the command itself.

@@ -325,6 +325,9 @@ fn what_is_taken_down_at_the_end_is_memory() {
     let words = "memory given back at the end, up to 300 MiB";
     assert_eq!(object(&mut fake, 300).as_deref(), Some(words));
     assert_eq!(object(&mut fake, 2), None);
+    fake.child(200, 0, 10, 5);
+    let words = "memory that 2 processes give back";
+    assert_eq!(object(&mut fake, 300).as_deref(), Some(words));
 }
 
 #[test]
