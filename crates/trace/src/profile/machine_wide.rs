@@ -94,7 +94,9 @@ impl MachineWide {
         self.periods.drain(&mut self.rings, &mut self.later);
         if let Some(python) = &mut self.python {
             let spaces = &self.samples.spaces;
-            python.complete(&mut self.later[before..], |pid| spaces.mapped(pid).is_some());
+            python.complete(&mut self.later[before..], |pid| {
+                spaces.mapped(pid).is_some()
+            });
         }
         self.take_until(reported);
     }
