@@ -417,3 +417,9 @@ pub(crate) const CALLS_OF_A_HABIT: u64 = 1_000;
 pub(crate) const PART_OF_A_ROUND: f64 = 0.05;
 /// What the kernel takes to copy a byte, in ns: 8 GB/s.
 pub(crate) const COPY_NS_PER_BYTE: f64 = 0.12;
+/// Part of the wall time from which on threads that wait for each other on too few CPUs are a finding:
+/// loops with as many threads as CPUs end unequally too, by a tenth. Loops of next to no work on 8
+/// threads and two CPUs lose nine tenths and more.
+pub(crate) const SHARE_OF_WAITING_TEAM: f64 = 0.3;
+/// They mostly wait if no more of their CPU time than this is work: where it is, they lack CPUs.
+pub(crate) const WORK_OF_A_WAITING_TEAM: f64 = 0.5;

@@ -10,7 +10,7 @@ use crate::calls;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::findings::Claim;
 use crate::numbers::time;
-use crate::runtimes::Habit;
+use crate::runtimes::{Habit, ThreadNames};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -122,28 +122,36 @@ fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     outside > sum(&[TimeCategory::Locks, TimeCategory::Ready])
 }
 
-/// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its
+/// Threads of executors that are named as such (`pool-1-thread-1`). One that is alone in its
 /// pool and works nearly all the time has been given all the work; several of which each result is
 /// awaited before the next job is given take turns.
-fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32) -> Vec<&'a ThreadTimes> {
+fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     let own =
-        threads.filter(|(thread, times)| times.pid == pid && thread.name.starts_with("pool-"));
-    let (names, pool): (Vec<&str>, Vec<&ThreadTimes>) = own
+        threads.filter(|(thread, times)| times.pid == pid && thread.name.starts_with(names.pool));
+    let (called, pool): (Vec<&str>, Vec<&ThreadTimes>) = own
         .map(|(thread, times)| (thread.name.as_str(), times))
         .unzip();
-    let whole = pool.len() > 1 || names.iter().all(|name| name.ends_with("-thread-1"));
+    let whole = pool.len() > 1
+        || called
+            .iter()
+            .all(|name| name.ends_with(names.first_of_pool));
     match whole && gave_several(analysis, &pool) {
         true => pool,
         false => Vec::new(),
     }
 }
 
-/// Of the threads that a program of Java made without names the one that has all the work, with
+/// Of the threads that a program made without names the one that has all the work, with
 /// those that ended at once.
-fn one_of_several<'a>(analysis: &'a Analysis<'_>, pid: u32) -> Vec<&'a ThreadTimes> {
+fn one_of_several<'a>(
+    analysis: &'a Analysis<'_>,
+    pid: u32,
+    names: ThreadNames,
+) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
-    let own = threads.filter(|(thread, times)| times.pid == pid && stem(&thread.name) == "Thread");
+    let own =
+        threads.filter(|(thread, times)| times.pid == pid && stem(&thread.name) == names.unnamed);
     let busy = own.max_by(|a, b| a.1.on_cpu_ns.total_cmp(&b.1.on_cpu_ns));
     let Some((_, busy)) = busy else {
         return Vec::new();
@@ -182,16 +190,14 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         if cpus < 2 || runtime.has(Habit::OneThread) {
             return None;
         }
-        let (names_pools, moves_work) = (
-            runtime.has(Habit::NamesPools),
-            runtime.has(Habit::MovesWork),
-        );
-        let workers = match names_pools {
-            true => match executor(analysis, process.pid) {
-                none if none.is_empty() => one_of_several(analysis, process.pid),
+        let moves_work = runtime.has(Habit::MovesWork);
+        let names_pools = runtime.thread_names.is_some();
+        let workers = match runtime.thread_names {
+            Some(names) => match executor(analysis, process.pid, names) {
+                none if none.is_empty() => one_of_several(analysis, process.pid, names),
                 pool => pool,
             },
-            false => workers(analysis, process.pid, moves_work),
+            None => workers(analysis, process.pid, moves_work),
         };
         let alone_in_pool = names_pools && workers.len() == 1;
         if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {

@@ -20,6 +20,7 @@ mod futex_thrashing;
 mod goroutine_locks;
 mod idle_cores;
 mod idle_processes;
+mod idle_teams;
 mod io_latency;
 mod kernel_bound;
 mod lock_barging;
@@ -118,9 +119,11 @@ pub(crate) fn allocator_churn(analysis: &Analysis<'_>) -> Option<Claim> {
 }
 
 /// CPUs that the command doesn't get: its group's limit goes before too many threads of its own,
-/// which would wait less without it.
+/// which would wait less without it, and of these those that wait for each other before others.
 pub(crate) fn cpu_starved(analysis: &Analysis<'_>) -> Option<Claim> {
-    cpu_starved::by_limit(analysis).or_else(|| cpu_starved::find(analysis))
+    cpu_starved::by_limit(analysis)
+        .or_else(|| idle_teams::find(analysis))
+        .or_else(|| cpu_starved::find(analysis))
 }
 
 /// Clocks that are read, by calls or without.

@@ -6,11 +6,11 @@ use super::functions::{NAMES, Names, Use};
 use super::library::Library;
 use super::modules::Modules;
 use super::work::{WORK, Work};
-use super::{BASE, Habit, Runtime, Topic};
+use super::{BASE, Habit, Runtime, ThreadNames, Topic};
 
 pub(super) const JAVA: Runtime = Runtime {
     programs: &["java"],
-    habits: &[Habit::HandsOverByYields, Habit::NamesPools],
+    habits: &[Habit::HandsOverByYields],
     library: Library {
         call: 200.0,
         path: 200.0,
@@ -21,6 +21,11 @@ pub(super) const JAVA: Runtime = Runtime {
         parse_settings: 12.0,
         ..Library::UNKNOWN
     },
+    thread_names: Some(ThreadNames {
+        pool: "pool-",
+        first_of_pool: "-thread-1",
+        unnamed: "Thread",
+    }),
     modules: Modules::Files {
         ends: &[".jar", ".class", "/lib/modules"],
         of_runtime: Some(&["/jvm/", "/lib/modules"]),

@@ -27,7 +27,7 @@ pub(crate) use functions::{
 };
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
-pub(crate) use work::{Work, Works, advice_on_spinning, of_function};
+pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 
 use functions::{Names, Use};
 use library::Library;
@@ -88,8 +88,17 @@ pub(crate) enum Habit {
     GlobalLock,
     /// Threads that hand over to each other give their CPU away some times before they sleep.
     HandsOverByYields,
-    /// Its executors name their threads, and beside them it compiles and collects.
-    NamesPools,
+}
+
+/// Names of the threads of programs whose runtime compiles and collects in others beside them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreadNames {
+    /// Beginning of those of an executor.
+    pub pool: &'static str,
+    /// End of the first one of each.
+    pub first_of_pool: &'static str,
+    /// Without a number: those that the program gave no name.
+    pub unnamed: &'static str,
 }
 
 /// What is known of a runtime.
@@ -102,6 +111,8 @@ pub(crate) struct Runtime {
     library: Library,
     /// How its code is loaded from files.
     pub modules: Modules,
+    /// How it names threads that programs make.
+    pub thread_names: Option<ThreadNames>,
     /// Option of its program by which each line is written at once.
     pub line_option: Option<&'static str>,
     /// What its functions are for, by their names.
@@ -123,6 +134,7 @@ const BASE: Runtime = Runtime {
     idle_calls: &[],
     library: Library::UNKNOWN,
     modules: Modules::None,
+    thread_names: None,
     line_option: None,
     functions: &[],
     work: &[],

@@ -2,15 +2,16 @@
 //!
 //! Names of threads and functions are all that a trace shows of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fathom_model::ThreadRole;
 use fathom_stacks::Frame;
-use fathom_trace::{FunctionRow, Thread, Trace};
+use fathom_trace::{Activity, FunctionRow, Thread, Trace};
 
 use super::ALL;
 use super::functions::{NAMES, Names, without_suffix};
 use crate::calls;
+use crate::thresholds as t;
 
 /// A kind of work of a runtime.
 #[derive(Debug)]
@@ -71,6 +72,29 @@ pub(crate) struct Works {
     stacks: Vec<Option<(&'static Work, usize)>>,
     /// Of samples that have no stacks.
     functions: Vec<&'static Work>,
+    /// Threads that a library made to share the program's work, by process.
+    teams: BTreeMap<u32, Team>,
+}
+
+/// Threads that share the work of a program, and wait for each other.
+#[derive(Debug, Default)]
+pub(crate) struct Team {
+    pub threads: BTreeSet<u32>,
+    /// What says how many they are.
+    pub size: &'static str,
+    /// Samples of their own code, and of these: while they waited for each other.
+    samples: u64,
+    idle: u64,
+}
+
+impl Team {
+    /// Part of their own code in which they did the program's work, 0 to 1; `None` where few
+    /// samples say so.
+    pub(crate) fn part_of_work(&self) -> Option<f64> {
+        let work = self.samples - self.idle;
+        let known = self.samples >= t::LEAST_SAMPLES;
+        known.then(|| work as f64 / self.samples as f64)
+    }
 }
 
 impl Works {
@@ -104,11 +128,13 @@ impl Works {
             (tid != pid && of_program <= (1.0 - NEARLY_ALL) * all).then_some((tid, most))
         });
         let functions = trace.profile.iter().flat_map(|profile| &profile.functions);
+        let teams = teams(trace, &stacks);
         Self {
             named: named(&trace.threads),
             others: others.collect(),
             stacks,
             functions: functions.filter_map(of_row).collect(),
+            teams,
         }
     }
 
@@ -130,6 +156,11 @@ impl Works {
             .is_some_and(|work| work.role != ThreadRole::Pool)
     }
 
+    /// Threads that a library made to share the program's work, by process.
+    pub(crate) fn teams(&self) -> impl Iterator<Item = (u32, &Team)> {
+        self.teams.iter().map(|(pid, team)| (*pid, team))
+    }
+
     /// What says how many threads share the program's work, where a library has made them.
     pub(crate) fn sizes(&self) -> Option<&'static str> {
         let stacks = self.stacks.iter().flatten().map(|(work, _)| *work);
@@ -137,6 +168,32 @@ impl Works {
         let mut all = stacks.chain(threads).chain(self.functions.iter().copied());
         all.find_map(|work| work.size)
     }
+}
+
+/// By what stacks or, without them, functions of own code show.
+fn teams(trace: &Trace, stacks: &[Option<(&'static Work, usize)>]) -> BTreeMap<u32, Team> {
+    let rows = trace.stacks.iter().flat_map(|it| &it.rows).zip(stacks);
+    let of_stacks = rows.map(|(row, work)| {
+        let is_own = row.activity == Activity::OwnCode;
+        let work = work.map(|(work, _)| work);
+        (row.pid, row.tid, work, if is_own { row.samples } else { 0 })
+    });
+    let functions = trace.profile.iter().flat_map(|profile| &profile.functions);
+    let functions = functions.filter(|_| trace.stacks.is_none());
+    let of_functions = functions.map(|row| (row.pid, row.tid, of_row(row), row.samples));
+    let mut teams: BTreeMap<u32, Team> = BTreeMap::new();
+    for (pid, tid, work, samples) in of_stacks.chain(of_functions) {
+        let team = teams.entry(pid).or_default();
+        team.samples += samples;
+        let idle = work.filter(|work| work.role == ThreadRole::Idle);
+        if let Some(size) = idle.and_then(|work| work.size) {
+            team.threads.insert(tid);
+            team.size = size;
+            team.idle += samples;
+        }
+    }
+    teams.retain(|_, team| !team.threads.is_empty());
+    teams
 }
 
 /// The work of threads that do nothing else, by their names.
