@@ -144,12 +144,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_id_is_declared_once() {
+    fn each_id_is_declared_once_and_has_a_pair() {
         let mut declared: Vec<FindingId> = declarations().map(|declared| declared.id).collect();
         declared.sort_unstable();
         assert_eq!(declared, FindingId::ALL);
+        let corpus = include_str!("../../../../corpus/corpus.toml");
         for declared in declarations() {
             assert!(!declared.find.is_empty(), "nothing finds {}", declared.id);
+            let pair = format!("finding = \"{}\"", declared.id);
+            assert!(corpus.contains(&pair), "the corpus has no {pair}");
         }
     }
 }

@@ -4,6 +4,7 @@ use fathom_model::{FindingId as Id, TimeCategory as Part};
 
 use super::OF_BYTES;
 use super::declaration::{Cause, Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use crate::mechanisms::wait_for;
 use crate::rules;
 
 const WAIT: Declaration = Declaration {
@@ -14,14 +15,14 @@ const WAIT: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_INPUT: Declaration = Declaration {
     id: Id::WaitingForInput,
-    find: &[rules::waiting_for_input],
+    find: &[wait_for::input],
     text: include_str!("texts/waiting-for-input.md"),
     ..WAIT
 };
 
 pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
     id: Id::WaitingForOutput,
-    find: &[rules::waiting_for_output],
+    find: &[wait_for::output],
     text: include_str!("texts/waiting-for-output.md"),
     ..WAIT
 };

@@ -4,3 +4,4 @@
 
 pub(crate) mod again;
 pub(crate) mod per_item;
+pub(crate) mod wait_for;

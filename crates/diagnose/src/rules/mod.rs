@@ -28,7 +28,6 @@ mod lock_contention;
 mod lock_convoys;
 mod missing_file_lookups;
 mod page_fault_heavy;
-mod peer;
 mod polled_paths;
 mod process_spawning;
 mod pseudo_files;
@@ -41,9 +40,7 @@ mod thread_spawning;
 mod tiny_files;
 mod waiting_for_child;
 mod waiting_for_disk;
-mod waiting_for_input;
 mod waiting_for_network;
-mod waiting_for_output;
 mod wakeup_storm;
 mod wrappers;
 
@@ -66,9 +63,7 @@ pub(crate) use thread_spawning::find as thread_spawning;
 pub(crate) use tiny_files::read_one_by_one;
 pub(crate) use waiting_for_child::find as waiting_for_child;
 pub(crate) use waiting_for_disk::find as waiting_for_disk;
-pub(crate) use waiting_for_input::find as waiting_for_input;
 pub(crate) use waiting_for_network::find as waiting_for_network;
-pub(crate) use waiting_for_output::find as waiting_for_output;
 pub(crate) use wakeup_storm::find as wakeup_storm;
 
 /// The ways in which a lock is contended, of which one is reported: what samples show of mutexes

@@ -1,11 +1,11 @@
 //! The command waits for replies from a socket.
 
-use super::peer::waited_for;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::descriptors::is_local;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::findings::Claim;
+use crate::mechanisms::wait_for::waited_for;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;

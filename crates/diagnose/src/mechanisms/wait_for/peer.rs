@@ -1,4 +1,4 @@
-//! Shared by the rules on waits for input and output: which descriptor's other end is waited for?
+//! Which descriptor's other end is waited for?
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::calls;
 
 /// What is waited for: the time asleep in calls on each, by which the first one is found, and the
 /// calls that moved something, which show where polls wait.
-pub(super) fn waited_for<K: Ord>(
+pub(crate) fn waited_for<K: Ord>(
     analysis: &Analysis<'_>,
     asleep_on: impl Fn(&OffCpuRow) -> Option<K>,
     moves_on: impl Fn(&SyscallRow) -> Option<K>,
@@ -31,7 +31,7 @@ pub(super) fn waited_for<K: Ord>(
 }
 
 /// A descriptor of the command whose other end is another program's.
-pub(super) struct Peer {
+pub(crate) struct Peer {
     pub pid: Option<u32>,
     pub fd: i32,
     pub path: Option<String>,
@@ -85,12 +85,12 @@ impl Peer {
     }
 
     /// What it is in words, if it is none of the standard ones.
-    pub(super) fn in_words(&self) -> Option<String> {
+    pub(crate) fn in_words(&self) -> Option<String> {
         let path = self.path.as_deref().filter(|_| self.fd > 2)?;
         Some(format!("the {path}"))
     }
 
-    pub(super) fn place(self) -> Place {
+    pub(crate) fn place(self) -> Place {
         Place {
             pid: self.pid,
             tid: None,

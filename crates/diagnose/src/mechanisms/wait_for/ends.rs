@@ -1,0 +1,188 @@
+//! Whoever is at the other end of a stream of the command is slower.
+
+use fathom_model::{FindingId, TimeCategory};
+
+use super::peer::Peer;
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::findings::Claim;
+use crate::numbers::time;
+use crate::thresholds as t;
+
+/// Whoever writes what the command reads.
+pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
+    let (end, wait) = waited(analysis, TimeCategory::WaitingForInput, 0)?;
+    let what = end.in_words();
+    let what = what.unwrap_or_else(|| "standard input".to_owned());
+    let statement = format!(
+        "The command waited for {what} for {}, {} of the wall time: whoever writes it is slower.",
+        time(wait),
+        percent(analysis, wait),
+    );
+    let advice = "Make the producer faster, or give the program a file. The program itself is not the limit.";
+    Some(claim(
+        FindingId::WaitingForInput,
+        analysis,
+        (end, wait),
+        statement,
+        advice,
+    ))
+}
+
+/// Whoever reads what the command writes.
+pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
+    let (end, wait) = waited(analysis, TimeCategory::WaitingForOutput, 1)?;
+    let what = end.in_words().map(|end| format!("what it wrote to {end}"));
+    let what = what.unwrap_or_else(|| "its output".to_owned());
+    let statement = format!(
+        "The command waited until {what} was taken for {}, {} of the wall time: the reader is slower.",
+        time(wait),
+        percent(analysis, wait),
+    );
+    let path = end.path.as_deref();
+    let advice = match path.is_some_and(|path| path.starts_with("socket")) {
+        true => {
+            "Make the reader faster, send less, or compress what is sent. The program itself is not the limit."
+        }
+        false => "Make the reader faster, or write to a file. The program itself is not the limit.",
+    };
+    Some(claim(
+        FindingId::WaitingForOutput,
+        analysis,
+        (end, wait),
+        statement,
+        advice,
+    ))
+}
+
+/// What is waited for, and for how long beside the start of whoever is there, where that is worth
+/// reporting. `standard`: the command's own end.
+fn waited(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Option<(Peer, f64)> {
+    let all = analysis.spent_ns(spent);
+    if all <= 0.0 {
+        return None;
+    }
+    let end = Peer::find(analysis, spent, standard);
+    let wait = all - analysis.partners_start_ns(end.fd);
+    let is_pace = wait >= t::LEAST_PACE_NS && is_significant_wait(analysis, wait);
+    is_pace.then_some((end, wait))
+}
+
+fn claim(
+    id: FindingId,
+    analysis: &Analysis<'_>,
+    (end, wait): (Peer, f64),
+    statement: String,
+    advice: &str,
+) -> Claim {
+    FindingBuilder::new(id, analysis, wait, statement)
+        .evidence("time asleep", wait, "ns")
+        .evidence("CPU time", analysis.cpu_ns, "ns")
+        .advice(advice)
+        .place(end.place())
+        .observed()
+        .finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+    use fathom_model::FindingId;
+    use fathom_trace::Cause;
+
+    #[test]
+    fn a_slow_producer_is_found() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(0, "pipe");
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-input"]);
+    }
+
+    #[test]
+    fn one_wait_for_its_start_is_not() {
+        let mut fake = Fake::new(200);
+        fake.descriptor(0, "pipe");
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 1, 80_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn a_named_pipe_is_reported_by_its_name_whether_it_is_read_or_polled() {
+        for polls in [false, true] {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "named pipe /run/samples");
+            fake.calls("read", Some(3), 60, 100, 2_000);
+            match polls {
+                true => fake.waits(Some("poll"), None, Cause::Asleep, 60, 10_000),
+                false => fake.waits(Some("read"), Some(3), Cause::Asleep, 60, 10_000),
+            }
+            let found = fake.findings();
+            assert_eq!(found.len(), 1);
+            assert_eq!(found[0].id, FindingId::WaitingForInput);
+            let named = "waited for the named pipe /run/samples for";
+            assert!(found[0].statement.contains(named), "{}", found[0].statement);
+            assert_eq!(found[0].place.fd, Some(3));
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_that_the_tree_writes_itself_is_no_input() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "named pipe /run/samples");
+        fake.waits(Some("read"), Some(3), Cause::Asleep, 60, 10_000);
+        fake.child(200, 0, 990, 50);
+        fake.file("named pipe /run/samples", 1, 0, 0, 0);
+        let written = fake.trace.files.last_mut().expect("just made");
+        (written.pid, written.fd, written.writes) = (200, Some(4), 60);
+        assert!(!fake.ids().contains(&"waiting-for-input"));
+    }
+
+    #[test]
+    fn a_slow_reader_is_found() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "pipe");
+        fake.waits(Some("write"), Some(1), Cause::Asleep, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-output"]);
+    }
+
+    #[test]
+    fn a_disk_is_no_reader() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/tmp/out");
+        fake.waits(Some("write"), Some(1), Cause::Disk, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn a_named_pipe_whose_reader_is_slow_is_reported_by_its_name() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "named pipe /run/rows");
+        fake.calls("write", Some(3), 60, 65_536, 2_000);
+        fake.waits(Some("write"), Some(3), Cause::Asleep, 60, 10_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id, FindingId::WaitingForOutput);
+        let named = "what it wrote to the named pipe /run/rows was taken";
+        assert!(found[0].statement.contains(named), "{}", found[0].statement);
+    }
+
+    #[test]
+    fn a_full_socket_of_this_machine_waits_for_its_reader_and_not_for_the_network() {
+        let reported = |peer: &str| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, peer);
+            fake.calls("write", Some(3), 160, 32_768, 2_000).would_block = 22;
+            // The number was a file before.
+            fake.calls("read", Some(3), 9, 700, 2_000);
+            fake.file(peer, 1, 0, 0, 0);
+            let socket = fake.trace.files.last_mut().expect("just made");
+            (socket.fd, socket.writes) = (Some(3), 160);
+            fake.waits(Some("epoll_pwait"), Some(4), Cause::Asleep, 22, 30_000);
+            fake.ids()
+        };
+        assert_eq!(
+            reported("socket to /run/audit.sock"),
+            ["waiting-for-output"]
+        );
+        assert_eq!(reported("socket to 10.1.2.3:80"), ["waiting-for-network"]);
+    }
+}
