@@ -52,4 +52,4 @@ pub use schedule::{Arrivals, Schedule};
 pub use slow_launches::{LaunchCosts, SlowBy, why_slow};
 pub use task::{Outcome, Task};
 pub use tls::{Tls, TlsTerms, Trust};
-pub use trust::{Doubt, Observed, doubts, is_steady};
+pub use trust::{Observed, doubts, is_steady};

@@ -1,5 +1,7 @@
 //! Which side was the limit, and can the numbers be trusted?
 
+use fathom_model::Doubt;
+
 /// The generator had this much of its CPU: the server might have done more.
 const BOUND_FROM: f64 = 0.85;
 /// Others had this share of the CPUs.
@@ -30,31 +32,6 @@ pub struct Observed {
     pub little: Option<f64>,
     /// Good answers; few of them support nothing.
     pub answered: u64,
-}
-
-/// Why numbers should not be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
-    /// The generator had no CPU time left: the server was not the limit.
-    GeneratorBound,
-    /// Requests were sent later than they should have been.
-    Lagging,
-    /// Other programs had more than a tenth of the CPUs.
-    Neighbours,
-    /// Throughput x latency isn't the number of requests under way.
-    Little,
-}
-
-impl Doubt {
-    /// As it is written in records and printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Doubt::GeneratorBound => "generator-bound",
-            Doubt::Lagging => "generator late",
-            Doubt::Neighbours => "neighbours",
-            Doubt::Little => "Little's law off",
-        }
-    }
 }
 
 /// All reasons for doubt.

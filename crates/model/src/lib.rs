@@ -95,10 +95,10 @@ pub use report::{
 pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
 pub use serve::{
-    ColdStart, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, Percentiles,
-    ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord, ServedServer,
-    ServerCalls, ServerWhy, SlowLaunch, Spread, TriedRate, WebSocketClient, WebSocketLink,
-    WebSocketResult, WebSocketRound,
+    ColdStart, Doubt, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond,
+    Percentiles, ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord,
+    ServedServer, ServerCalls, ServerWhy, SlowLaunch, Spread, TriedRate, WebSocketClient,
+    WebSocketLink, WebSocketResult, WebSocketRound,
 };
 pub use startup::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,

@@ -186,10 +186,7 @@ fn result(client: Client, message_bytes: usize, steps: &[&Exchanged]) -> Option<
         messages: sum(|exchange| exchange.messages),
         other_messages: sum(|exchange| exchange.others),
         server_cpu_us_per_round_trip: used.map(|ns| ns as f64 / all.count().max(1) as f64 / 1e3),
-        verdicts: fathom_load::doubts(&observed)
-            .into_iter()
-            .map(|doubt| doubt.name().to_string())
-            .collect(),
+        verdicts: fathom_load::doubts(&observed),
         rounds,
     })
 }

@@ -1,7 +1,7 @@
 //! From the steps of a server under one load to what the record says of it.
 
 use fathom_load::{Failing, Latencies, Making, Observed, Totals, doubts, is_steady};
-use fathom_model::{Estimate, LoadResult, LoadRound, LoadSecond, Percentiles};
+use fathom_model::{Doubt, Estimate, LoadResult, LoadRound, LoadSecond, Percentiles};
 use fathom_stats::median_interval;
 
 use super::plan::ServePlan;
@@ -59,16 +59,13 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
         little,
         answered: response.count(),
     };
-    let mut verdicts: Vec<String> = doubts(&observed)
-        .into_iter()
-        .map(|doubt| doubt.name().to_string())
-        .collect();
+    let mut verdicts = doubts(&observed);
     let costs: Vec<f64> = rounds
         .iter()
         .filter_map(|round| round.server_cpu_us_per_request)
         .collect();
     if !is_steady(&costs) {
-        verdicts.push("not steady".to_string());
+        verdicts.push(Doubt::NotSteady);
     }
     let errors_by_kind = Failing::ALL.iter().zip(all.failed);
     let errors_by_kind = errors_by_kind.filter(|(_, count)| *count > 0);

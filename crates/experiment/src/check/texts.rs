@@ -2,10 +2,10 @@
 
 use super::Checker;
 use crate::file::experiment::Content;
-use crate::file::parse::inside;
 use crate::file::placeholder;
 use crate::file::problem::Located;
 use crate::file::problem::did_you_mean;
+use crate::file::problem::inside;
 
 impl Checker<'_> {
     /// Every placeholder stands for something.

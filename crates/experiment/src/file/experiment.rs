@@ -4,21 +4,21 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fathom_conduct::gate::Budget;
-use fathom_model::{Layer, Published, Source, Waiver};
+use fathom_model::{Layer, Published, Source};
 use serde::Deserialize;
 
 use super::gate::GateKeys;
+pub use super::gate::GateSettings;
 use super::leaf::{
     Expression, Given, Hex, Lists, NumberPattern, Parameters, PathsByName, Pattern, Positive,
     Quick, Several, Size, Texts, TextsByName, Time, UnitOf, Version, Whole,
 };
+pub use super::leaf::{Formula, Only};
 use super::problem::Located;
 #[cfg(test)]
 use super::schema::NoDefault as _;
 use super::shape::{Listed, Named, Part};
 use super::source::{PublishedKeys, SourceKeys};
-use crate::expression;
 use crate::unit::{self, Unit};
 
 /// What `fathom run` reads. See docs/experiments.md.
@@ -81,23 +81,6 @@ pub struct Experiment {
     /// The same, with budgets and waivers as they are used.
     #[serde(skip)]
     pub gate: GateSettings,
-}
-
-/// `[gate]`: what a change may not make worse.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct GateSettings {
-    /// Smallest change that counts, as a share.
-    pub margin: Option<f64>,
-    /// The same by benchmark.
-    pub margins: Vec<(String, f64)>,
-    /// The branch that is compared with.
-    pub base: Option<String>,
-    /// Whether `cannot tell` lets a suite pass.
-    pub undecided_passes: Option<bool>,
-    /// Name of a benchmark, and what a metric of it may be at most.
-    pub budgets: Vec<(String, Budget)>,
-    /// Known changes that are let pass until a day.
-    pub waivers: Vec<Waiver>,
 }
 
 /// From which package manager a tool comes.
@@ -266,9 +249,6 @@ impl Parameter {
         all
     }
 }
-
-/// A restriction to some values of a parameter.
-pub type Only = Vec<(Located<String>, Vec<Located<String>>)>;
 
 /// A program that is measured.
 #[derive(Debug, Clone, Deserialize)]
@@ -536,15 +516,6 @@ impl Measure {
     pub fn also_cold(&self) -> bool {
         self.cache.iter().any(|cache| cache.value == "cold")
     }
-}
-
-/// An expression of the file.
-#[derive(Debug, Clone)]
-pub struct Formula {
-    /// As it was written, with its place.
-    pub text: Located<String>,
-    /// Parsed.
-    pub expression: expression::Expression,
 }
 
 /// What is claimed.

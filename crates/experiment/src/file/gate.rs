@@ -8,12 +8,28 @@ use fathom_model::Waiver;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::experiment::GateSettings;
 use super::leaf::{Ceiling, Day, Margin, Margins};
 use super::problem::{Located, Problems};
 #[cfg(test)]
 use super::schema::NoDefault as _;
 use super::shape::{Listed, Pairs, Part, Scalar};
+
+/// `[gate]`: what a change may not make worse.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GateSettings {
+    /// Smallest change that counts, as a share.
+    pub margin: Option<f64>,
+    /// The same by benchmark.
+    pub margins: Vec<(String, f64)>,
+    /// The branch that is compared with.
+    pub base: Option<String>,
+    /// Whether `cannot tell` lets a suite pass.
+    pub undecided_passes: Option<bool>,
+    /// Name of a benchmark, and what a metric of it may be at most.
+    pub budgets: Vec<(String, Budget)>,
+    /// Known changes that are let pass until a day.
+    pub waivers: Vec<Waiver>,
+}
 
 /// What `fathom gate` asks of a change. It is read from base.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -8,16 +8,24 @@ use regex::Regex;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-use super::experiment::{Formula, Only};
-use super::place::DATE;
+use super::marks::{DATE, UNTIL};
 use super::problem::Located;
 use super::shape::{AsText, Pairs, Scalar, Values, scalar, texts};
 use super::tree::Said;
 use crate::expression;
 use crate::unit::{self, Unit};
 
-/// What to write for the end of a waiver: without one it would never be thought of again.
-pub(super) const UNTIL: &str = "write until = 2027-01-31, the last day on which it is let pass";
+/// An expression of the file.
+#[derive(Debug, Clone)]
+pub struct Formula {
+    /// As it was written, with its place.
+    pub text: Located<String>,
+    /// Parsed.
+    pub expression: expression::Expression,
+}
+
+/// A restriction to some values of a parameter.
+pub type Only = Vec<(Located<String>, Vec<Located<String>>)>;
 
 /// What a text means, or what is wrong with it and what to write instead.
 type Read<T> = Result<T, (String, &'static str)>;

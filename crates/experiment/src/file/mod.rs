@@ -3,6 +3,7 @@
 pub mod experiment;
 mod gate;
 mod leaf;
+mod marks;
 pub mod parse;
 mod place;
 pub mod placeholder;

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::experiment::{Experiment, Measure, Parameter, Registry, Tool};
 use super::leaf::Given;
-use super::problem::{FileError, Located, Problem, Problems};
+use super::problem::{FileError, Located, Problem, Problems, plain};
 use super::rules::rules;
 use super::tree;
 
@@ -233,29 +233,6 @@ fn measure(measure: &Measure, problems: &Problems) {
             "write load = \"websocket\" beside it",
         );
     }
-}
-
-/// The bytes of the file at which a part of a text stands: exact where the text stands in the file
-/// as it is, else the whole text.
-pub fn inside(
-    file: &str,
-    text: &Located<String>,
-    part: &std::ops::Range<usize>,
-) -> std::ops::Range<usize> {
-    let written = file.get(text.span.clone()).unwrap_or_default();
-    match written.find(text.value.as_str()) {
-        Some(start) => {
-            let start = text.span.start + start;
-            let end = (start + part.end).min(text.span.end);
-            (start + part.start).min(end)..end
-        }
-        None => text.span.clone(),
-    }
-}
-
-/// Texts without their places.
-pub(super) fn plain(list: Vec<Located<String>>) -> Vec<String> {
-    list.into_iter().map(|text| text.value).collect()
 }
 
 /// `./FOLDER`: a crate in the experiment's own folder. Nothing above it can be named.

@@ -12,13 +12,9 @@ use serde_spanned::de::{SpannedDeserializer, is_spanned};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::marks::{DATE, SCALAR, TEXTS, UNTIL};
 use super::problem::did_you_mean;
 use super::tree::{Reading, Wrong};
-
-/// Names of the types that take a value as text: any scalar, or a date; and one text as a list.
-pub(super) const TEXTS: &str = "fathom::Texts";
-pub(super) const SCALAR: &str = "fathom::Scalar";
-pub(super) const DATE: &str = "fathom::Date";
 
 /// A value of the tree.
 #[derive(Clone)]
@@ -155,7 +151,7 @@ fn example(title: &str, key: &str) -> Option<&'static str> {
         ("a picture", "over") => "write over = [\"a\", \"b\"]: two subjects or more",
         (_, "benchmark") => "write benchmark = \"NAME\"",
         (_, "reason") => "write reason = \"why it is let pass\"",
-        (_, "until") => super::leaf::UNTIL,
+        (_, "until") => UNTIL,
         _ => return None,
     })
 }

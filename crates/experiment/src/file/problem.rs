@@ -159,3 +159,26 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
+
+/// The bytes of the file at which a part of a text stands: exact where the text stands in the file
+/// as it is, else the whole text.
+pub fn inside(
+    file: &str,
+    text: &Located<String>,
+    part: &std::ops::Range<usize>,
+) -> std::ops::Range<usize> {
+    let written = file.get(text.span.clone()).unwrap_or_default();
+    match written.find(text.value.as_str()) {
+        Some(start) => {
+            let start = text.span.start + start;
+            let end = (start + part.end).min(text.span.end);
+            (start + part.start).min(end)..end
+        }
+        None => text.span.clone(),
+    }
+}
+
+/// Texts without their places.
+pub(super) fn plain(list: Vec<Located<String>>) -> Vec<String> {
+    list.into_iter().map(|text| text.value).collect()
+}

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use toml::Spanned;
 
-use super::place::{SCALAR, TEXTS};
+use super::marks::{SCALAR, TEXTS};
 use super::problem::Located;
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {

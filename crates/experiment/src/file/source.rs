@@ -4,8 +4,7 @@ use fathom_model::{Published, Source};
 use serde::{Deserialize, Deserializer};
 
 use super::leaf::{Texts, UnitName, Year};
-use super::parse::plain;
-use super::problem::Located;
+use super::problem::{Located, plain};
 #[cfg(test)]
 use super::schema::NoDefault as _;
 

@@ -11,9 +11,8 @@ use serde::de::{self, Expected, Unexpected};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::parse::inside;
 use super::place::Place;
-use super::problem::{Located, Problems, did_you_mean};
+use super::problem::{Located, Problems, did_you_mean, inside};
 
 /// Reads a tree as a type; `None` where that can't be done, and `problems` then says why.
 pub(super) fn read<'t, T: Deserialize<'t>>(

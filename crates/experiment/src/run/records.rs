@@ -165,8 +165,8 @@ pub fn of_serve_trust(record: &ServeRecord) -> Vec<String> {
         let loads = server.load.iter().map(|load| &load.verdicts);
         loads.chain(server.websocket.iter().map(|one| &one.verdicts))
     });
-    let all: std::collections::BTreeSet<&String> = loads.flatten().collect();
-    let named: Vec<&str> = all.into_iter().map(String::as_str).collect();
+    let all: std::collections::BTreeSet<&str> = loads.flatten().map(|one| one.name()).collect();
+    let named: Vec<&str> = all.into_iter().collect();
     match named.is_empty() {
         true => Vec::new(),
         false => vec![format!("serve: {}", named.join(", "))],

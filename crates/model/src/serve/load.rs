@@ -140,7 +140,7 @@ pub struct LoadResult {
     /// Bytes that came.
     pub received_bytes: u64,
     /// What must be known: `generator-bound`, `not steady` and so on.
-    pub verdicts: Vec<String>,
+    pub verdicts: Vec<Doubt>,
     /// Every step.
     pub rounds: Vec<LoadRound>,
     /// Every second of each.
@@ -191,4 +191,43 @@ pub struct TriedRate {
     pub errors: u64,
     /// It kept the limit.
     pub met: bool,
+}
+
+/// Why numbers should not be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Doubt {
+    /// The generator had no CPU time left: the server was not the limit.
+    #[serde(rename = "generator-bound")]
+    GeneratorBound,
+    /// Requests were sent later than they should have been.
+    #[serde(rename = "generator late")]
+    Lagging,
+    /// Other programs had more than a tenth of the CPUs.
+    #[serde(rename = "neighbours")]
+    Neighbours,
+    /// Throughput x latency isn't the number of requests under way.
+    #[serde(rename = "Little's law off")]
+    Little,
+    /// The server's cost of a request changed from round to round.
+    #[serde(rename = "not steady")]
+    NotSteady,
+}
+
+impl Doubt {
+    /// As it is written in records and printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Doubt::GeneratorBound => "generator-bound",
+            Doubt::Lagging => "generator late",
+            Doubt::Neighbours => "neighbours",
+            Doubt::Little => "Little's law off",
+            Doubt::NotSteady => "not steady",
+        }
+    }
+
+    /// Whether the numbers are not the server's; one that is not steady may be so by itself.
+    pub fn is_grave(self) -> bool {
+        self != Doubt::NotSteady
+    }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 pub use cold_start::{ColdStart, Launch, ListeningBy, SlowLaunch, Spread};
 pub use load::{
-    HighestRate, LoadResult, LoadRound, LoadSecond, Percentiles, ServerCalls, TriedRate,
+    Doubt, HighestRate, LoadResult, LoadRound, LoadSecond, Percentiles, ServerCalls, TriedRate,
 };
 pub use websocket::{WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound};
 

@@ -68,7 +68,7 @@ pub struct WebSocketResult {
     /// CPU time of the server's processes for each round trip; absent where they are not Fathom's.
     pub server_cpu_us_per_round_trip: Option<f64>,
     /// What must be known: `neighbours`.
-    pub verdicts: Vec<String>,
+    pub verdicts: Vec<super::Doubt>,
     /// Every step.
     pub rounds: Vec<WebSocketRound>,
 }

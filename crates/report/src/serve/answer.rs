@@ -64,11 +64,10 @@ fn doubts(record: &ServeRecord) -> Option<String> {
     let loads = record.servers.iter().flat_map(|server| &server.load);
     let mut found: Vec<&str> = Vec::new();
     for verdict in loads.flat_map(|load| &load.verdicts) {
-        if !found.contains(&verdict.as_str()) {
-            found.push(verdict);
+        if !found.contains(&verdict.name()) {
+            found.push(verdict.name());
         }
     }
-    let found: Vec<String> = found.iter().map(|verdict| shorten(verdict, NAME)).collect();
     (!found.is_empty()).then(|| format!("Doubtful: {}.", found.join(", ")))
 }
 

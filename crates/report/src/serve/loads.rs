@@ -1,6 +1,6 @@
 //! What servers did under load: one row for each server and load.
 
-use fathom_model::{LoadResult, ServeRecord};
+use fathom_model::{Doubt, LoadResult, ServeRecord};
 
 use super::words;
 use crate::quantity::{counted, fixed, format_count, format_share};
@@ -32,8 +32,8 @@ pub(super) const CLOSED: &str =
 pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
     let mut said = Vec::new();
     for verdict in &load.verdicts {
-        said.push(match verdict.as_str() {
-            "generator-bound" => format!(
+        said.push(match verdict {
+            Doubt::GeneratorBound => format!(
                 "generator-bound: the generator had {} of its CPU, the server {}",
                 format_share(load.generator_cpu_share),
                 load.server_cpus_used
@@ -41,23 +41,22 @@ pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
                         format!("{} CPUs", fixed(cpus, 2))
                     })
             ),
-            "generator late" => format!(
+            Doubt::Lagging => format!(
                 "the generator was late: p99 of its lag {}",
                 load.generator_lag_us
                     .p99
                     .map_or("n/a".to_string(), words::us)
             ),
             // Said once, of all.
-            "neighbours" => continue,
-            "Little's law off" => format!(
+            Doubt::Neighbours => continue,
+            Doubt::Little => format!(
                 "Little's law is off: {} instead of 1",
                 load.little
                     .map_or("?".to_string(), |little| fixed(little, 3))
             ),
-            "not steady" => {
+            Doubt::NotSteady => {
                 "not steady: CPU time for each request moves over the rounds".to_string()
             }
-            other => bounded(other, 80),
         });
     }
     if load.errors + load.dropped > 0 {
@@ -82,7 +81,7 @@ pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
 
 /// How much others took, at the least and at the most, if that was too much anywhere.
 pub(super) fn neighbours(loads: &[(usize, &LoadResult)]) -> Option<String> {
-    let disturbed = |load: &LoadResult| load.verdicts.iter().any(|verdict| verdict == "neighbours");
+    let disturbed = |load: &LoadResult| load.verdicts.contains(&Doubt::Neighbours);
     if !loads.iter().any(|(_, load)| disturbed(load)) {
         return None;
     }

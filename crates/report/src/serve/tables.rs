@@ -196,7 +196,7 @@ pub(super) fn load(record: &ServeRecord) -> Table {
         );
         let response = &load.response_ms;
         let mut known = loads::doubts(load);
-        if load.verdicts.iter().any(|verdict| verdict == "neighbours") {
+        if load.verdicts.contains(&fathom_model::Doubt::Neighbours) {
             known.insert(0, "neighbours".to_owned());
         }
         vec![

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::fingerprinted::fingerprint;
 use fathom_model::{
-    AccountPart, CallRow, ColdStart, Environment, Estimate, FunctionShare, HighestRate, Launch,
-    ListeningBy, LoadResult, LoadRound, LoadSecond, MoreRounds, OwnCode, Percentiles,
+    AccountPart, CallRow, ColdStart, Doubt, Environment, Estimate, FunctionShare, HighestRate,
+    Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, MoreRounds, OwnCode, Percentiles,
     SCHEMA_VERSION, ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord,
     ServedServer, ServerCalls, ServerWhy, SlowLaunch, Spread, StopReason, TimeAccount,
     TimeCategory, TriedRate, Verdict, Warning, WebSocketClient, WebSocketLink, WebSocketResult,
@@ -199,7 +199,7 @@ fn exchange(client: WebSocketClient, link: WebSocketLink, per_second: f64) -> We
         messages: 30_000,
         other_messages: 0,
         server_cpu_us_per_round_trip: Some(52.0),
-        verdicts: vec!["neighbours".to_string()],
+        verdicts: vec![Doubt::Neighbours],
         rounds: vec![WebSocketRound {
             round: 0,
             round_trips_per_second: per_second,
@@ -346,15 +346,13 @@ pub(crate) fn full() -> ServeRecord {
         .map(|kind| (kind.to_string(), 2))
         .collect();
     (bad.errors, bad.dropped, bad.scheduled) = (18, 3, 15_003);
-    bad.verdicts = [
-        "generator-bound",
-        "neighbours",
-        "Little's law off",
-        "not steady",
-    ]
-    .map(str::to_string)
-    .to_vec();
-    first.load[2].verdicts = vec!["generator late".to_string()];
+    bad.verdicts = vec![
+        Doubt::GeneratorBound,
+        Doubt::Neighbours,
+        Doubt::Little,
+        Doubt::NotSteady,
+    ];
+    first.load[2].verdicts = vec![Doubt::Lagging];
     first.why = Some(why(None));
     first.highest_rate = Some(HighestRate {
         limit: "p99<5ms".to_string(),
@@ -502,7 +500,6 @@ pub(crate) fn hostile() -> ServeRecord {
         for load in &mut server.load {
             load.errors_by_kind = [(evil.to_owned(), 3)].into();
             load.errors = 3;
-            load.verdicts.push(evil.repeat(90));
         }
         server.highest_rate = Some(HighestRate {
             limit: evil.repeat(30),

@@ -7,7 +7,7 @@ mod values;
 
 pub(super) use arguments::Arguments;
 use fathom_conduct::serve::{CONNECTIONS, ROUNDS, ROUNDS_TO_COMPARE, Ready, ServePlan, Served};
-use fathom_load::{Checks, Doubt};
+use fathom_load::Checks;
 use fathom_measure::interrupt;
 use fathom_model::ServeRecord;
 use fathom_report as report;
@@ -142,14 +142,6 @@ fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
 fn exit_code(record: &ServeRecord) -> i32 {
     let loads = || record.servers.iter().flat_map(|server| &server.load);
     let exchanges = || record.servers.iter().flat_map(|server| &server.websocket);
-    let doubtful = [
-        Doubt::GeneratorBound,
-        Doubt::Lagging,
-        Doubt::Neighbours,
-        Doubt::Little,
-    ];
-    let doubtful = doubtful.map(Doubt::name);
-    let is_doubtful = |verdict: &String| doubtful.contains(&verdict.as_str());
     let broken = || record.budget.iter().filter(|budget| !budget.met);
     if !record.complete {
         130
@@ -160,8 +152,8 @@ fn exit_code(record: &ServeRecord) -> i32 {
     } else if broken().next().is_some() {
         // What can't be judged neither holds nor is over.
         UNTRUSTED
-    } else if loads().any(|load| load.verdicts.iter().any(is_doubtful))
-        || exchanges().any(|exchange| exchange.verdicts.iter().any(is_doubtful))
+    } else if loads().any(|load| load.verdicts.iter().any(|one| one.is_grave()))
+        || exchanges().any(|exchange| exchange.verdicts.iter().any(|one| one.is_grave()))
     {
         UNTRUSTED
     } else {
