@@ -12,7 +12,7 @@ fn two_commands_are_measured_and_compared() {
         "--seed",
         "5",
         "sh -c 'exit 0'",
-        "sh -c 'sleep 0.05'",
+        "sh -c 'sleep 0.3'",
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
@@ -84,7 +84,7 @@ fn the_command_that_would_decide_runs_as_it_is_printed() {
 
 #[test]
 fn brief_is_a_line_for_each_command() {
-    let output = run(&["-r", "12", "--brief", "true", "sleep 0.05"]);
+    let output = run(&["-r", "12", "--brief", "true", "sleep 0.3"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
     let lines: Vec<&str> = printed.lines().collect();
@@ -93,7 +93,7 @@ fn brief_is_a_line_for_each_command() {
         "{printed}"
     );
     assert!(
-        lines[1].starts_with("2: sleep 0.05 ") && lines[1].ends_with("slower"),
+        lines[1].starts_with("2: sleep 0.3 ") && lines[1].ends_with("slower"),
         "{printed}"
     );
     assert!(lines[2].starts_with("median "), "{printed}");

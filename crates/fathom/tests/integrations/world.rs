@@ -107,7 +107,7 @@ impl Forge {
     pub(crate) fn measured(&self) -> Value {
         let line = "fathom gate --base-cmd true --head-cmd";
         let mut words: Vec<&str> = line.split(' ').collect();
-        words.extend(["sleep 0.02", "--json", "-"]);
+        words.extend(["sleep 0.3", "--json", "-"]);
         let made = self.run(&words, &[]);
         assert_eq!(
             made.status.code(),
@@ -133,7 +133,7 @@ impl Forge {
         self.must(&["git", "-C", at, "add", "-A"]);
         self.must(&["git", "-C", at, "commit", "-q", "-m", "base"]);
         self.must(&["git", "-C", at, "switch", "-q", "-c", "change"]);
-        self.write(&upstream.join("work.sh"), "sleep 0.05\n");
+        self.write(&upstream.join("work.sh"), "sleep 0.3\n");
         self.must(&["git", "-C", at, "commit", "-q", "-a", "-m", "slower"]);
         format!("file://{at}")
     }

@@ -147,7 +147,7 @@ fn a_metric_that_is_zero_has_no_ratio() {
 fn a_search_ends_with_what_the_culprit_takes_more() {
     let world = World::new();
     let quick = world.commit_file("tool", ":", "quick");
-    let slow = world.commit_file("tool", "sleep 0.1", "slow");
+    let slow = world.commit_file("tool", "sleep 0.3", "slow");
     let search = |more: &[&str]| {
         let command = ["--", "sh", "tool"];
         world.fathom(&[&["bisect", &quick, "HEAD", "-w", "0"], more, &command].concat())
@@ -176,7 +176,7 @@ fn what_the_culprit_takes_more_is_of_the_rounds_that_name_it() {
     world.git(&["switch", "--quiet", "main"]);
     world.git(&["merge", "--quiet", "--no-ff", "--no-commit", "side"]);
     // The merge itself is slow, and its parent is GOOD: it was compared with it before `side` was tried.
-    let slow = world.commit_file("tool", "sleep 0.03", "merge");
+    let slow = world.commit_file("tool", "sleep 0.3", "merge");
     let options = ["bisect", &quick, "HEAD", "-w", "0", "--json", "-"];
     let output = world.fathom(&[&options[..], &["--", "sh", "tool"]].concat());
     let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();

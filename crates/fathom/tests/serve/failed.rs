@@ -28,7 +28,7 @@ fn a_server_that_never_listens_is_reported_with_what_to_do() {
 
 #[test]
 fn a_server_that_answers_500_is_reported_with_what_to_do() {
-    let output = run(&["--timeout", "3s"], "fails");
+    let output = run(&["--timeout", "10s"], "fails");
     assert_eq!(output.status.code(), Some(3));
     let said = stderr(&output);
     assert!(

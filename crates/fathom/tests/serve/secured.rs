@@ -80,7 +80,7 @@ fn a_certificate_that_nobody_knows_is_refused_with_what_to_do() {
         "{said}"
     );
     let plain = fathom(
-        &quick(&["--tls", "--insecure", "--timeout", "2s"]),
+        &quick(&["--tls", "--insecure", "--timeout", "10s"]),
         &server("good"),
     );
     let plain = { plain }.output().unwrap();

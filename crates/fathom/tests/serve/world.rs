@@ -38,10 +38,10 @@ def serve(c):
         if kind == 'ws': return echo(c, head.decode(), held)
         if kind == 'booting' and count[0] <= 2: c.sendall(answer(503, b'wait'))
         elif kind == 'fails': c.sendall(answer(500, b'no'))
-        elif kind == 'mixed' and count[0] > 40 and count[0] % 2: c.sendall(answer(500, b'no'))
+        elif kind == 'mixed' and count[0] > 10 and count[0] % 2: c.sendall(answer(500, b'no'))
         elif kind == 'closes': c.sendall(answer(200, b'Hello', b'Connection: close\r\n')); c.close(); return
-        elif kind == 'stops' and count[0] > 40: time.sleep(600)
-        elif kind == 'exits' and count[0] > 40: os._exit(7)
+        elif kind == 'stops' and count[0] > 10: time.sleep(600)
+        elif kind == 'exits' and count[0] > 10: os._exit(7)
         elif kind == 'garbage': c.sendall(os.urandom(4096))
         elif kind == 'endless': c.sendall(b'HTTP/1.1 200 OK\r\n\r\n' if count[0] else b''); [c.sendall(b'x' * 65536) for _ in iter(int, 1)]
         elif kind == 'headers': c.sendall(b'HTTP/1.1 200 OK\r\n'); [c.sendall(b'X-A: ' + b'y' * 1000 + b'\r\n') for _ in iter(int, 1)]

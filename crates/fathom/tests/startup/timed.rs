@@ -15,7 +15,7 @@ fn programs_stand_side_by_side_with_their_distributions_and_verdicts() {
         "0",
         "-v",
         "echo one",
-        "sh -c 'sleep 0.05; echo two'",
+        "sh -c 'sleep 0.3; echo two'",
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);

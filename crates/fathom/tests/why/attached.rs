@@ -24,6 +24,15 @@ impl Subject {
         Self(command.spawn().unwrap())
     }
 
+    /// Once it runs `sleep`, and that has gone to sleep: no shell and no loader any more.
+    fn asleep(self) -> Self {
+        let name = format!("/proc/{}/stat", self.pid());
+        while std::fs::read_to_string(&name).is_ok_and(|stat| !stat.contains(" (sleep) S ")) {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        self
+    }
+
     pub(crate) fn pid(&self) -> String {
         self.0.id().to_string()
     }
@@ -106,7 +115,7 @@ fn calls_of_what_runs_already_are_counted_from_then_on() {
     if !allows("kernel") {
         return;
     }
-    let subject = Subject::shell("exec sleep 1000");
+    let subject = Subject::shell("exec sleep 1000").asleep();
     let pid = subject.pid();
     let explanation = observed("kernel", &pid, &["--time", "200ms"]);
     // The sleep that it was in when it was attached to, and nothing else.
@@ -272,11 +281,9 @@ pub(crate) fn as_nobody(program: &Path, arguments: &[&str]) -> std::io::Result<O
     of_nobody(program, arguments).output()
 }
 
-/// A process of nobody's that runs what was asked for, not setpriv any more.
+/// A process of nobody's that sleeps.
 fn nobodys() -> Subject {
-    let subject = Subject::of(&mut of_nobody(Path::new("sleep"), &["1000"]));
-    subject.executes("sleep");
-    subject
+    Subject::of(&mut of_nobody(Path::new("sleep"), &["1000"])).asleep()
 }
 
 #[test]

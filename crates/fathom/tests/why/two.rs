@@ -83,7 +83,7 @@ fn two_programs_without_arguments_are_two_commands_in_every_tier() {
 
 #[test]
 fn what_differs_fits_a_screen_with_the_answer_first() {
-    let output = fathom(&["why", "--runs", "6", "sleep 0.1", "true"]);
+    let output = fathom(&["why", "--runs", "6", "sleep 0.5", "true"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = stdout(&output);
     assert!(said.starts_with("B takes "), "{said}");

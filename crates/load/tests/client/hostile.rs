@@ -181,11 +181,11 @@ fn a_body_without_end_is_not_kept() {
         while stream.write_all(&[b'x'; 65_536]).is_ok() {}
     });
     let mut task = task(endless, &RequestPlan::default());
-    task.timeout = 100 * MS;
+    task.timeout = 500 * MS;
     task.checks.contains = Some(b"never there".to_vec());
     let mut received = 0;
     let most = fathom_test_memory::most_in(|| {
-        let outcome = run(task, 2, &closed(200 * MS));
+        let outcome = run(task, 2, &closed(700 * MS));
         assert_eq!(outcome.totals.completed, outcome.totals.errors());
         received = outcome.received_bytes;
     });

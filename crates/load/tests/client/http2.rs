@@ -198,7 +198,7 @@ fn who_ends_connections_in_good_order_loses_no_request() {
         last: Some(7),
         ..Terms::default()
     });
-    let outcome = run(task(&address, "/", 3), 2, &closed(300 * MS));
+    let outcome = run(task(&address, "/", 3), 2, &closed(2_000 * MS));
     assert_eq!(outcome.totals.errors(), 0, "{:?}", outcome.totals.failed);
     assert!(outcome.totals.completed > 14);
     assert!(asked.connections.load(Ordering::SeqCst) > 2 && outcome.connects > 0);
@@ -222,11 +222,11 @@ fn fewer_streams_than_wanted_are_waited_for() {
 fn a_body_without_end_is_not_kept() {
     let (address, _) = server(Terms::default());
     let mut task = task(&address, "/endless", 2);
-    task.timeout = 50 * MS;
+    task.timeout = 500 * MS;
     task.checks.contains = Some(b"never there".to_vec());
     let mut received = 0;
     let most = fathom_test_memory::most_in(|| {
-        let outcome = run(task, 1, &closed(200 * MS));
+        let outcome = run(task, 1, &closed(700 * MS));
         assert_eq!(outcome.totals.completed, outcome.totals.errors());
         received = outcome.received_bytes;
     });
