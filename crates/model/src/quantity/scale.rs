@@ -106,10 +106,23 @@ impl Scale {
         self.number(value, value, low, high, more)
     }
 
-    /// The ends of the interval as [`Scale::bare`] writes its value: `12.1 to 12.5`.
+    /// The ends of the interval as [`Scale::bare`] writes its value: `12.1 to 12.5`. An end that isn't 0
+    /// is not written as 0.
     pub fn interval(&self, value: f64, low: f64, high: f64, more: usize) -> String {
-        let end = |end| self.number(end, value, low, high, more);
-        format!("{} to {}", end(low), end(high))
+        /// Decimals more that an end may get for that.
+        const MOST: usize = 5;
+        let written = |more| [low, high].map(|end| self.number(end, value, low, high, more));
+        let is_lost = |end: f64, text: &str| {
+            end != 0.0 && !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
+        };
+        let mut ends = written(more);
+        for more in more + 1..=more + MOST {
+            if !is_lost(low, &ends[0]) && !is_lost(high, &ends[1]) {
+                break;
+            }
+            ends = written(more);
+        }
+        ends.join(" to ")
     }
 
     /// `12.31 ms (12.1 to 12.5)`; without an interval, the value alone.
@@ -192,6 +205,14 @@ mod tests {
         assert_eq!(alone(1e15, "ps/s"), "1e15 ps/s");
         assert_eq!(alone(2.5e-7, "share"), "2.5e-7 share");
         assert_eq!(alone(4096.0, "B"), "4 KiB");
+    }
+
+    #[test]
+    fn an_end_that_is_not_0_is_not_written_as_0() {
+        let of = |low, high| Scale::of(1.046, "s").interval(1.046, low, high, 0);
+        assert_eq!(of(0.003_46, 1.32), "0.003 to 1.320");
+        assert_eq!(of(0.0, 1.32), "0.0 to 1.3");
+        assert_eq!(of(0.9, 1.32), "0.9 to 1.3");
     }
 
     #[test]

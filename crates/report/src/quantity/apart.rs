@@ -14,13 +14,20 @@ pub(crate) fn apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> V
 
 /// How many decimals more each row gets in [`apart`]: its interval needs as many.
 pub(crate) fn decimals_apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<usize> {
-    let mut more = vec![0; values.len()];
-    let mut texts: Vec<String> = (0..values.len()).map(|row| write(row, 0)).collect();
+    decimals_where(values.len(), &|a, b| differ(values[a], values[b]), write)
+}
+
+/// The same of so many rows, where `differ` says which two may not print alike.
+pub(crate) fn decimals_where(
+    rows: usize,
+    differ: &dyn Fn(usize, usize) -> bool,
+    write: &dyn Fn(usize, usize) -> String,
+) -> Vec<usize> {
+    let mut more = vec![0; rows];
+    let mut texts: Vec<String> = (0..rows).map(|row| write(row, 0)).collect();
     for _ in 0..MOST {
-        let alike: Vec<usize> = (0..values.len())
-            .filter(|&a| {
-                (0..values.len()).any(|b| texts[a] == texts[b] && differ(values[a], values[b]))
-            })
+        let alike: Vec<usize> = (0..rows)
+            .filter(|&a| (0..rows).any(|b| texts[a] == texts[b] && differ(a, b)))
             .collect();
         if alike.is_empty() {
             break;
@@ -33,7 +40,8 @@ pub(crate) fn decimals_apart(values: &[f64], write: &dyn Fn(usize, usize) -> Str
     more
 }
 
-fn differ(a: f64, b: f64) -> bool {
+/// Whether two values differ by more than the arithmetic that made them.
+pub(crate) fn differ(a: f64, b: f64) -> bool {
     (a - b).abs() > SAME * a.abs().max(b.abs())
 }
 

@@ -6,10 +6,13 @@
 use fathom_model::quantity::{decimals_for, supported_decimals};
 use fathom_model::{Estimate, Metric, Unit};
 
-use super::apart::{apart, decimals_apart};
+use super::apart::{apart, decimals_where, differ};
 use super::percent::format_level;
 use crate::text::JOIN;
 
+/// Two changes whose difference is below this part of both their intervals may print alike: nobody knows
+/// that they differ.
+const OF_INTERVAL: f64 = 1e-3;
 /// From this factor on, `x` is easier to read than a percentage.
 const FACTOR_FROM: f64 = 2.0;
 
@@ -81,10 +84,16 @@ pub(crate) fn signed_interval(ratio: &Estimate) -> (String, Option<String>) {
     with_interval(ratio, 0)
 }
 
-/// Those of a column: two that differ don't print alike.
+/// Those of a column: two that differ don't print alike, as far as their intervals reach.
 pub(crate) fn signed_intervals(ratios: &[Estimate]) -> Vec<(String, Option<String>)> {
-    let values: Vec<f64> = ratios.iter().map(|ratio| ratio.value).collect();
-    let more = decimals_apart(&values, &|row, more| with_interval(&ratios[row], more).0);
+    let wide = |row: usize| ratios[row].high - ratios[row].low;
+    let apart = |a: usize, b: usize| {
+        let (of_a, of_b) = (ratios[a].value, ratios[b].value);
+        differ(of_a, of_b) && (of_a - of_b).abs() >= OF_INTERVAL * wide(a).min(wide(b))
+    };
+    let more = decimals_where(ratios.len(), &apart, &|row, more| {
+        with_interval(&ratios[row], more).0
+    });
     let rows = ratios.iter().zip(more);
     rows.map(|(ratio, more)| with_interval(ratio, more))
         .collect()
@@ -324,6 +333,17 @@ mod tests {
         );
     }
 
+    #[test]
+    fn no_more_digits_are_written_than_intervals_of_a_column_reach() {
+        let wide = |value| estimate(value, 0.8, 1.5);
+        let all = signed_intervals(&[wide(1.2), wide(1.199_999_96)]);
+        let one = ("+20 %".to_owned(), Some("-20 to +50 %".to_owned()));
+        assert_eq!(all, [one.clone(), one]);
+        let exact = |value| estimate(value, value, value);
+        let all = signed_intervals(&[exact(1.2), exact(1.199_999_96)]);
+        assert_ne!(all[0], all[1]);
+    }
+
     proptest::proptest! {
         #[test]
         fn every_ratio_has_few_characters(power in -12.0f64..12.0) {
@@ -350,7 +370,8 @@ mod tests {
             let one = |value: f64| estimate(value, value * (1.0 - below * narrow), value * (1.0 + above * narrow));
             let value = 10f64.powf(power);
             let written = signed_intervals(&[one(value), one(value * (1.0 + by))]);
-            proptest::prop_assert!(written[0].0 != written[1].0, "{written:?}");
+            let is_known = by > 2.0 * OF_INTERVAL * narrow * (below + above);
+            proptest::prop_assert!(!is_known || written[0].0 != written[1].0, "{written:?}");
             let read = |text: &str| text.trim_end_matches(['x', '%', ' ']).parse::<f64>().unwrap();
             for (value, interval) in &written {
                 let Some(interval) = interval else { continue };
