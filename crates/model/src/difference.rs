@@ -62,7 +62,8 @@ pub struct DifferenceRow {
     /// B's time less A's.
     pub milliseconds: f64,
     /// Lower end of its interval. Where the interval holds 0, the row is known by its counts: in each
-    /// observed run one command makes at least twice as many of the calls that most of it is in.
+    /// observed run one command makes at least twice as many of the calls that most of it is in, or ten times where
+    /// each was observed once.
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,

@@ -2,10 +2,11 @@
 
 mod common;
 
+use std::process::Command;
 use std::time::Duration;
 
 use common::{available, helper, quiet, run};
-use fathom_trace::{Cause, Losses, Tier, TimelineOptions, TraceOptions, trace};
+use fathom_trace::{Cause, Losses, Target, Tier, TimelineOptions, TraceOptions, attach, trace};
 
 #[test]
 fn every_process_is_seen_with_its_program_however_short_it_lives() {
@@ -31,6 +32,28 @@ fn every_process_is_seen_with_its_program_however_short_it_lives() {
     }
     assert_eq!(t.threads.len(), 101);
     assert!(t.threads.iter().all(|thread| thread.ended_ns.is_some()));
+}
+
+#[test]
+fn what_runs_already_is_sampled_though_the_time_is_over() {
+    for tier in [Tier::Perf, Tier::Sample] {
+        if !available(tier) {
+            continue;
+        }
+        let mut child = Command::new("sleep").arg("1000").spawn().expect("starts");
+        let stat = format!("/proc/{}/stat", child.id());
+        let sleeps = || std::fs::read_to_string(&stat).is_ok_and(|it| it.contains(" (sleep) S "));
+        while !sleeps() {
+            std::thread::yield_now();
+        }
+        let target = Target::find(child.id()).expect("ours");
+        let seen = attach(&target, Duration::ZERO, tier, &TraceOptions::default());
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let rows = seen.expect("observed").off_cpu;
+        let calls: Vec<_> = rows.iter().map(|row| row.call.as_deref()).collect();
+        assert_eq!(calls, [Some("clock_nanosleep")], "{tier:?}");
+    }
 }
 
 #[test]

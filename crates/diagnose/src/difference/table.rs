@@ -10,6 +10,11 @@ use super::spread::{self, Kind};
 /// A file is named if this part of the time in a call is on it.
 const MOSTLY: f64 = 0.8;
 
+/// A count that all observed runs agree on is clearly more from this factor on,
+const TWICE: u64 = 2;
+/// and one of a single run of each command from this one on.
+const ONCE: u64 = 10;
+
 /// The values of a part in each observed run of A and of B, by what it is a part of the timed runs'
 /// spread with.
 #[derive(Debug, Clone, Default)]
@@ -167,7 +172,7 @@ impl<'a> Table<'a> {
     pub(super) fn is_counted(&self, top: &Candidate) -> bool {
         if let (Who::Child(program), None) = (&top.who, top.spent) {
             let counts = self.agreed(|parts| Some(started(parts, program)));
-            return counts.is_some_and(|counts| is_more(counts, top.value(), Kind::OnCpu));
+            return counts.is_some_and(|counts| is_more(counts, top.value(), TWICE));
         }
         let keys = self.sides.iter().flatten();
         let keys = keys.flat_map(|parts| parts.ns.keys());
@@ -186,7 +191,15 @@ impl<'a> Table<'a> {
             return false;
         };
         let counts = self.agreed(|parts| self.calls_in(parts, top, &what.name));
-        counts.is_some_and(|counts| is_more(counts, value, spread::kind(spent)))
+        // What one run of each counts may be chance: then it takes more of them.
+        let is_once = self.sides.iter().any(|runs| runs.len() < 2);
+        let factor = if is_once { ONCE } else { TWICE };
+        counts.is_some_and(|counts| match spread::kind(spent) {
+            Kind::OnCpu => is_more(counts, value, factor),
+            // A wait takes as long as what is waited for: of these the other command must have none.
+            Kind::Waits => counts.contains(&0) && is_more(counts, value, factor),
+            Kind::ForCpu => false,
+        })
     }
 
     /// What a call or a function has of a candidate.
@@ -194,13 +207,13 @@ impl<'a> Table<'a> {
         self.series(|key| top.has(key, self) && key.what.as_ref() == Some(what))
     }
 
-    /// The counts of A and of B if each was observed more than once, always with the same.
+    /// The counts of A and of B if all observed runs of each have the same.
     fn agreed(&self, count: impl Fn(&Parts) -> Option<u64>) -> Option<[u64; 2]> {
         let of = |side: usize| -> Option<u64> {
             let (first, others) = self.sides[side].split_first()?;
             let count_of_first = count(first)?;
             let agree = others.iter().all(|one| count(one) == Some(count_of_first));
-            (agree && !others.is_empty()).then_some(count_of_first)
+            agree.then_some(count_of_first)
         };
         Some([of(0)?, of(1)?])
     }
@@ -224,18 +237,14 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether the command that spends more has clearly more to do: at least twice as many calls or
-/// processes. A wait takes as long as what is waited for: of these the other command must have none.
-fn is_more(counts: [u64; 2], value: f64, kind: Kind) -> bool {
+/// Whether the command that spends more has so many times as much to do.
+fn is_more(counts: [u64; 2], value: f64, factor: u64) -> bool {
     let [few, many] = match value > 0.0 {
         true => counts,
         false => [counts[1], counts[0]],
     };
-    match kind {
-        Kind::OnCpu => many > few && many >= 2 * few,
-        Kind::Waits => many > 0 && few == 0,
-        Kind::ForCpu => false,
-    }
+    // Of what the other has none of, twice is once.
+    many >= factor * few.max(1) || (few == 0 && many > 0 && factor == TWICE)
 }
 
 /// How often a program was started, in a middling run.

@@ -173,6 +173,24 @@ fn what_is_counted_is_a_row_however_the_times_differ() {
 }
 
 #[test]
+fn what_one_run_of_each_counts_must_be_ten_times_as_much() {
+    // The timed runs of both differ by more than the reads take.
+    let read = |calls| {
+        let mut fake = Fake::new(260);
+        fake.calls("read", Some(3), calls, 1, 1_000);
+        observed(fake, 90 * MS)
+    };
+    let row = |calls| {
+        let (difference, _) = between(&[read(1_000)], &[read(calls)]);
+        let mut rows = difference.rows.into_iter();
+        rows.find(|row| row.part == "read")
+    };
+    assert_eq!(row(9_000), None);
+    let row = row(20_000).expect("twenty times as many reads");
+    assert!(!row.is_clear() && row.milliseconds > 0.0, "{row:?}");
+}
+
+#[test]
 fn a_wait_is_counted_only_where_the_other_has_none() {
     let naps = |calls| disturbed("clock_nanosleep", calls, 10_000, 200);
     let slept = |a, b| {

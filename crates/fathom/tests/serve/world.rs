@@ -46,7 +46,7 @@ def serve(c):
         elif kind == 'endless': c.sendall(b'HTTP/1.1 200 OK\r\n\r\n' if count[0] else b''); [c.sendall(b'x' * 65536) for _ in iter(int, 1)]
         elif kind == 'headers': c.sendall(b'HTTP/1.1 200 OK\r\n'); [c.sendall(b'X-A: ' + b'y' * 1000 + b'\r\n') for _ in iter(int, 1)]
         elif kind == 'trickle':
-            for byte in answer(200, b'Hello'): c.sendall(bytes([byte])); time.sleep(0.2)
+            for byte in answer(200, b'Hello'): c.sendall(bytes([byte])); time.sleep(1)
         elif kind == 'half': c.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nHel'); c.shutdown(socket.SHUT_WR); time.sleep(600)
         elif kind == 'more': c.sendall(answer(200, b'Hello') + b'HTTP/1.1 200 OK\r\n\r\n')
         elif kind == 'counts': c.sendall(answer(200, b'%d' % count[0]))

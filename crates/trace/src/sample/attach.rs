@@ -44,11 +44,14 @@ pub(crate) fn attach(
     let mut sampler = Sampler::new(recorder, start, options);
     sampler.tree.attach(&mut found, start);
 
-    let mut ended = false;
-    while !ended && !limits.reached() {
-        ended = target.has_ended(limits.shorten(sampler.until_next()));
+    // Once at least: on a busy machine the time may be over by now.
+    let ended = loop {
+        let ended = target.has_ended(limits.shorten(sampler.until_next()));
         sampler.sample();
-    }
+        if ended || limits.reached() {
+            break ended;
+        }
+    };
     let mut trace = sampler.finish(&[], now());
     complete(&mut trace, &before, target, &found, ended);
     trace.started_clock_ns = start;
