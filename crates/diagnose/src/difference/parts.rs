@@ -169,6 +169,16 @@ fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
     })
 }
 
+/// A function of the program itself is the same wherever that lies: of two revisions each has a folder of
+/// its own.
+fn anywhere(analysis: &Analysis<'_>, pid: u32, place: CodePlace) -> CodePlace {
+    let is_own = place.binary.as_deref() == analysis.program_of(pid);
+    CodePlace {
+        binary: place.binary.filter(|_| !is_own || place.function.is_none()),
+        ..place
+    }
+}
+
 /// Code without symbols, of the file that it is from.
 const NO_NAME: &str = "code without a name";
 
@@ -195,11 +205,14 @@ impl Functions {
         };
         let sites = own_code_sites(observation);
         for (row, place, caller) in &sites {
+            let place = anywhere(analysis, row.pid, place.clone());
             let what = What {
                 by: DifferenceBy::Function,
-                name: place.function.clone().unwrap_or_else(|| NO_NAME.to_owned()),
-                file: place.binary.clone(),
-                caller: caller.clone(),
+                name: place.function.unwrap_or_else(|| NO_NAME.to_owned()),
+                file: place.binary,
+                caller: caller
+                    .clone()
+                    .map(|caller| anywhere(analysis, row.pid, caller)),
             };
             add(of(row.pid), what, analysis.weight(row.tid), row.samples);
         }

@@ -309,8 +309,10 @@ fn rows_add_up_whatever_the_runs_are_made_of() {
 #[test]
 fn functions_are_told_apart_by_who_called_them() {
     use fathom_stacks::Frame;
-    let with = |ms: u64, of_check: u64| {
+    // As two revisions have, each in a folder of its own.
+    let with = |program: &str, ms: u64, of_check: u64| {
         let mut fake = Fake::new(ms);
+        fake.trace.processes[0].execs[0].path = program.to_owned();
         let stacks = fake.trace.stacks.get_or_insert_default();
         for (caller, samples) in [("load", 150), ("check", of_check)] {
             let frame = |binary: &str, name: &str| Frame {
@@ -319,8 +321,8 @@ fn functions_are_told_apart_by_who_called_them() {
                 ..Frame::default()
             };
             let frames = [
-                frame("/bin/program", "main"),
-                frame("/bin/program", caller),
+                frame(program, "main"),
+                frame(program, caller),
                 frame("/usr/lib/libc.so.6", "regexec"),
                 frame("/usr/lib/libc.so.6", "re_search"),
             ];
@@ -340,7 +342,10 @@ fn functions_are_told_apart_by_who_called_them() {
         }
         observed(fake, 0)
     };
-    let (difference, _) = between(&[with(200, 50)], &[with(400, 250)]);
+    let (difference, _) = between(
+        &[with("/base/program", 200, 50)],
+        &[with("/head/program", 400, 250)],
+    );
     let row = find(&difference, "user_code", "regexec");
     assert_eq!(row.callers[0].function.as_deref(), Some("check"));
     assert!((row.milliseconds - 200.0).abs() < 1.0, "{row:?}");
