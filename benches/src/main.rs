@@ -32,6 +32,7 @@ mod pairs;
 mod pipe;
 mod power;
 mod ppbert;
+mod python;
 mod random;
 mod recorded;
 mod report;
@@ -137,6 +138,7 @@ fn everything(options: &Options) -> Result<()> {
             "import" => vec![import::measure(&tools, options)?],
             "report" => vec![report::measure(&tools, options)?],
             "stacks" => stacks::measure(options)?,
+            "python" => vec![python::measure(options)?],
             "store" => store::measure(&tools, options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],
             _ => vec![aa::measure(&tools, options, share, iterations)?],

@@ -64,10 +64,10 @@ fn interpreters() -> Vec<(String, PathBuf)> {
     found
 }
 
-/// The frames of each row of own code, innermost first.
-fn paths(stacks: &Stacks) -> Vec<Vec<&Frame>> {
-    let own = stacks.rows.iter();
-    own.filter(|row| row.activity == Activity::OwnCode)
+/// The frames of each row of this activity and call, innermost first.
+fn paths<'s>(stacks: &'s Stacks, activity: Activity, call: Option<&str>) -> Vec<Vec<&'s Frame>> {
+    let all = stacks.rows.iter();
+    all.filter(|row| row.activity == activity && row.call.as_deref() == call)
         .filter_map(|row| Some(stacks.tree.path(row.node?).collect()))
         .collect()
 }
@@ -79,6 +79,71 @@ fn holds(path: &[&Frame], file: &str, wanted: &[&str]) -> bool {
         .filter(|frame| frame.source_file.as_deref() == Some(file));
     let names: Vec<&str> = own.filter_map(|frame| frame.function.as_deref()).collect();
     names.windows(wanted.len()).any(|names| names == wanted)
+}
+
+/// Calls of a method, and waits of a function.
+const CALLS: &str = r"import os, time
+
+class Store:
+    def load(self):
+        fd = os.open(__file__, os.O_RDONLY)
+        for _ in range(50): os.pread(fd, 10, 0)
+        os.close(fd)
+
+def nap():
+    time.sleep(0.002)
+
+def main():
+    for _ in range(20):
+        Store().load()
+        nap()
+
+main()
+";
+
+#[test]
+fn calls_and_waits_have_functions_of_python() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("calls.py");
+    std::fs::write(&file, CALLS).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    for (name, interpreter) in interpreters() {
+        for tier in [Tier::Kernel, Tier::Ptrace] {
+            if !available(tier) {
+                continue;
+            }
+            let options = TraceOptions {
+                profile: Some(Duration::from_millis(4)),
+                call_stacks: Some(Duration::from_micros(8)),
+                stacks: Some(StackPool::default()),
+                stops_time: Duration::from_secs(3600),
+                ..TraceOptions::default()
+            };
+            let command = quiet(&[interpreter.to_str().expect("UTF-8"), file]);
+            let seen = trace(&command, tier, &options).expect("traced");
+            let pool = options.stacks.expect("was given");
+            let stacks = pool.named(&seen).expect("stacks");
+            let has = |activity, call: &str, functions: &[&str]| {
+                let paths = paths(&stacks, activity, Some(call));
+                assert!(
+                    paths.iter().any(|path| holds(path, file, functions)),
+                    "{name}, {tier:?}: {functions:?} of {paths:#?}"
+                );
+            };
+            has(
+                Activity::Call,
+                "pread64",
+                &["Store.load", "main", "<module>"],
+            );
+            if tier == Tier::Kernel {
+                has(
+                    Activity::Wait,
+                    "clock_nanosleep",
+                    &["nap", "main", "<module>"],
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -103,7 +168,7 @@ fn functions_of_python_have_names_files_and_lines() {
                 .stacks
                 .and_then(|pool| pool.named(&seen))
                 .expect("stacks");
-            let paths = paths(&stacks);
+            let paths = paths(&stacks, Activity::OwnCode, None);
             for wanted in [
                 &["spin", "Worker.work", "main", "<module>"][..],
                 &["squares", "consume", "main"],

@@ -17,7 +17,7 @@ pub struct Interpreter {
     /// Where it keeps what.
     pub layout: Layout,
     /// Where `_PyRuntime` lies, and the type of code objects.
-    runtime: u64,
+    pub(super) runtime: u64,
     pub(crate) code_type: u64,
 }
 

@@ -12,6 +12,8 @@ mod image;
 mod layout;
 mod lines;
 mod mix;
+#[cfg(test)]
+mod tests;
 
 pub use code::{Code, CodeObject};
 pub use frames::{FRAME_BYTES, Frames, MOST_FRAMES, PythonFrame, Step};

@@ -30,7 +30,7 @@ pub(crate) fn attach(
     let mut session = Session::arm_with(options, Sides::default(), false)?;
     let mut collector = Collector::new(now(), &[], options.timeline.map(|t| t.most));
     collector.time_faults(options.fault_times.then_some(&session.untimed_faults));
-    let mut gathering = Gathering::begin(collector, &[], options);
+    let mut gathering = Gathering::begin(collector, &[], options, &session.maps);
 
     let start = now();
     let limits = limits(time, options);

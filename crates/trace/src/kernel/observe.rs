@@ -16,11 +16,13 @@ use crate::error::{TraceError, system};
 use crate::group::{Group, descriptors_of};
 use crate::inherited;
 use crate::kernel::layout::{lost, pace};
+use crate::kernel::programs::Maps;
 use crate::mutexes::Mutexes;
 use crate::paths;
 use crate::profile::MachineWide;
 use crate::records::Alive;
 use crate::result::{CallOverhead, FaultOverhead, GroupTrace, Losses, Tier, Trace};
+use crate::stacks::RawStack;
 use crate::watch::{Limits, now};
 
 /// Distance of readings of the ring: 4 MiB hold what comes in 10 ms many times over.
@@ -74,7 +76,7 @@ fn watch(
     for pid in &roots {
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
     }
-    let mut gathering = Gathering::begin(collector, &roots, options);
+    let mut gathering = Gathering::begin(collector, &roots, options, &session.maps);
     group.begin(now());
     group.release_due(now())?;
 
@@ -130,9 +132,14 @@ pub(super) struct Gathering {
 impl Gathering {
     /// Begins what is beside the programs: samples of these held processes and of what they make,
     /// and of waits for mutexes.
-    pub(super) fn begin(mut collector: Collector, roots: &[u32], options: &TraceOptions) -> Self {
+    pub(super) fn begin(
+        mut collector: Collector,
+        roots: &[u32],
+        options: &TraceOptions,
+        maps: &Maps,
+    ) -> Self {
         let stacks = options.stacks.as_ref();
-        let sampling = |period| MachineWide::begin(roots, period, stacks);
+        let sampling = |period| MachineWide::begin(roots, period, stacks, &maps.python);
         let (profile, unprofiled) = or_why(options.profile.map(sampling).transpose());
         let probing = |program| Mutexes::begin(program, roots);
         let probes = options.mutexes_of.as_deref().map(probing);
@@ -181,12 +188,24 @@ impl Gathering {
         let collector = &mut self.collector;
         let part = session.ring.drain(|record| collector.record(record));
         let mut stacks = self.profile.as_mut().and_then(MachineWide::stacks);
-        let of_stacks = session.stacks.drain(|record| {
-            let seen = collector.stack(record);
-            if let Some(stacks) = &mut stacks {
-                seen.into_iter().for_each(|stack| stacks.take(stack));
+        let mut seen: Vec<RawStack> = Vec::new();
+        let of_stacks = session
+            .stacks
+            .drain(|record| seen.extend(collector.stack(record)));
+        if let Some((stacks, python)) = &mut stacks {
+            // Sent after the stack, and so there.
+            python.drain();
+            let mut last = None;
+            for mut stack in seen {
+                let of = ((stack.pid, stack.tid), stack.at);
+                // A call that worked and waited is two.
+                let known = last.take().filter(|(other, _)| *other == of);
+                let (_, frames) = known.unwrap_or_else(|| (of, python.sent(of.0, of.1)));
+                stack.copy.python.clone_from(&frames);
+                stacks.take(stack);
+                last = Some((of, frames));
             }
-        });
+        }
         part.max(of_stacks)
     }
 

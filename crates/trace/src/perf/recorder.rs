@@ -86,7 +86,7 @@ impl Recorder {
         for tid in tids {
             recorder.open(*tid).map_err(refused)?;
         }
-        recorder.python = stacks.map(|_| Reader::on(&recorder.events));
+        recorder.python = stacks.map(|_| Reader::on(&recorder.events, None));
         match recorder.rings.is_empty() {
             true => Err(refused(io::ErrorKind::NotFound.into())),
             false => Ok(recorder),

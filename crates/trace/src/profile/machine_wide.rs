@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use super::Profile;
@@ -13,7 +14,7 @@ use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::periods::Periods;
 use crate::perf::record::{self, Record};
 use crate::perf::ring::{Ring, WRITING_NS};
-use crate::python::Reader;
+use crate::python::{FrameMaps, Reader};
 use crate::stacks::{StackCollector, StackPool};
 use crate::watch::now;
 
@@ -41,6 +42,7 @@ impl MachineWide {
         roots: &[u32],
         period: Duration,
         stacks: Option<&StackPool>,
+        python: &Rc<FrameMaps>,
     ) -> io::Result<Self> {
         let bytes = stacks.map_or(0, StackPool::bytes_to_copy);
         let mut attributes =
@@ -56,7 +58,7 @@ impl MachineWide {
             }
         }
         Ok(Self {
-            python: stacks.map(|_| Reader::on(&events)),
+            python: stacks.map(|_| Reader::on(&events, Some(Rc::clone(python)))),
             rings,
             _events: events,
             periods,
@@ -72,9 +74,10 @@ impl MachineWide {
         self.samples.attach(pids, since);
     }
 
-    /// Where stacks that others copied are to be put; `None` where none are wanted.
-    pub(crate) fn stacks(&mut self) -> Option<&mut StackCollector> {
-        self.samples.stacks()
+    /// Where stacks that others copied are to be put, and what they sent of Python's frames; `None` where
+    /// none are wanted.
+    pub(crate) fn stacks(&mut self) -> Option<(&mut StackCollector, &mut Reader)> {
+        self.samples.stacks().zip(self.python.as_mut())
     }
 
     /// Whether there is to be read again soon: an interpreter has begun whose threads aren't known.

@@ -1,5 +1,6 @@
 //! Which code made the calls that the command was stopped at?
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use crate::calls;
 use crate::descriptor::DescriptorKind;
 use crate::perf::record::StackCopy;
 use crate::profile::spaces::Spaces;
+use crate::python::Process;
 use crate::records::Who;
 use crate::result::Activity;
 use crate::stacks::{Random, RawStack, StackCollector, StackPool};
@@ -27,6 +29,8 @@ const MOST_CALLERS: usize = 64;
 pub(super) struct CallStacks {
     collector: StackCollector,
     spaces: Spaces,
+    /// Those that run Python.
+    python: HashMap<u32, Process>,
     /// Processes that may have mapped something since they were read, or were not read yet.
     read: HashSet<u32>,
     seen: HashMap<(u32, u32), u64>,
@@ -42,6 +46,7 @@ impl CallStacks {
         Self {
             collector: StackCollector::new(pool.clone()),
             spaces: Spaces::of(&[]),
+            python: HashMap::new(),
             read: HashSet::new(),
             seen: HashMap::new(),
             random: Random::default(),
@@ -77,13 +82,23 @@ impl CallStacks {
         };
         if self.read.insert(who.pid) {
             self.spaces.attach(who.pid);
+            if let Entry::Vacant(place) = self.python.entry(who.pid)
+                && let Some(Ok(process)) = Process::find(who.pid, &self.spaces)
+            {
+                place.insert(process);
+            }
         }
         let bytes = requests::memory(who.tid, top, self.bytes);
+        // It is stopped: nothing changes while it is read.
+        let python = self.python.get_mut(&who.pid).map(|process| {
+            process.look_again();
+            process.read(who.tid)
+        });
         let copy = StackCopy {
             callers: callers(who.tid, &registers, (top, &bytes)),
             bytes: bytes.into(),
             registers,
-            ..StackCopy::default()
+            python: python.unwrap_or_default(),
         };
         let is_path = calls::flags(call.nr) & (calls::PATH0 | calls::PATH1) != 0;
         let path = memory_of(call.nr, &call.args).filter(|_| is_path);
@@ -127,6 +142,7 @@ impl CallStacks {
     pub(super) fn changed(&mut self, pid: u32) {
         self.begun = true;
         self.read.remove(&pid);
+        self.python.remove(&pid);
     }
 
     /// Follows them all. Whatever was stopped is over.

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
 
 use fathom_stacks::python::{FRAME_BYTES, Frames, Interpreter, Layout, MOST_FRAMES};
 
@@ -52,19 +53,41 @@ const SIZE: usize = record::FRAMES + MOST_FRAMES * FRAME_BYTES;
 
 /// Of [`record::END`]: the outermost frame was reached.
 const WHOLE: i32 = 1;
+/// Likewise: it is of a call or a fault, not of a sample.
+const OF_CALL: i32 = 2;
 
-/// Frame slots.
+/// Frame slots, which no program that stops at calls uses for anything else at that time.
 const KEY_SLOT: i16 = -4;
-const WORD_SLOT: i16 = -16;
+const WORD_SLOT: i16 = -344;
 
-/// The program with its tables.
+/// The tables that programs share which send frames.
+#[derive(Debug)]
+pub(crate) struct FrameMaps {
+    threads: Map,
+    scratch: Map,
+    ring: Map,
+}
+
+impl FrameMaps {
+    /// New ones, empty.
+    ///
+    /// # Errors
+    /// The kernel's, `EPERM` foremost.
+    pub(crate) fn create() -> io::Result<Self> {
+        Ok(Self {
+            threads: Map::create(MapKind::Hash, "fathom_python", 4, entry::SIZE, MOST_THREADS)?,
+            scratch: Map::create(MapKind::PerCpuArray, "fathom_frames", 4, SIZE, 1)?,
+            ring: Map::create(MapKind::Ring, "fathom_frames", 0, 0, RING_BYTES)?,
+        })
+    }
+}
+
+/// The program on sampling events, and what it and others sent.
 #[derive(Debug)]
 pub(crate) struct KernelFrames {
     program: Program,
-    threads: Map,
+    maps: Rc<FrameMaps>,
     ring: Ring,
-    _ring_map: Map,
-    _scratch: Map,
     pending: HashMap<u32, VecDeque<Copied>>,
 }
 
@@ -72,30 +95,30 @@ pub(crate) struct KernelFrames {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Copied {
     at: u64,
+    of_call: bool,
     is_whole: bool,
     frames: Box<[u8]>,
 }
 
 impl KernelFrames {
     /// On these events; `None` where programs of the kernel aren't allowed.
-    pub(crate) fn on(events: &[OwnedFd]) -> Option<Self> {
-        let mut all = Self::new().ok()?;
+    pub(crate) fn on(events: &[OwnedFd], maps: Option<Rc<FrameMaps>>) -> Option<Self> {
+        let mut all = Self::new(maps).ok()?;
         all.attach(events).then_some(all)
     }
 
-    fn new() -> io::Result<Self> {
-        let threads = Map::create(MapKind::Hash, "fathom_python", 4, entry::SIZE, MOST_THREADS)?;
-        let scratch = Map::create(MapKind::PerCpuArray, "fathom_frames", 4, SIZE, 1)?;
-        let ring_map = Map::create(MapKind::Ring, "fathom_frames", 0, 0, RING_BYTES)?;
-        let ring = Ring::map(ring_map.fd(), RING_BYTES)?;
-        let code = code(&threads, &scratch, &ring_map).map_err(io::Error::other)?;
+    fn new(maps: Option<Rc<FrameMaps>>) -> io::Result<Self> {
+        let maps = match maps {
+            Some(maps) => maps,
+            None => Rc::new(FrameMaps::create()?),
+        };
+        let ring = Ring::map(maps.ring.fd(), RING_BYTES)?;
+        let code = on_sample(&maps).map_err(io::Error::other)?;
         let program = Program::perf_event("fathom_python", &code);
         Ok(Self {
             program: program.map_err(|refused| refused.error)?,
-            threads,
+            maps,
             ring,
-            _ring_map: ring_map,
-            _scratch: scratch,
             pending: HashMap::new(),
         })
     }
@@ -120,12 +143,13 @@ impl KernelFrames {
             value[at as usize..][..8].copy_from_slice(&word.to_ne_bytes());
         }
         // Where the table is full its frames are unknown.
-        _ = self.threads.set(&tid.to_ne_bytes(), &value);
+        _ = self.maps.threads.set(&tid.to_ne_bytes(), &value);
     }
 
     /// A thread has ended.
-    pub(crate) fn remove(&self, tid: u32) {
-        _ = self.threads.remove(&tid.to_ne_bytes());
+    pub(crate) fn remove(&mut self, tid: u32) {
+        self.pending.remove(&tid);
+        _ = self.maps.threads.remove(&tid.to_ne_bytes());
     }
 
     /// Takes what was sent since.
@@ -142,58 +166,83 @@ impl KernelFrames {
         });
     }
 
-    /// The frames of a thread that was sampled then. Those of a later sample are asked for first.
+    /// The frames of a thread that was sampled then.
     pub(crate) fn taken(&mut self, tid: u32, at: u64, interpreter: &Interpreter) -> Option<Frames> {
+        let is_its = |copied: &Copied| !copied.of_call && copied.at.abs_diff(at) < APART_NS;
+        self.last(tid, is_its, interpreter)
+    }
+
+    /// Those that came with the record of a call or a fault of this time.
+    pub(crate) fn sent(&mut self, tid: u32, at: u64, interpreter: &Interpreter) -> Option<Frames> {
+        self.last(tid, |copied| copied.of_call && copied.at == at, interpreter)
+    }
+
+    fn last(
+        &mut self,
+        tid: u32,
+        is_its: impl Fn(&Copied) -> bool,
+        interpreter: &Interpreter,
+    ) -> Option<Frames> {
         let of_thread = self.pending.get_mut(&tid)?;
-        while of_thread
-            .back()
-            .is_some_and(|copied| copied.at > at + APART_NS)
-        {
-            of_thread.pop_back();
-        }
-        let copied = of_thread.pop_back_if(|copied| copied.at + APART_NS > at)?;
+        let place = of_thread.iter().rposition(is_its)?;
+        let copied = of_thread.remove(place)?;
         let layout = &interpreter.layout;
         Some(Frames::of(layout, &copied.frames, copied.is_whole))
     }
 }
 
 fn decode(bytes: &[u8]) -> Option<(u32, Copied)> {
+    let end = u64_at(bytes, record::END)?;
     let copied = Copied {
         at: u64_at(bytes, record::TIME)?,
-        is_whole: u64_at(bytes, record::END)? == WHOLE as u64,
+        of_call: end & OF_CALL as u64 != 0,
+        is_whole: end & WHOLE as u64 != 0,
         frames: bytes.get(record::FRAMES..)?.into(),
     };
     Some((u32_at(bytes, record::TID)?, copied))
 }
 
 /// Sends the frames of the interrupted thread if it is one of the table, and lets the sample be taken.
-fn code(threads: &Map, scratch: &Map, ring: &Map) -> Result<Vec<u64>, AsmError> {
+fn on_sample(maps: &FrameMaps) -> Result<Vec<u64>, AsmError> {
     let mut a = Asm::new();
+    a.call(Helper::KtimeNs);
+    a.mov(R9, R0);
+    send(maps, &mut a, 0);
+    a.exit_with(1);
+    a.finish()
+}
+
+/// Sends the frames of the thread that runs and is in a call or a fault, with the time in `R9`, if it is
+/// one of the table. Clobbers all registers.
+pub(crate) fn send_frames(maps: &FrameMaps, a: &mut Asm) {
+    send(maps, a, OF_CALL);
+}
+
+fn send(maps: &FrameMaps, a: &mut Asm, kind: i32) {
     let (out, done, whole) = (a.label(), a.label(), a.label());
     a.call(Helper::CurrentPidTgid);
     a.store(Width::Word, R10, KEY_SLOT, R0);
-    lookup(&mut a, threads);
+    lookup(a, &maps.threads);
     a.jump_if_imm(Cond::Equal, R0, 0, out);
     a.mov(R7, R0);
     a.load(Width::Word, R6, R10, KEY_SLOT);
     a.store_imm(Width::Word, R10, KEY_SLOT, 0);
-    lookup(&mut a, scratch);
+    lookup(a, &maps.scratch);
     a.jump_if_imm(Cond::Equal, R0, 0, out);
     a.mov(R8, R0);
     a.store(Width::Double, R8, record::TID, R6);
-    a.store_imm(Width::Double, R8, record::END, 0);
-    a.call(Helper::KtimeNs);
-    a.store(Width::Double, R8, record::TIME, R0);
+    a.store(Width::Double, R8, record::TIME, R9);
+    a.store_imm(Width::Double, R8, record::END, kind);
     // R6 counts the bytes of frames, R9 is where the next one lies.
     a.mov_imm(R6, 0);
     a.load(Width::Double, R9, R7, entry::STATE);
     let direct = a.label();
-    read_word(&mut a, entry::FRAME);
+    read_word(a, entry::FRAME);
     a.jump_if_imm(Cond::NotEqual, R0, 0, done);
     a.load(Width::Double, R9, R10, WORD_SLOT);
     a.load(Width::Double, R1, R7, entry::THROUGH);
     a.jump_if_imm(Cond::SLess, R1, 0, direct);
-    read_word(&mut a, entry::THROUGH);
+    read_word(a, entry::THROUGH);
     a.jump_if_imm(Cond::NotEqual, R0, 0, done);
     a.load(Width::Double, R9, R10, WORD_SLOT);
     a.bind(direct);
@@ -204,23 +253,21 @@ fn code(threads: &Map, scratch: &Map, ring: &Map) -> Result<Vec<u64>, AsmError> 
         a.mov_imm(R2, FRAME_BYTES as i32).mov(R3, R9);
         a.call(Helper::ProbeReadUser);
         a.jump_if_imm(Cond::NotEqual, R0, 0, done);
-        read_word(&mut a, entry::PREVIOUS);
+        read_word(a, entry::PREVIOUS);
         a.jump_if_imm(Cond::NotEqual, R0, 0, done);
         a.load(Width::Double, R9, R10, WORD_SLOT);
         a.mov_imm(R6, ((number + 1) * FRAME_BYTES) as i32);
     }
     a.jump(done);
     a.bind(whole);
-    a.store_imm(Width::Double, R8, record::END, WHOLE);
+    a.store_imm(Width::Double, R8, record::END, kind | WHOLE);
     a.bind(done);
-    a.load_map(R1, ring.fd());
+    a.load_map(R1, maps.ring.fd());
     a.mov(R2, R8).mov(R3, R6);
     a.alu_imm(Alu::Add, R3, record::FRAMES as i32);
     a.mov_imm(R4, crate::kernel::programs::NO_WAKEUP);
     a.call(Helper::RingOutput);
     a.bind(out);
-    a.exit_with(1);
-    a.finish()
 }
 
 /// `R0 = ` the entry whose key is in the frame.

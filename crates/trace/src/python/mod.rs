@@ -12,7 +12,8 @@ mod reader;
 
 use fathom_stacks::python::PythonFrame;
 
-pub(crate) use kernel_frames::KernelFrames;
+pub(crate) use kernel_frames::{FrameMaps, KernelFrames, send_frames};
+pub(crate) use process::Process;
 pub(crate) use reader::Reader;
 
 /// What was seen of a thread's frames of Python's, innermost first.

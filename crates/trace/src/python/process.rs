@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use fathom_stacks::python::{CodeObject, Frames, Interpreter, PythonFrame, Step, Unsupported};
+use fathom_stacks::python::{
+    CodeObject, Frames, Interpreter, Memory, PythonFrame, Step, Unsupported,
+};
 
 use super::PythonStack;
 use super::memory::Of;
@@ -13,22 +15,20 @@ use crate::sample::parse::status_line;
 const MOST_CODES: usize = 1 << 16;
 
 /// A process with an interpreter.
-#[derive(Clone, Debug)]
-pub(super) struct Process {
-    pub pid: u32,
-    pub interpreter: Interpreter,
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: u32,
+    pub(super) interpreter: Interpreter,
     /// The state of each thread, by the kernel's number.
-    pub threads: HashMap<u32, u64>,
+    pub(super) threads: HashMap<u32, u64>,
     /// Each with the reading of samples in which it was looked at: later another may be at its place.
     codes: HashMap<u64, (CodeObject, u64)>,
-    pub reading: u64,
+    reading: u64,
 }
 
 impl Process {
-    /// `None` while it has no interpreter.
-    pub(super) fn find(pid: u32) -> Option<Result<Self, Unsupported>> {
-        let mut spaces = Spaces::of(&[]);
-        spaces.attach(pid);
+    /// One that has this mapped; `None` while it has no interpreter.
+    pub(crate) fn find(pid: u32, spaces: &Spaces) -> Option<Result<Self, Unsupported>> {
         let mapped = spaces.mapped(pid)?;
         let interpreter = Interpreter::of(&spaces.files, mapped, &Of(pid))?;
         Some(interpreter.map(|interpreter| Self {
@@ -40,12 +40,14 @@ impl Process {
         }))
     }
 
-    /// One that another process made, with what it knew.
+    /// One that another process made.
     pub(super) fn of_child(&self, pid: u32) -> Self {
         Self {
             pid,
+            interpreter: self.interpreter.clone(),
             threads: HashMap::new(),
-            ..self.clone()
+            codes: HashMap::new(),
+            reading: 0,
         }
     }
 
@@ -71,8 +73,13 @@ impl Process {
         new
     }
 
+    /// From now on code objects may be others than before.
+    pub(crate) fn look_again(&mut self) {
+        self.reading += 1;
+    }
+
     /// The frames of one of its threads as they are now.
-    pub(super) fn read(&mut self, tid: u32) -> PythonStack {
+    pub(crate) fn read(&mut self, tid: u32) -> PythonStack {
         const TRIES: u32 = 4;
         if !self.threads.contains_key(&tid) {
             self.find_threads();
@@ -114,7 +121,10 @@ impl Process {
         let known = self.codes.get(&at);
         if known.is_none_or(|(_, since)| *since != self.reading) {
             let known = known.map(|(code, _)| code);
-            let code = self.interpreter.code(&Of(self.pid), at, known);
+            let memory = Of(self.pid);
+            let code = self.interpreter.code(&memory, at, known);
+            // Of a process that has ended what was known last is known.
+            let code = code.or_else(|| known.filter(|_| memory.word(at).is_none()).cloned());
             if self.codes.len() >= MOST_CODES {
                 self.codes.clear();
             }

@@ -3,12 +3,14 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use fathom_stacks::python::{Unsupported, is_pythons};
 
 use super::process::Process;
-use super::{KernelFrames, PythonStack};
+use super::{FrameMaps, KernelFrames, PythonStack};
 use crate::perf::record::{Record, What};
+use crate::profile::spaces::Spaces;
 use crate::watch::now;
 
 /// Readings after which nobody waits for an interpreter or for a thread's state any more: what has
@@ -28,19 +30,19 @@ pub(crate) struct Reader {
     awaited: HashMap<u32, u32>,
     unsupported: HashSet<Unsupported>,
     kernel: Option<KernelFrames>,
-    /// Number of the current reading of samples.
-    reading: u64,
+    /// Threads that have ended, whose last samples are still to be had.
+    ended: Vec<(u32, u32)>,
 }
 
 impl Reader {
-    /// With a program on these sampling events, where that is allowed.
-    pub(crate) fn on(events: &[OwnedFd]) -> Self {
+    /// With a program on these sampling events, where that is allowed; others have these tables too.
+    pub(crate) fn on(events: &[OwnedFd], maps: Option<Rc<FrameMaps>>) -> Self {
         Self {
             processes: HashMap::new(),
             awaited: HashMap::new(),
             unsupported: HashSet::new(),
-            kernel: KernelFrames::on(events),
-            reading: 0,
+            kernel: KernelFrames::on(events, maps),
+            ended: Vec::new(),
         }
     }
 
@@ -83,7 +85,7 @@ impl Reader {
         if let Some(kernel) = &mut self.kernel {
             kernel.drain();
         }
-        self.reading += 1;
+        self.processes.values_mut().for_each(Process::look_again);
         let mut read = HashSet::new();
         for record in records.iter_mut().rev() {
             let What::Sampled {
@@ -98,7 +100,6 @@ impl Reader {
             let Some(process) = self.processes.get_mut(pid) else {
                 continue;
             };
-            process.reading = self.reading;
             let kernel = self.kernel.as_mut();
             let taken = kernel.and_then(|one| one.taken(*tid, record.at, &process.interpreter));
             // From outside only the last sample of a thread was taken just now.
@@ -110,6 +111,33 @@ impl Reader {
                 None => PythonStack::Torn,
             };
         }
+        for (pid, tid) in self.ended.drain(..) {
+            self.kernel.iter_mut().for_each(|kernel| kernel.remove(tid));
+            if let Entry::Occupied(mut process) = self.processes.entry(pid) {
+                process.get_mut().threads.remove(&tid);
+                if process.get().threads.is_empty() {
+                    process.remove();
+                }
+            }
+        }
+    }
+
+    /// The frames of a thread that others sent, at exactly this time.
+    pub(crate) fn sent(&mut self, (pid, tid): (u32, u32), at: u64) -> PythonStack {
+        let (kernel, process) = (self.kernel.as_mut(), self.processes.get_mut(&pid));
+        let (Some(kernel), Some(process)) = (kernel, process) else {
+            return PythonStack::Unknown;
+        };
+        match kernel.sent(tid, at, &process.interpreter) {
+            Some(frames) => process.named(&frames),
+            None => PythonStack::Unknown,
+        }
+    }
+
+    /// Takes what others have sent.
+    pub(crate) fn drain(&mut self) {
+        self.processes.values_mut().for_each(Process::look_again);
+        self.kernel.iter_mut().for_each(KernelFrames::drain);
     }
 
     fn saw(&mut self, what: &What) {
@@ -132,9 +160,8 @@ impl Reader {
                 pid, exec: true, ..
             } => self.forget(*pid),
             What::Ended { pid, tid } => {
-                if let Some(process) = self.processes.get_mut(pid) {
-                    process.threads.remove(tid);
-                    self.kernel.iter().for_each(|kernel| kernel.remove(*tid));
+                if self.processes.contains_key(pid) {
+                    self.ended.push((*pid, *tid));
                 }
                 if pid == tid {
                     self.awaited.remove(pid);
@@ -147,7 +174,7 @@ impl Reader {
     fn forget(&mut self, pid: u32) {
         self.awaited.remove(&pid);
         if let Some(process) = self.processes.remove(&pid)
-            && let Some(kernel) = &self.kernel
+            && let Some(kernel) = &mut self.kernel
         {
             process.threads.keys().for_each(|tid| kernel.remove(*tid));
         }
@@ -172,7 +199,7 @@ impl Reader {
     fn look_at(&mut self, pid: u32) -> bool {
         let process = match self.processes.entry(pid) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => match Process::find(pid) {
+            Entry::Vacant(place) => match found(pid) {
                 None => return false,
                 Some(Err(why)) => {
                     self.unsupported.insert(why);
@@ -189,6 +216,13 @@ impl Reader {
         }
         !new.is_empty()
     }
+}
+
+/// A process as it is now.
+fn found(pid: u32) -> Option<Result<Process, Unsupported>> {
+    let mut spaces = Spaces::of(&[]);
+    spaces.attach(pid);
+    Process::find(pid, &spaces)
 }
 
 /// Whether a sample is not of just now, and its thread doesn't run any more.

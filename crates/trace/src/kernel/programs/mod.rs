@@ -14,6 +14,7 @@ mod sched;
 pub(super) mod stacks;
 
 use std::io;
+use std::rc::Rc;
 
 use super::asm::{Asm, AsmError, Cond, Helper, Label, Reg, Width};
 use super::bpf::{Map, MapKind};
@@ -22,6 +23,7 @@ use super::layout::{call, chosen, lost, off, pace as reader, record, stack, task
 use super::offsets::Offsets;
 use crate::calls::TABLE_SIZE;
 use crate::error::{TraceError, system};
+use crate::python::FrameMaps;
 
 use Reg::{R0, R1, R2, R4, R6, R10};
 
@@ -65,6 +67,8 @@ pub(crate) struct Maps {
     pub first_calls: Map,
     pub stack_scratch: Map,
     pub stack_ring: Map,
+    /// Of threads that run Python.
+    pub python: Rc<FrameMaps>,
     /// Bytes of half the ring.
     half_ring: i32,
     /// Ended threads whose rows may wait to be taken.
@@ -122,6 +126,7 @@ impl Maps {
             first_calls: Map::create(MapKind::Array, "fathom_first", 4, 4, TABLE_SIZE)?,
             stack_scratch: Map::create(MapKind::PerCpuArray, "fathom_copy", 4, stack::SIZE, 1)?,
             stack_ring: Map::create(MapKind::Ring, "fathom_stacks", 0, 0, sizes.stacks)?,
+            python: Rc::new(FrameMaps::create()?),
             half_ring: (sizes.ring / 2) as i32,
             // Twice as many as the reader takes at once: it is late.
             most_ended: 2 * worth_a_pass(sizes.calls) as i32,

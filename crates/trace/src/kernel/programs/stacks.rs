@@ -16,6 +16,7 @@ use super::calls::load_argument;
 use super::pace::{self, SINCE};
 use super::{Context, KEY_SLOT, count_lost, emit_record, lookup_slot, scratch, send};
 use crate::calls::{ENTRY_32, ENTRY_32_ONLY, FIRST, PATH0, PATH1, REPLACES, TABLE_SIZE};
+use crate::python::send_frames;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
@@ -46,6 +47,8 @@ const PATH_WEIGHT: i16 = -312;
 const KEPT: i16 = -320;
 /// How much of it is to be copied; before that a pointer of the kernel's.
 const SIZE: i16 = -328;
+/// The thread's state, while its frames of Python's are sent.
+const STATE: i16 = -336;
 
 /// `BPF_F_USER_STACK`.
 const OF_USER: i32 = 1 << 8;
@@ -398,6 +401,10 @@ fn send_stack(
     a.jump_if_imm(Cond::Equal, R0, 0, sent);
     count_lost(c, a, lost::STACKS);
     a.bind(sent);
+    a.store(Width::Double, R10, STATE, R7);
+    a.load(Width::Double, R9, R10, SINCE);
+    send_frames(&c.maps.python, a);
+    a.load(Width::Double, R7, R10, STATE);
 }
 
 /// `R9 = ` how much is to be copied of the stack whose pointer is in `R6`: of a first thread's all
