@@ -201,6 +201,35 @@ fn a_program_that_differs_from_itself_blames_the_machine() {
     assert!(gate.null_arm_fails());
 }
 
+/// The answer of a gate whose two copies of base differ by 20 %, and whether its null arm failed.
+fn answer_beside_copies_that_differ(head: f64) -> (GateAnswer, bool) {
+    let run = |wall: f64| GateRun {
+        wall,
+        cpu_wait_free: None,
+    };
+    let mut gate = Gate::new([QUESTION]);
+    while gate.wanted()[0] > 0 {
+        for round in 0..gate.wanted()[0] {
+            let jitter = 1.0 + (round % 5) as f64 / 1000.0;
+            let round = GateRound {
+                base: [run(0.01 * jitter), run(0.012)],
+                head: [run(head * jitter), run(head)],
+            };
+            gate.add(0, &round);
+        }
+        gate.analyse();
+    }
+    (gate.findings()[0].answer, gate.null_arm_fails())
+}
+
+#[test]
+fn what_is_worse_by_far_more_than_copies_differ_is_worse() {
+    let (answer, failed) = answer_beside_copies_that_differ(2.0);
+    assert_eq!((answer, failed), (GateAnswer::Worse, false));
+    let (_, failed) = answer_beside_copies_that_differ(0.0145);
+    assert!(failed, "a third more may be what copies differ by");
+}
+
 #[test]
 fn waits_for_a_cpu_are_left_out_where_they_are_known() {
     let mut busy = Machine {

@@ -254,11 +254,13 @@ impl Gate {
     }
 
     /// Whether a program differs from itself by more than the margin somewhere: then the machine, or
-    /// the benchmark, is to blame, and no verdict can be given.
+    /// the benchmark, is to blame, and no verdict can be given. A benchmark that is worse by far more
+    /// than its copies differ keeps its verdict, and is not counted.
     pub fn null_arm_fails(&self) -> bool {
         let p_values: Vec<f64> = self
             .suite
             .iter()
+            .filter(|one| !one.is_worse_than_copies_differ())
             .map(|one| {
                 let all = one.all();
                 itself_differs(&all.null_pairs(), one.question.margin)
@@ -344,6 +346,17 @@ impl One {
             },
             ..ratio
         })
+    }
+
+    /// Whether it was confirmed as worse, and its interval lies beyond the margin even when it reaches
+    /// once more as far as two copies of the program may differ.
+    fn is_worse_than_copies_differ(&self) -> bool {
+        let finding = self.finding();
+        let (Some(ratio), Some(copies)) = (finding.ratio, finding.null_arm) else {
+            return false;
+        };
+        let furthest = copies.high.max(1.0 / copies.low);
+        finding.answer == GateAnswer::Worse && ratio.low / furthest > 1.0 + self.question.margin
     }
 
     fn confirm(&mut self, allowed: f64, last: bool) {
