@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn no_bytes_make_it_panic() {
-        crate::mutations::survives(&[table(0x1000), table(0)], 1 << 10, |data| {
+        fathom_test_memory::survives(&[table(0x1000), table(0)], 1 << 10, |data| {
             let budget = Budget::default();
             if let Some(table) = GoTable::of(data, 0x1000, &budget) {
                 for address in [0, 0x1041, u64::MAX] {

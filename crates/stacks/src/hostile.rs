@@ -7,10 +7,10 @@ use crate::cfi::Tables;
 use crate::debug_files::Opened;
 use crate::dwarf::Costs;
 use crate::image::{Bytes, Image, Segments};
-use crate::mutations::survives;
 use crate::registers::Registers;
 use crate::symbols::{Detail, Names};
 use crate::{Files, Mapping, Reach, Unwinder};
+use fathom_test_memory::survives;
 
 /// Bytes that may be asked for at once.
 const MOST_BYTES: usize = 16 << 20;

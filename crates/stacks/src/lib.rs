@@ -16,9 +16,6 @@ mod go_table;
 mod hostile;
 mod image;
 mod mapped;
-#[cfg(test)]
-#[path = "../../trace/src/mutations.rs"]
-mod mutations;
 mod package;
 mod perf_map;
 mod plt;
@@ -36,3 +33,7 @@ pub use registers::Registers;
 pub use symbols::{functions_at, named, named_tree};
 pub use tree::{Frame, Node, Reach, StackTree, Tree};
 pub use unwind::{Chain, Mapping, Place, Unwinder};
+
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: fathom_test_memory::Counting = fathom_test_memory::Counting;

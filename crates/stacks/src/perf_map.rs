@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn no_map_makes_it_panic() {
         let map = "1000 20 JS:~fib /tmp/a.js:1:13\n0x2000 8 py::main:/tmp/b.py\n";
-        crate::mutations::survives(&[map.into()], 1 << 14, |map| {
+        fathom_test_memory::survives(&[map.into()], 1 << 14, |map| {
             _ = named(map, &[0, 0x1000, 0x2007, u64::MAX]);
         });
     }

@@ -1,10 +1,15 @@
-//! How much memory a thread has at most while it does something, counted by the allocator.
+//! How much memory a thread has at most while it does something, counted by the allocator; and parsers'
+//! input with changed bytes, which costs them no more than a limit.
 //!
 //! An allocator is of a whole program: each test binary that asks has
 //! `#[global_allocator] static ALLOCATOR: Counting = Counting;`.
 
+mod mutations;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+
+pub use mutations::survives;
 
 thread_local! {
     static LIVE: Cell<isize> = const { Cell::new(0) };

@@ -483,7 +483,7 @@ mod tests {
             "setsockopt",
             "eventfd2",
         ];
-        crate::mutations::survives(&payloads, 1 << 14, |payload| {
+        fathom_test_memory::survives(&payloads, 1 << 14, |payload| {
             let mut names = Names::default();
             for name in calls {
                 let first = payload.first().copied().unwrap_or(0);

@@ -170,7 +170,7 @@ mod tests {
             "anon_inode:[eventfd]",
             "pos:\t0\nflags:\t02000001\n",
         ];
-        crate::mutations::survives(&texts.map(Into::into), 1 << 10, |text| {
+        fathom_test_memory::survives(&texts.map(Into::into), 1 << 10, |text| {
             let text = String::from_utf8_lossy(text);
             _ = inode(&text);
             assert_eq!(DescriptorKind::from(&*kind(&text).text()), kind(&text));

@@ -28,8 +28,6 @@ mod group;
 mod guardian;
 mod inherited;
 mod kernel;
-#[cfg(test)]
-mod mutations;
 mod mutexes;
 mod names;
 mod orphans;
@@ -122,3 +120,7 @@ pub fn trace_group(
         .for_each(|pool| pool.traced(&seen.trace));
     Ok(seen)
 }
+
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: fathom_test_memory::Counting = fathom_test_memory::Counting;

@@ -464,7 +464,7 @@ mod tests {
                 bytes
             })
             .collect();
-        crate::mutations::survives(&records, 1 << 12, |bytes| {
+        fathom_test_memory::survives(&records, 1 << 12, |bytes| {
             _ = record(bytes);
             _ = CallKey::decode(bytes);
             _ = CallTotals::decode(bytes);

@@ -136,7 +136,7 @@ mod tests {
             bytes("8000f06c0f0002038543f00000095303"),
             vec![0xf0, 0x7f, 0x7f, 0x7f],
         ];
-        crate::mutations::survives(&tables, 1 << 14, |table| {
+        fathom_test_memory::survives(&tables, 1 << 14, |table| {
             for at in [0, 1, 40, u64::MAX] {
                 _ = line_at(table, i32::MAX, at);
             }

@@ -1,7 +1,7 @@
 //! Tests: an interpreter's memory as its headers lay it out, and memory as nobody lays it out.
 
 use super::{Code, FRAME_BYTES, Frames, Interpreter, Layout, Memory, Step, Unsupported};
-use crate::mutations::survives;
+use fathom_test_memory::survives;
 
 /// A piece of memory.
 #[derive(Clone, Debug)]

@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn no_table_makes_them_panic() {
         let texts = [TCP.as_bytes().to_vec()];
-        crate::mutations::survives(&texts, 1 << 12, |text| {
+        fathom_test_memory::survives(&texts, 1 << 12, |text| {
             let text = String::from_utf8_lossy(text);
             let mut sockets = Sockets::default();
             sockets.internet(&text, true);

@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn no_types_make_it_panic_or_run_for_ever() {
-        crate::mutations::survives(&[sample()], 1 << 16, |data| {
+        fathom_test_memory::survives(&[sample()], 1 << 16, |data| {
             let Ok(btf) = Btf::parse(data) else { return };
             for id in 0..6 {
                 _ = btf.member(id, "cs");

@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn no_bytes_make_the_decoder_panic() {
         let inputs = [bytes(READ, 3, 10, 20), bytes(u32::MAX.into(), -1, 0, 0)];
-        crate::mutations::survives(&inputs, 1 << 12, |bytes| {
+        fathom_test_memory::survives(&inputs, 1 << 12, |bytes| {
             if let Some(decoded) = StackRecord::decode(bytes) {
                 _ = decoded.seen(None);
             }

@@ -337,6 +337,6 @@ mod tests {
             [record(SAMPLE, 0, &[9; 8]), vec![2; 1 << 9]].concat(),
             record(LOST, 0, &[9; 16]),
         ];
-        crate::mutations::survives(&records, 1 << 10, |bytes| _ = parse(bytes));
+        fathom_test_memory::survives(&records, 1 << 10, |bytes| _ = parse(bytes));
     }
 }

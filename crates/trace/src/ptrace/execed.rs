@@ -121,7 +121,7 @@ mod tests {
                 1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0,
             ],
         ];
-        crate::mutations::survives(&inputs, 1 << 10, |bytes| {
+        fathom_test_memory::survives(&inputs, 1 << 10, |bytes| {
             let status = String::from_utf8_lossy(bytes);
             _ = effective(&status, "Uid:");
             _ = lacks_capabilities(&status, permitted(bytes));

@@ -199,7 +199,7 @@ mod tests {
             b"12 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n".to_vec(),
             b"123456 789 12\n".to_vec(),
         ];
-        crate::mutations::survives(&lines, 1 << 10, |text| {
+        fathom_test_memory::survives(&lines, 1 << 10, |text| {
             _ = doing(text);
             _ = stat(text);
             _ = schedstat(text);

@@ -5,15 +5,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fathom_test_memory::{Counting, most_in};
+use crate::most_in;
 
 /// Mutations of one test.
 const ROUNDS: u64 = 4_000;
 /// Changes of one mutation, at most.
 const MOST_CHANGES: u64 = 6;
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Marsaglia's xorshift: the same numbers in every run.
 struct Random(u64);
@@ -74,9 +71,11 @@ impl Random {
 
 /// Parses each of the inputs as it is, and mutations of them.
 ///
+/// The allocator of the test binary is [`Counting`](crate::Counting).
+///
 /// # Panics
 /// When `parse` does, or when it has more than `most_bytes` at a time; says of what input.
-pub(crate) fn survives(inputs: &[Vec<u8>], most_bytes: usize, parse: impl Fn(&[u8])) {
+pub fn survives(inputs: &[Vec<u8>], most_bytes: usize, parse: impl Fn(&[u8])) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut mutated = |round: u64| {
         let mut bytes = inputs[round as usize % inputs.len()].clone();
