@@ -3,7 +3,7 @@
 use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place};
 
 use crate::analysis::Analysis;
-use crate::findings::{Claim, Least, Piece};
+use crate::claim::{Claim, Least, Piece};
 
 /// A finding without its numbers.
 pub(crate) struct FindingBuilder {

@@ -9,6 +9,7 @@
 
 mod analysis;
 mod calls;
+mod claim;
 mod classify;
 mod cpu_split;
 mod critical_path;

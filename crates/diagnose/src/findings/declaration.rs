@@ -2,9 +2,8 @@
 
 use fathom_model::{Finding, FindingId, TimeCategory};
 
-use super::claim::Claim;
 use crate::analysis::Analysis;
-use crate::thresholds as t;
+use crate::claim::{Claim, Least};
 
 /// By which way of losing time a finding comes about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,36 +65,6 @@ impl Mechanism {
             Mechanism::Start => (0.4, 4.5),
             Mechanism::Touch => (0.85, 1.85),
         }
-    }
-}
-
-/// From where on it is worth reporting. A variant of a finding may ask for more.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Least {
-    pub ns: f64,
-    /// Of the wall time without what other programs had the CPU for.
-    pub share: f64,
-    /// Of all the wall time.
-    pub of_wall: f64,
-}
-
-impl Least {
-    /// What the program does itself.
-    pub(crate) const OF_WORK: Least = Least {
-        ns: t::LEAST_SAVING_NS,
-        share: t::LEAST_SHARE,
-        of_wall: 0.0,
-    };
-    /// Waiting, which is a part of life in a pipeline.
-    pub(crate) const OF_WAITING: Least = Least {
-        ns: t::LEAST_SAVING_NS,
-        share: t::LEAST_WAIT_SHARE,
-        of_wall: t::LEAST_WAIT_OF_WALL,
-    };
-
-    /// Whether so much time is worth reporting.
-    pub(crate) fn is_reached(self, analysis: &Analysis<'_>, ns: f64) -> bool {
-        ns >= self.ns && analysis.share(ns) >= self.share && analysis.of_wall(ns) >= self.of_wall
     }
 }
 

@@ -8,7 +8,8 @@ use std::fmt::Write;
 use fathom_model::{FindingId, TimeCategory as Part};
 
 use super::declaration::{Cause, Declaration, EffectOf};
-use super::{GROUPS, Least, declarations};
+use super::{GROUPS, declarations};
+use crate::claim::Least;
 
 /// Around what is written here, with a name for each of the two parts.
 const BEGIN: &str = "<!-- generated: ";

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use fathom_model::{AccountPart, Finding, FindingId, Saving, TimeCategory};
 
-use super::claim::{Atoms, Claim, Piece};
 use super::declaration;
 use super::declaration::{Cause, Declaration, EffectOf};
 use crate::analysis::Analysis;
+use crate::claim::{Atoms, Claim, Piece};
 use crate::numbers::time;
 use crate::sums::Sums;
 

@@ -3,7 +3,6 @@
 //! A [`Declaration`] says which rules find it, from which parts of the account it may take time,
 //! from where on it is reported and whose effect it is. `docs/findings.md` is written from them.
 
-mod claim;
 mod declaration;
 mod document;
 mod ledger;
@@ -16,10 +15,10 @@ mod waiting;
 use fathom_model::{Finding, FindingId, TimeCategory as Part};
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::rules;
 
-pub(crate) use claim::{Atoms, Claim, Piece};
-pub(crate) use declaration::{Declaration, Least};
+pub(crate) use declaration::Declaration;
 pub use document::findings_page;
 
 /// A group with its heading in the documentation.

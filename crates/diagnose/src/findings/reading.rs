@@ -2,9 +2,10 @@
 
 use fathom_model::{Finding, FindingId as Id};
 
-use super::declaration::{Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third};
 use super::{OF_BYTES, ON_DISK};
 use crate::calls;
+use crate::claim::Least;
 use crate::mechanisms::{again, per_item};
 use crate::rules;
 

@@ -2,7 +2,8 @@
 
 use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
 
-use super::declaration::{Cause, Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
+use crate::claim::Least;
 use crate::rules;
 
 pub(super) const LOCK_CONTENTION: Declaration = Declaration {

@@ -3,7 +3,8 @@
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
 use super::OF_BYTES;
-use super::declaration::{Cause, Declaration, EffectOf, Least, Mechanism, USUAL, a_third};
+use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
+use crate::claim::Least;
 use crate::mechanisms::wait_for;
 use crate::rules;
 

@@ -7,8 +7,8 @@ use fathom_model::FindingId;
 use fathom_trace::FunctionRow;
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::{Habit, Topic, is_allocator, is_collector, makes_objects};
 use crate::thresholds as t;

@@ -4,8 +4,8 @@ use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 

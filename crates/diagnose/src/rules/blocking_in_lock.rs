@@ -6,8 +6,8 @@ use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;

@@ -5,7 +5,7 @@ use fathom_trace::SyscallRow;
 
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::findings::Claim;
+use crate::claim::Claim;
 use crate::mechanisms::per_item::{CallCost, Items, Worth};
 use crate::numbers::count;
 use crate::runtimes::Topic;

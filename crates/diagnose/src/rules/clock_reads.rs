@@ -3,8 +3,8 @@
 use fathom_model::FindingId;
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::{Topic, is_clock};
 use crate::thresholds as t;

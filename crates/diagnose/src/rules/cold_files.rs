@@ -4,9 +4,9 @@ use fathom_model::FindingId;
 
 use super::io_latency;
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::classify;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 

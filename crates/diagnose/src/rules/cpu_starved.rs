@@ -6,8 +6,8 @@ use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, is_runnable};
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::overhead_correction::on_cpu_ns;
 use crate::thresholds as t;

@@ -7,8 +7,8 @@ use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 

@@ -3,7 +3,7 @@
 use fathom_model::FindingId;
 
 use crate::analysis::Analysis;
-use crate::findings::Claim;
+use crate::claim::Claim;
 use crate::mechanisms::again::{most_sought, place, reads_of, seeks_of};
 use crate::mechanisms::per_item::{CallCost, Items, Worth};
 use crate::numbers::{bytes, count};

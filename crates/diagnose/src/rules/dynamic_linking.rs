@@ -7,9 +7,9 @@ use fathom_trace::{FileRow, FunctionRow};
 
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
+use crate::claim::Claim;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 

@@ -8,8 +8,8 @@ use fathom_trace::{Cause, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{count, time};
 use crate::runtimes::{is_contended, is_mutex};

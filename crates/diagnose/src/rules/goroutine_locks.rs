@@ -4,8 +4,8 @@ use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::MutexRow;
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Topic, is_of_scheduler};
 use crate::thread_times::ThreadTimes;

@@ -7,8 +7,8 @@ use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::{Habit, ThreadNames};
 use crate::thread_times::ThreadTimes;

@@ -6,8 +6,8 @@ use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Process, Tier};
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;

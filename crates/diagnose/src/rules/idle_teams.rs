@@ -3,8 +3,8 @@
 use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::Team;
 use crate::thresholds as t;

@@ -9,7 +9,7 @@ use super::pseudo_files;
 use super::tiny_files;
 use crate::analysis::{Analysis, Tally};
 use crate::calls::{self, asks_about_path};
-use crate::findings::Claim;
+use crate::claim::Claim;
 use crate::mechanisms::per_item::{CallCost, Items, Worth};
 use crate::numbers::count;
 use crate::runtimes::Habit;

@@ -8,8 +8,8 @@ use fathom_trace::{Cause, Interval};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;

@@ -45,7 +45,7 @@ mod wakeup_storm;
 mod wrappers;
 
 use crate::analysis::Analysis;
-use crate::findings::Claim;
+use crate::claim::Claim;
 
 pub(crate) use cold_files::find as cold_files;
 pub(crate) use delayed_ack_stall::find as delayed_ack_stall;

@@ -4,8 +4,9 @@ use fathom_model::{FindingId, TimeCategory};
 
 use super::process_spawning::faults_are_of_copies;
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, percent};
-use crate::findings::{Claim, within_account};
+use crate::findings::within_account;
 use crate::numbers::{count, time};
 use crate::runtimes::Topic;
 use crate::thresholds as t;

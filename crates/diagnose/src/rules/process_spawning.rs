@@ -7,9 +7,9 @@ use fathom_trace::Process;
 
 use super::children::{is_copy, starts_of_interpreter};
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::Topic;
 use crate::thread_times::ThreadTimes;

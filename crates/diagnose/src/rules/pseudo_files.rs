@@ -6,8 +6,8 @@ use fathom_trace::FileRow;
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::is_significant;
-use crate::findings::Claim;
 use crate::mechanisms::again::{ReopenedFile, part_of};
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;

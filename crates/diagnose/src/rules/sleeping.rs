@@ -6,8 +6,8 @@ use fathom_trace::{Cause, OffCpuRow};
 use super::{blocking_in_lock, goroutine_locks};
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 

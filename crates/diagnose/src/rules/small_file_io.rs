@@ -2,7 +2,7 @@
 
 use super::{discarded_buffers, tiny_files};
 use crate::analysis::Analysis;
-use crate::findings::Claim;
+use crate::claim::Claim;
 use crate::mechanisms::per_item;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {

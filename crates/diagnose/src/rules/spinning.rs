@@ -7,8 +7,8 @@ use fathom_trace::FunctionRow;
 
 use super::busy_polling::kept_from_others;
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::runtimes::{
     Runtime, Topic, advice_on_spinning, asks_channel, is_of_channels, spins_in_runtime,

@@ -5,9 +5,9 @@ use fathom_trace::{FileRow, Process};
 
 use super::code_files::CodeFiles;
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::critical_path::covered_ns;
 use crate::finding_builder::{FindingBuilder, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Begins, Topic};
 use crate::thresholds as t;

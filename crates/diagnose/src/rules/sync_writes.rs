@@ -8,9 +8,10 @@ use fathom_trace::Cause;
 use super::io_latency;
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::classify;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::{Claim, within_account};
+use crate::findings::within_account;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 

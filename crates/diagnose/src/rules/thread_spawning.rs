@@ -5,8 +5,8 @@ use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Topic};
 use crate::thread_times::ThreadTimes;

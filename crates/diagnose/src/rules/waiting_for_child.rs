@@ -6,9 +6,9 @@ use fathom_model::{FindingId, TimeCategory};
 
 use super::children::alike;
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::critical_path::{covered_ns, span_ns};
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;

@@ -8,9 +8,9 @@ use fathom_trace::OffCpuRow;
 use super::{io_latency, sync_writes};
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::classify;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 

@@ -2,9 +2,9 @@
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::descriptors::is_local;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::mechanisms::wait_for::waited_for;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;

@@ -7,9 +7,9 @@ use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::{Analysis, WaitEnds};
 use crate::calls;
+use crate::claim::Claim;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;

@@ -6,8 +6,8 @@ use fathom_model::{FindingId, Place};
 use fathom_trace::{Exec, Process};
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Runtime, is_shell};
 use crate::thresholds as t;

@@ -6,7 +6,7 @@ use super::kept_open::stays_as_it_is;
 use super::{Again, Cost, ReopenedFile, from_memory, part_of, work_ns};
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::findings::Claim;
+use crate::claim::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{bytes, count};
 use crate::rules::is_of_system;

@@ -5,7 +5,7 @@ use fathom_trace::FileRow;
 use super::{Again, Cost, ReopenedFile};
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::findings::Claim;
+use crate::claim::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::rules::is_of_system;

@@ -7,7 +7,7 @@ use super::reopened::whole;
 use super::{Again, Cost, from_memory, part_of, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
-use crate::findings::Claim;
+use crate::claim::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{bytes, count};
 use crate::rules::is_of_system;

@@ -9,8 +9,8 @@ mod reopened;
 use fathom_model::{FindingId, Place};
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::time;
 use crate::thresholds as t;

@@ -6,8 +6,8 @@ use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, Tally};
+use crate::claim::{Atoms, Piece};
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
-use crate::findings::{Atoms, Piece};
 use crate::numbers::time;
 use crate::thresholds as t;
 

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use fathom_model::{FindingId, Place};
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::is_significant;
-use crate::findings::Claim;
 
 pub(crate) use call_cost::CallCost;
 pub(crate) use streams::{input, lines, output, records};

@@ -4,8 +4,8 @@ use fathom_model::{FindingId, TimeCategory};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::findings::Claim;
 use crate::numbers::time;
 use crate::thresholds as t;
 

@@ -4,6 +4,9 @@ use std::ops::{Deref, DerefMut};
 
 use fathom_model::{Finding, TimeCategory};
 
+use crate::analysis::Analysis;
+use crate::thresholds as t;
+
 /// A piece of the account.
 #[derive(Debug, Clone)]
 pub(crate) enum Atoms {
@@ -40,5 +43,35 @@ impl Deref for Claim {
 impl DerefMut for Claim {
     fn deref_mut(&mut self) -> &mut Finding {
         &mut self.finding
+    }
+}
+
+/// From where on it is worth reporting. A variant of a finding may ask for more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Least {
+    pub ns: f64,
+    /// Of the wall time without what other programs had the CPU for.
+    pub share: f64,
+    /// Of all the wall time.
+    pub of_wall: f64,
+}
+
+impl Least {
+    /// What the program does itself.
+    pub(crate) const OF_WORK: Least = Least {
+        ns: t::LEAST_SAVING_NS,
+        share: t::LEAST_SHARE,
+        of_wall: 0.0,
+    };
+    /// Waiting, which is a part of life in a pipeline.
+    pub(crate) const OF_WAITING: Least = Least {
+        ns: t::LEAST_SAVING_NS,
+        share: t::LEAST_WAIT_SHARE,
+        of_wall: t::LEAST_WAIT_OF_WALL,
+    };
+
+    /// Whether so much time is worth reporting.
+    pub(crate) fn is_reached(self, analysis: &Analysis<'_>, ns: f64) -> bool {
+        ns >= self.ns && analysis.share(ns) >= self.share && analysis.of_wall(ns) >= self.of_wall
     }
 }
