@@ -37,6 +37,7 @@ mod random;
 mod recorded;
 mod report;
 mod sample_tests;
+mod sampling;
 mod serve;
 mod share;
 mod stacks;

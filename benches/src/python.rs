@@ -6,22 +6,17 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use fathom_stacks::Frame;
-use fathom_trace::detect::detect;
-use fathom_trace::{
-    Activity, Io, StackPool, Stacks, Tier, Trace, TraceCommand, TraceOptions, trace,
-};
+use fathom_trace::{Activity, Stacks, Tier, Trace, TraceOptions, trace};
 
 use crate::Result;
 use crate::options::Options;
 use crate::random::Random;
+use crate::sampling::{sampled, silent, tiers};
 use crate::table::Table;
 
 const PROGRAMS: u64 = 30;
-/// Between two samples, CPU time.
-const PERIOD: Duration = Duration::from_micros(997);
 /// Turns of loops in a program: some 1.5 s.
 const TURNS: usize = 40_000_000;
 /// Names of interpreters that are looked for, beside those in `FATHOM_BENCH_PYTHON`, one after a colon.
@@ -126,11 +121,10 @@ pub(crate) fn measure(options: &Options) -> Result<Table> {
         ],
     );
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let verdicts = detect();
-    let available = |tier: &Tier| verdicts.iter().any(|it| it.tier == *tier && it.available);
+    let tiers = tiers();
     let programs = if options.quick { 3 } else { PROGRAMS };
     for python in interpreters() {
-        for tier in [Tier::Kernel, Tier::Perf].into_iter().filter(available) {
+        for &tier in &tiers {
             let outcomes = (0..programs).map(|seed| {
                 let program = Program::generated(&mut Random::new(seed));
                 let file = folder.path().join("generated.py");
@@ -175,20 +169,8 @@ fn interpreters() -> Vec<PathBuf> {
 }
 
 fn outcome(python: &Path, file: &Path, tier: Tier, program: &Program) -> Result<Outcome> {
-    let pool = StackPool::of_one_run();
-    let options = TraceOptions {
-        profile: Some(PERIOD),
-        stacks: Some(pool.clone()),
-        ..TraceOptions::default()
-    };
-    let command = TraceCommand {
-        stdin: Io::Null,
-        stdout: Io::Null,
-        stderr: Io::Null,
-        ..TraceCommand::new([python.as_os_str(), file.as_os_str()])
-    };
-    let seen = trace(&command, tier, &options).map_err(|error| error.to_string())?;
-    let stacks = pool.named(&seen).ok_or("no stacks were taken")?;
+    let command = silent([python, file]);
+    let (seen, stacks) = sampled(&command, tier)?;
     // From outside, which costs the program nothing.
     let untraced = trace(&command, Tier::Sample, &TraceOptions::default());
     let untraced = untraced.map_err(|error| error.to_string())?;

@@ -6,8 +6,8 @@ use std::process::Command;
 use fathom_stacks::Frame;
 use fathom_trace::{Activity, Stacks, Tier};
 
-use super::{PERIOD, sampled};
 use crate::Result;
+use crate::sampling::{PERIOD, sampled, silent};
 use crate::table::Table;
 
 /// Part of each turn that is spent in `more`.
@@ -73,7 +73,7 @@ pub(super) fn measure(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Tab
                 ("Fathom", &alone[..]),
                 ("a shell", &["sh", "-c", &inherited]),
             ] {
-                let seen = sampled(argv, *tier)?;
+                let (_, seen) = sampled(&silent(argv.iter().copied()), *tier)?;
                 let off = (share(&seen) - PART).abs();
                 all += 1;
                 within += u32::from(off <= 0.03);

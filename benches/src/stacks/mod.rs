@@ -11,35 +11,27 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fathom_stacks::{Files, Frame, Place, functions_at, named};
-use fathom_trace::detect::detect;
-use fathom_trace::{Activity, Io, StackPool, Stacks, Tier, TraceCommand, TraceOptions, trace};
+use fathom_trace::{Activity, Stacks, Tier};
 
 use crate::Result;
 use crate::options::Options;
 use crate::random::Random;
+use crate::sampling::{sampled, silent, tiers};
 use crate::table::Table;
 use programs::{BUILDS, Build, CallTree, Program};
 
 /// Calls from `main` to the innermost function.
 const DEPTHS: [usize; 4] = [5, 20, 60, 200];
 
-/// Between two samples, CPU time: as `fathom why` does it for short programs.
-const PERIOD: Duration = Duration::from_micros(997);
-
 /// Places of a binary that are named.
 const PLACES: usize = 10_000;
 
 /// A tenth of the programs with `--quick`.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
-    let verdicts = detect();
-    let available = |tier: &Tier| verdicts.iter().any(|it| it.tier == *tier && it.available);
-    let tiers: Vec<Tier> = [Tier::Kernel, Tier::Perf]
-        .into_iter()
-        .filter(available)
-        .collect();
+    let tiers = tiers();
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let seconds = if options.quick { 0.5 } else { 4.0 };
     Ok(vec![
@@ -79,7 +71,7 @@ fn trees(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
             let tree = CallTree::of_depth(depth, &mut Random::new(seed));
             let program = build.program(&tree, seconds, folder)?;
             for tier in tiers {
-                let seen = sampled(&[&program.path.to_string_lossy()], *tier)?;
+                let (_, seen) = sampled(&silent([&program.path]), *tier)?;
                 let errors = worst(&tree, &build, &program, &seen);
                 let whole = seen.whole as f64 / (seen.taken - seen.thinned).max(1) as f64;
                 all += 1;
@@ -113,24 +105,6 @@ impl Build {
         }
         words
     }
-}
-
-fn sampled(argv: &[&str], tier: Tier) -> Result<Stacks> {
-    let pool = StackPool::of_one_run();
-    let options = TraceOptions {
-        profile: Some(PERIOD),
-        stacks: Some(pool.clone()),
-        ..TraceOptions::default()
-    };
-    let command = TraceCommand {
-        stdin: Io::Null,
-        stdout: Io::Null,
-        stderr: Io::Null,
-        ..TraceCommand::new(argv)
-    };
-    let seen = trace(&command, tier, &options).map_err(|error| error.to_string())?;
-    pool.named(&seen)
-        .ok_or_else(|| "no stacks were taken".to_owned())
 }
 
 /// How far the shares of a function are from the truth at most: own time, and with what it calls.
