@@ -5,11 +5,11 @@ mod schedule;
 mod stamps;
 mod standstill;
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use fathom_measure::server::free_port;
 use fathom_model::{LoadResult, ServeRecord};
 
 use crate::Result;
@@ -45,10 +45,7 @@ struct Running {
 
 impl Running {
     fn start(program: &Path, kind: &str, cpu: Option<&str>) -> Result<Running> {
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let port = free
-            .map_err(|error| format!("no free port: {error}"))?
-            .port();
+        let port = free_port().map_err(|error| format!("no free port: {error}"))?;
         let mut command = match cpu {
             Some(cpu) => {
                 let mut command = Command::new("taskset");

@@ -6,8 +6,11 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Netlink family, message types and flags; `linux/netlink.h`, `linux/sock_diag.h`.
 const NETLINK_SOCK_DIAG: libc::c_int = 4;
@@ -150,14 +153,48 @@ pub fn owner(inode: u64) -> Option<(u32, String)> {
     Some((pid, name.trim_end().to_string()))
 }
 
-/// A TCP port that nobody uses now. It is free again when this returns; who takes it in between
-/// shows when the server can't have it.
+/// A TCP port for a server: nobody listens at it at any address, and it can be bound on loopback.
+///
+/// It is free again when this returns, and the server binds it some time later. So it lies outside of
+/// the range that the kernel gives to outgoing connections and to binds of port 0, where there is
+/// room for that, and processes that choose at the same time begin at different places.
 ///
 /// # Errors
-/// When there is none.
+/// When the kernel doesn't answer, or no port is free.
 pub fn free_port() -> io::Result<u16> {
-    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
+    static CHOSEN: AtomicU32 = AtomicU32::new(0);
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let range = ports_for_servers(&range);
+    let taken: HashSet<u16> = listening()?.iter().map(|one| one.address.port()).collect();
+    let bindable = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    for _ in 0..range.len() {
+        let offset = std::process::id()
+            .wrapping_mul(PORTS_OF_A_PROCESS)
+            .wrapping_add(CHOSEN.fetch_add(1, Relaxed));
+        let port = range.start + (offset % range.len() as u32) as u16;
+        if !taken.contains(&port) && bindable(port).is_ok() {
+            return Ok(port);
+        }
+    }
+    Ok(bindable(0)?.local_addr()?.port())
+}
+
+/// What a process can choose before it comes to where the process of the next number began.
+const PORTS_OF_A_PROCESS: u32 = 16;
+
+/// The ports outside of the kernel's own range, whose first and last number are in `kernels`: those
+/// below it, or above it where more are there.
+fn ports_for_servers(kernels: &str) -> Range<u16> {
+    let mut ends = kernels.split_whitespace().map(str::parse::<u16>);
+    let (Some(Ok(first)), Some(Ok(last))) = (ends.next(), ends.next()) else {
+        return 10_000..32_768;
+    };
+    let below = 10_000..first;
+    let above = last.saturating_add(1)..u16::MAX;
+    match below.len() >= above.len() {
+        true => below,
+        false => above,
+    }
 }
 
 #[cfg(test)]
@@ -167,8 +204,8 @@ mod tests {
 
     #[test]
     fn a_listening_socket_is_found_with_its_owner() {
-        let listener = std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, 0));
-        let listener = listener.or_else(|_| std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
+        let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0));
+        let listener = listener.or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
         let address = listener.as_ref().unwrap().local_addr().unwrap();
         let all = listening().unwrap();
         let own = all.iter().find(|socket| socket.address == address).unwrap();
@@ -183,6 +220,20 @@ mod tests {
                 .iter()
                 .all(|socket| socket.address != address)
         );
+    }
+
+    #[test]
+    fn a_free_port_is_none_that_the_kernel_gives_and_none_twice() {
+        let ports: Vec<u16> = (0..40).map(|_| free_port().unwrap()).collect();
+        assert_eq!(ports.iter().collect::<HashSet<_>>().len(), 40);
+        assert_eq!(ports_for_servers("32768\t60999\n"), 10_000..32_768);
+        assert_eq!(ports_for_servers("1024 60999"), 61_000..65_535);
+        assert!(ports_for_servers("1024 65535").is_empty());
+        assert_eq!(ports_for_servers(""), 10_000..32_768);
+
+        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap();
+        let range = ports_for_servers(&range);
+        assert!(range.is_empty() || ports.iter().all(|port| range.contains(port)));
     }
 
     #[test]
