@@ -15,6 +15,8 @@ use crate::text::JOIN;
 const OF_INTERVAL: f64 = 1e-3;
 /// From this factor on, `x` is easier to read than a percentage.
 const FACTOR_FROM: f64 = 2.0;
+/// From here on an end of an interval around a percentage is a factor itself.
+const FAR: f64 = 10.0;
 
 /// The two words of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +74,7 @@ pub(crate) fn signed_apart(ratios: &[f64]) -> Vec<String> {
 pub(crate) fn signed_with_interval(ratio: &Estimate) -> String {
     match signed_interval(ratio) {
         (value, None) => value,
+        (value, Some(interval)) if is_far(ratio) => format!("{value} ({interval})"),
         (value, Some(interval)) => {
             format!("{value} ({})", interval.trim_end_matches([' ', '%', 'x']))
         }
@@ -125,7 +128,14 @@ fn with_interval(ratio: &Estimate, more: usize) -> (String, Option<String>) {
         }
         false => {
             let write = |value: f64| sign(percent(value), decimals);
-            let interval = format!("{} to {} %", write(ratio.low), write(ratio.high));
+            let end = |value: f64| match is_factor(value) {
+                true => signed(value),
+                false => format!("{} %", write(value)),
+            };
+            let interval = match is_far(ratio) {
+                true => format!("{} to {}", end(ratio.low), end(ratio.high)),
+                false => format!("{} to {} %", write(ratio.low), write(ratio.high)),
+            };
             (format!("{} %", write(ratio.value)), Some(interval))
         }
     }
@@ -177,6 +187,11 @@ pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, St
         true => (factor_of, 1.0, 9),
         false => (|ratio| (ratio - 1.0).abs(), 0.01, 3),
     };
+    if is_far(ratio) {
+        let (low, high) = (signed(ratio.low), signed(ratio.high));
+        let interval = format!("{level} interval {low} to {high}");
+        return (change(ratio.value, words), interval);
+    }
     let ends = (size(ratio.low), size(ratio.high));
     let estimate = Estimate {
         value: size(ratio.value),
@@ -224,6 +239,11 @@ fn is_factor(ratio: f64) -> bool {
     factor_of(ratio) >= FACTOR_FROM
 }
 
+/// Whether an interval around a percentage reaches so far that its end is a factor: `+40 % (+2 % to 137x)`.
+fn is_far(ratio: &Estimate) -> bool {
+    !is_factor(ratio.value) && factor_of(ratio.low).max(factor_of(ratio.high)) >= FAR
+}
+
 /// Whether a ratio can be written without a power of ten.
 fn is_plain(ratio: f64) -> bool {
     (1e-6..1e9).contains(&ratio)
@@ -261,6 +281,18 @@ mod tests {
 
     fn plain(text: String) -> String {
         text.replace(JOIN, " ")
+    }
+
+    #[test]
+    fn the_far_end_of_an_interval_around_a_percentage_is_a_factor() {
+        let wide = estimate(1.4, 1.021, 137.04);
+        assert_eq!(signed_with_interval(&wide), "+40 % (+2 % to 137x)");
+        assert_eq!(
+            plain(change_with_interval(&wide, words())),
+            "40 % slower, 95 % interval +2.1 % to 137x"
+        );
+        let near = estimate(1.9, 1.7, 2.1);
+        assert_eq!(signed_with_interval(&near), "+90 % (+70 to +110)");
     }
 
     #[test]
@@ -372,12 +404,20 @@ mod tests {
             let written = signed_intervals(&[one(value), one(value * (1.0 + by))]);
             let is_known = by > 2.0 * OF_INTERVAL * narrow * (below + above);
             proptest::prop_assert!(!is_known || written[0].0 != written[1].0, "{written:?}");
-            let read = |text: &str| text.trim_end_matches(['x', '%', ' ']).parse::<f64>().unwrap();
+            // As a ratio; an end of an interval without a unit has that of the other.
+            let read = |text: &str, unit: &str| {
+                let number: f64 = text.trim_end_matches(['x', '%', ' ']).parse().unwrap();
+                match text.ends_with('x') || !text.ends_with('%') && unit.ends_with('x') {
+                    true => number,
+                    false => 1.0 + number / 100.0,
+                }
+            };
             for (value, interval) in &written {
                 let Some(interval) = interval else { continue };
-                let ends: Vec<f64> = interval.split(" to ").map(read).collect();
-                let value = read(value);
-                proptest::prop_assert!(ends[0] <= value && value <= ends[1], "{value} {interval}");
+                let ends: Vec<f64> = interval.split(" to ").map(|end| read(end, interval)).collect();
+                let value = read(value, value);
+                let is_inside = ends[0] <= value + 1e-12 && value <= ends[1] + 1e-12;
+                proptest::prop_assert!(is_inside, "{value} {interval}");
             }
         }
     }
