@@ -48,6 +48,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
                 load: pair.load,
                 rounds: judged.rounds,
                 ratio: judged.ratio,
+                claim_level: judged.claim_level,
                 verdict: match doubts.is_empty() {
                     true => judged.verdict,
                     // Who answers less, or something else, is not faster by that.

@@ -130,6 +130,8 @@ impl Launching<'_> {
             requests.paths = vec![path.clone()];
         }
         requests.keep_alive = true;
+        let plan = self.plan;
+        let path = &plan.requests.paths[0];
         let mut ask_again = 0;
         let mut asking: Option<(Address, Ask)> = None;
         loop {
@@ -147,8 +149,12 @@ impl Launching<'_> {
                         return Ok((address.clone(), first));
                     }
                     Ok(Some(first)) => {
+                        let status = first.expected.answer.status;
                         self.answers_before += 1;
-                        self.last = Some(Ok(first.expected.answer.status));
+                        self.last = Some(Ok(status));
+                        if self.speaks_no_websocket(status) {
+                            return Err(self.failure(super::words::no_websocket(status, path)));
+                        }
                     }
                     Err(why) => self.failed(why),
                 }
@@ -251,6 +257,13 @@ impl Launching<'_> {
             true => self.plan.checks.status_is_good(status),
             false => self.plan.ready.status.contains(&status),
         }
+    }
+
+    /// Whether it answered the handshake of a WebSocket as another request, and not with an error of its
+    /// own, as one that is still starting does.
+    fn speaks_no_websocket(&self, status: u16) -> bool {
+        let is_asked = self.plan.requests.websocket.is_some() && self.plan.ready.path.is_none();
+        is_asked && status < 500
     }
 
     fn timed_out(&mut self) -> ConductError {

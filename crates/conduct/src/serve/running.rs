@@ -122,7 +122,11 @@ fn first_answer(
         })?;
     let expected = first.expected;
     if !plan.checks.status_is_good(expected.answer.status) {
-        return Err(words::wrong_status(expected.answer.status, path));
+        let said = match plan.requests.websocket {
+            Some(_) => words::no_websocket(expected.answer.status, path),
+            None => words::wrong_status(expected.answer.status, path),
+        };
+        return Err(said);
     }
     if !plan.checks.body_is_good(&expected.body) {
         let wanted = plan.checks.contains.as_deref().unwrap_or_default();

@@ -52,9 +52,15 @@ fn cold_start_and_throughput_of_a_server_are_judged() {
     let folder = experiment(SERVER);
     std::fs::write(folder.path().join("hello.txt"), "hello").expect("written");
     let (record, output) = record(folder.path(), &[]);
-    for id in ["the start in order", "interpreted", "it serves"] {
+    for id in ["interpreted", "it serves"] {
         assert_eq!(verdict(&record, id), "reproduced", "{id}: {record:#}");
     }
+    // On a busy machine the two times can be too close for a verdict, but never the other way round.
+    let order = verdict(&record, "the start in order");
+    assert!(
+        ["reproduced", "undecided"].contains(&order),
+        "{order}: {record:#}"
+    );
     assert_ne!(verdict(&record, "a limit that is not kept"), "reproduced");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let kept = |name: &str| {

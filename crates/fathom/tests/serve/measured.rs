@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{fathom, line, processes_with, record, server, stdout};
+use crate::world::{fathom, line, processes_with, record, server, stderr, stdout};
 
 fn number(value: &Value) -> f64 {
     value
@@ -207,10 +207,20 @@ fn messages_go_through_a_websocket_server_and_back() {
         assert!(trips > 0);
         assert_eq!(one["messages"].as_u64(), Some(trips));
     }
-    let plain = fathom(&["--websocket", "--timeout", "500ms"], &server("good"))
+}
+
+#[test]
+fn a_server_without_websockets_is_reported_at_once() {
+    // Its time to answer would be an hour.
+    let plain = fathom(&["--websocket", "--timeout", "1h"], &server("good"))
         .output()
         .unwrap();
     assert_eq!(plain.status.code(), Some(3));
+    let said = stderr(&plain);
+    assert!(
+        said.contains("answers 200 to /, which 101 would open"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -160,6 +160,10 @@ pub struct ServeComparison {
     pub rounds: usize,
     /// Ratio subject / reference with its interval.
     pub ratio: Estimate,
+    /// Level (0 to 1) at which `faster` and `slower` are claimed, as in a comparison of commands.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
+    pub claim_level: f64,
     /// What follows.
     pub verdict: Verdict,
     /// For an undecided comparison: how many more rounds would decide it.

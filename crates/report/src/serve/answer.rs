@@ -4,6 +4,7 @@ use fathom_model::{
     LoadResult, ServeComparison, ServeMetric, ServeRecord, ServedServer, StopReason, Verdict,
 };
 
+use super::compared::too_few;
 use super::words::{self, ms};
 use crate::line::Tone;
 use crate::quantity::{Words, change, counted, format_count};
@@ -158,7 +159,10 @@ fn of_other(record: &ServeRecord, index: usize) -> Option<String> {
                 format!("{} {what}", change(comparison.ratio.value, words))
             }
             Verdict::Same => format!("the same {what}"),
-            Verdict::Undecided => format!("undecided {what}"),
+            Verdict::Undecided => match too_few(comparison) {
+                Some(too_few) => format!("undecided {what}: {too_few}"),
+                None => format!("undecided {what}"),
+            },
         })
     };
     let parts = [

@@ -67,15 +67,67 @@ fn verdict(comparison: &ServeComparison) -> String {
         Verdict::Faster | Verdict::Slower => change_with_interval(&comparison.ratio, words),
         Verdict::Same => format!("same, any difference is under {}", bound(&comparison.ratio)),
         Verdict::Undecided => {
+            let (low, high) = (comparison.ratio.low, comparison.ratio.high);
+            let between = format!("between {} and {}", change(low, words), change(high, words));
+            if let Some(too_few) = too_few(comparison) {
+                return format!("{too_few}; so far {between}");
+            }
             let more = comparison.more_rounds.map_or(String::new(), |more| {
                 let rounds = counted(more.0, "more round", "more rounds");
                 format!("; about {rounds} would decide")
             });
-            format!(
-                "undecided: between {} and {}{more}",
-                change(comparison.ratio.low, words),
-                change(comparison.ratio.high, words)
-            )
+            format!("undecided: {between}{more}")
         }
+    }
+}
+
+/// Where so few launches or rounds can't reach the level of a claim, however large the difference.
+pub(super) fn too_few(comparison: &ServeComparison) -> Option<String> {
+    let of = match comparison.metric {
+        ServeMetric::Ready => "launches",
+        _ => "rounds",
+    };
+    let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
+    let is_short = comparison.verdict == Verdict::Undecided && comparison.rounds < fewest;
+    // Records of before the level was written down don't say it.
+    (is_short && comparison.claim_level > 0.0)
+        .then(|| format!("too few {of} ({} of {fewest})", comparison.rounds))
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::Estimate;
+
+    use super::*;
+
+    #[test]
+    fn so_few_launches_that_nothing_can_be_claimed_are_counted() {
+        let mut comparison = ServeComparison {
+            reference: 0,
+            subject: 1,
+            metric: ServeMetric::Ready,
+            load: None,
+            rounds: 5,
+            ratio: Estimate {
+                value: 0.5,
+                low: 0.4,
+                high: 0.6,
+                level: 0.95,
+            },
+            claim_level: 0.99,
+            verdict: Verdict::Undecided,
+            more_rounds: None,
+            doubts: Vec::new(),
+        };
+        assert_eq!(
+            verdict(&comparison).replace('\u{a0}', " "),
+            "too few launches (5 of 8); so far between 2.50x faster and 40 % faster"
+        );
+        comparison.metric = ServeMetric::P99;
+        assert!(verdict(&comparison).starts_with("too few rounds (5 of 8)"));
+        comparison.rounds = 8;
+        assert!(verdict(&comparison).starts_with("undecided: between"));
+        (comparison.rounds, comparison.claim_level) = (5, 0.0);
+        assert!(verdict(&comparison).starts_with("undecided: between"));
     }
 }

@@ -381,6 +381,7 @@ pub(crate) fn full() -> ServeRecord {
             load,
             rounds: 8,
             ratio: estimate(ratio),
+            claim_level: 0.99,
             verdict,
             more_rounds: (verdict == Verdict::Undecided).then_some(MoreRounds(12)),
             doubts: Vec::new(),
