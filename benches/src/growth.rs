@@ -9,6 +9,7 @@ use fathom_measure::{
     Plan, ProcessExecutor, ProcessOptions, Question, StopRule, conduct,
 };
 use fathom_model::Run;
+use fathom_model::RunOrder;
 use rand::seq::SliceRandom;
 
 use crate::Result;
@@ -220,6 +221,7 @@ pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Resu
     let plan = Plan {
         benchmarks: 1,
         warmup: 10,
+        order: RunOrder::Random,
         seed: 0,
         stop: StopRule::Runs(BALLAST_RUNS as u32),
         question,

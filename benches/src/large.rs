@@ -9,7 +9,8 @@ use fathom_measure::{
     Against, Attempt, Frame, Journal, MeasureError, Question, assess, now_rfc3339, write_bench,
 };
 use fathom_model::{
-    BenchRecord, Benchmark, Conditions, InputFrom, OutputTo, Run, SCHEMA_VERSION, StopReason,
+    BenchRecord, Benchmark, Conditions, InputFrom, OutputTo, Run, RunOrder, SCHEMA_VERSION,
+    StopReason,
 };
 use fathom_report as report;
 use rand::rngs::SmallRng;
@@ -206,6 +207,7 @@ fn record() -> BenchRecord {
         environment: environment(),
         conditions: Conditions {
             seed: 1,
+            order: RunOrder::Random,
             warmup_runs: 1,
             pinned_cpus: None,
             timeout_seconds: None,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_measure::{Against, Hook, Hooks, IgnoreFailure, Input, MeasureError, Output};
 
-use fathom_model::{Metric, Run};
+use fathom_model::{Metric, Run, RunOrder};
 
 use crate::bench::{ALPHA, Amount, MARGIN};
 use crate::{BenchPlan, CommandPlan, ConductError, Observer, RunTerms, Target, bench};
@@ -188,6 +188,7 @@ pub(crate) fn try_once(
         require_quiet: None,
         canaries: false,
         vary_environment_size: true,
+        order: RunOrder::Random,
         keep_daemons: false,
         record: None,
         terms: terms.clone(),

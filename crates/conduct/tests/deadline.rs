@@ -6,7 +6,7 @@ use std::time::Instant;
 use fathom_conduct::bench::{ALPHA, Amount, MARGIN};
 use fathom_conduct::{BenchPlan, CommandPlan, Event, RunTerms, Target};
 use fathom_measure::{Against, IgnoreFailure, Input, Output};
-use fathom_model::StopReason;
+use fathom_model::{RunOrder, StopReason};
 
 fn target(words: &[&str]) -> Target {
     let plan = CommandPlan {
@@ -41,6 +41,7 @@ fn plan(words: &[&str], deadline: Option<Instant>) -> BenchPlan {
         require_quiet: None,
         canaries: false,
         vary_environment_size: true,
+        order: RunOrder::Random,
         keep_daemons: false,
         record: None,
         terms: RunTerms {

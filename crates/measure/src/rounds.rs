@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use fathom_model::{Exit, Run, StopReason};
+use fathom_model::{Exit, Run, RunOrder, StopReason};
 use fathom_stats::sequential::{self, Allowance};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -49,7 +49,9 @@ pub struct Plan {
     pub benchmarks: usize,
     /// Warm-up rounds.
     pub warmup: u32,
-    /// Seed of the order.
+    /// The order within each round.
+    pub order: RunOrder,
+    /// Seed of a random order.
     pub seed: u64,
     /// When to stop.
     pub stop: StopRule,
@@ -298,7 +300,9 @@ impl Rounds<'_> {
             if is_beyond && !self.upcoming.is_empty() {
                 break;
             }
-            self.order.shuffle(&mut self.random);
+            if self.plan.order == RunOrder::Random {
+                self.order.shuffle(&mut self.random);
+            }
             for &benchmark in &self.order {
                 let position = match self.upcoming.back() {
                     Some(last) if !last.warmup => last.position + 1,

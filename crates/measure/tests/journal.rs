@@ -2,7 +2,9 @@
 
 use fathom_measure::simulated::quiet_run;
 use fathom_measure::{Attempt, Frame, Journal, write_bench};
-use fathom_model::{BenchRecord, Conditions, Environment, Outcome, SCHEMA_VERSION, StopReason};
+use fathom_model::{
+    BenchRecord, Conditions, Environment, Outcome, RunOrder, SCHEMA_VERSION, StopReason,
+};
 
 fn record() -> BenchRecord {
     BenchRecord {
@@ -13,6 +15,7 @@ fn record() -> BenchRecord {
         environment: Environment::default(),
         conditions: Conditions {
             seed: 1,
+            order: RunOrder::Random,
             warmup_runs: 0,
             pinned_cpus: None,
             timeout_seconds: None,

@@ -7,7 +7,7 @@ use fathom_measure::{
     Against, Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent,
     StopRule, assess, conduct,
 };
-use fathom_model::{Exit, Metric, Outcome, Run, StopReason, Verdict};
+use fathom_model::{Exit, Metric, Outcome, Run, RunOrder, StopReason, Verdict};
 
 const MS: u64 = 1_000_000;
 
@@ -15,6 +15,7 @@ fn plan(benchmarks: usize, stop: StopRule) -> Plan {
     Plan {
         benchmarks,
         warmup: 1,
+        order: RunOrder::Random,
         seed: 7,
         stop,
         question: Question {

@@ -86,7 +86,7 @@ pub use pipe::{
 pub use plan::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,
-    SCHEMA_VERSION, StopReason, Warning,
+    RunOrder, SCHEMA_VERSION, StopReason, Warning,
 };
 pub use report::{
     Measurement, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSamples,

@@ -64,12 +64,27 @@ pub struct Benchmark {
     pub environment_variables: Vec<(String, String)>,
 }
 
+/// In which order the runs of a round are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RunOrder {
+    /// A new one for each round, by chance, so that drift hits all benchmarks alike.
+    #[default]
+    Random,
+    /// Always that in which the benchmarks are given.
+    Fixed,
+}
+
 /// What holds for all benchmarks of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Conditions {
-    /// Seed of the order of runs.
+    /// Seed of the order of runs, and of what else is left to chance.
     pub seed: u64,
+    /// In which order the runs of a round were made. Records of before this was written down: at random.
+    #[serde(default)]
+    pub order: RunOrder,
     /// Warm-up runs of each benchmark that were done and not counted.
     pub warmup_runs: u32,
     /// CPUs that the commands were pinned to, if any.

@@ -13,7 +13,7 @@ use fathom_measure::{
     ProcessOptions, Question, StopRule, assess, conduct, interrupt, now_rfc3339, write_bench,
 };
 use fathom_model::{
-    BenchRecord, Benchmark, Conditions, Estimate, Metric, Run, SCHEMA_VERSION, StopReason,
+    BenchRecord, Benchmark, Conditions, Estimate, Metric, Run, RunOrder, SCHEMA_VERSION, StopReason,
 };
 use fathom_stats::sequential;
 
@@ -48,6 +48,8 @@ pub struct BenchPlan {
     pub warmup: u32,
     /// Seed of the order.
     pub seed: u64,
+    /// The order of the runs in each round.
+    pub order: RunOrder,
     /// Differences up to this share count as none.
     pub margin: f64,
     /// Failures that are counted instead of ending everything.
@@ -73,6 +75,7 @@ impl BenchPlan {
             benchmarks: self.targets.len(),
             warmup: self.warmup,
             seed: self.seed,
+            order: self.order,
             stop: self.stop_rule(),
             question: Question {
                 names: self
@@ -138,6 +141,7 @@ impl BenchPlan {
             environment: fingerprint::environment(),
             conditions: Conditions {
                 seed: self.seed,
+                order: self.order,
                 warmup_runs: self.warmup,
                 pinned_cpus: self.terms.pinned_cpus(),
                 timeout_seconds: self.terms.timeout_seconds(),

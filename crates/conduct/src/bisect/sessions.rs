@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use fathom_measure::{Against, MeasureError, assess};
-use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Run, StopReason, Verdict};
+use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Run, RunOrder, StopReason, Verdict};
 
 use super::BisectPlan;
 use crate::bench::{Amount, TIME_BESIDE_BUILDS};
@@ -270,6 +270,7 @@ impl<'p> Sessions<'p> {
             require_quiet: self.plan.require_quiet.filter(|_| self.first),
             canaries: self.first,
             vary_environment_size: true,
+            order: RunOrder::Random,
             keep_daemons: false,
             record: None,
             terms: self.plan.terms.clone(),

@@ -5,7 +5,7 @@ use fathom_measure::{
     Against, CommandLine, Hooks, IgnoreFailure, MeasureError, Plan, ProcessExecutor, Question,
     Silent, StopRule, assess, conduct,
 };
-use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run};
+use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run, RunOrder};
 
 use crate::bench::{ALPHA, MARGIN};
 use crate::{ConductError, RunTerms};
@@ -43,6 +43,7 @@ pub(super) fn smallest_difference(
     let plan = Plan {
         benchmarks: 2,
         warmup: 2,
+        order: RunOrder::Random,
         seed: SEED,
         stop: StopRule::Runs(ROUNDS),
         question,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fathom_measure::{Against, IgnoreFailure, now_rfc3339};
-use fathom_model::{ChosenBy, Metric, SCHEMA_VERSION, StopReason, VersionsRecord};
+use fathom_model::{ChosenBy, Metric, RunOrder, SCHEMA_VERSION, StopReason, VersionsRecord};
 pub use keep::{VersionToKeep, records};
 
 use crate::bench::{ALPHA, Amount};
@@ -128,6 +128,7 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
         require_quiet: plan.require_quiet,
         canaries: true,
         vary_environment_size: true,
+        order: RunOrder::Random,
         keep_daemons: false,
         record: None,
         terms: plan.terms.clone(),

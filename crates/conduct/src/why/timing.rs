@@ -6,7 +6,7 @@ use fathom_measure::{
     Against, Hooks, IgnoreFailure, Limits, MeasureError, Plan, ProcessExecutor, Question, Session,
     StopRule, conduct, interrupt, now_rfc3339,
 };
-use fathom_model::{Estimate, Exit, Run, TimedRuns};
+use fathom_model::{Estimate, Exit, Run, RunOrder, TimedRuns};
 
 use super::WhyPlan;
 use super::difference::DifferencePlan;
@@ -176,6 +176,7 @@ fn rounds(
         benchmarks: targets.len(),
         // With a time limit the first run may be one that never ends: once is enough.
         warmup: u32::from(terms.timeout.is_none()),
+        order: RunOrder::Random,
         seed,
         stop,
         question: Question {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use fathom_conduct::{BenchPlan, ConductError, Event, fresh_seed};
 use fathom_measure::MeasureError;
-use fathom_model::{BenchRecord, Exit, Metric};
+use fathom_model::{BenchRecord, Exit, Metric, RunOrder};
 
 use super::command::{self, CommandError, execute};
 use super::verb::{self, End, Verb};
@@ -232,6 +232,7 @@ fn plan(
         require_quiet: None,
         canaries: true,
         vary_environment_size: true,
+        order: RunOrder::Random,
         keep_daemons: false,
         record: Some(verb.path.clone()),
         terms: verb.terms(targets.iter().map(|target| &target.job)),

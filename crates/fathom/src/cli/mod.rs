@@ -155,9 +155,10 @@ fn command() -> Command {
 fn parse() -> Result<Cli, Failure> {
     let mut command = command();
     command.build();
-    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let arguments = run_options::with_named_shells(std::env::args_os());
+    let parsed = command.try_get_matches_from_mut(&arguments);
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
-    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let words: Vec<OsString> = arguments.iter().skip(1).cloned().collect();
     let mistake = match &parsed {
         Ok(_) => mistakes::swallowed(&command, &words),
         Err(error) => mistakes::explain(&command, error, &words),

@@ -1,6 +1,7 @@
 //! Options that every verb which runs a command takes.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -51,7 +52,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "SHELL", overrides_with = "shell")]
     pub shell: Option<String>,
 
-    /// Run the commands through sh: the same as --shell=default
+    /// Run the commands through sh, or through the shell whose name follows: -S bash
     #[arg(short = 'S', conflicts_with = "shell")]
     pub default_shell: bool,
 
@@ -100,6 +101,27 @@ pub(super) fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<Str
             _ => Err(format!("--shell={text:?} names no shell; try --shell=bash")),
         },
     }
+}
+
+/// Arguments with `-S bash` written as `--shell=bash`: the word after `-S` is a shell where it is the
+/// name of one. No verb measures a bare shell, which would wait for its input.
+pub(super) fn with_named_shells(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "mksh", "sh", "zsh"];
+    let mut written: Vec<OsString> = Vec::new();
+    let mut is_ended = false;
+    for word in arguments {
+        is_ended |= word == "--";
+        let name = Path::new(&word).file_name().and_then(OsStr::to_str);
+        let is_shell = name.is_some_and(|name| SHELLS.contains(&name));
+        match written.last_mut() {
+            Some(before) if !is_ended && is_shell && before == "-S" => {
+                *before = "--shell=".into();
+                before.push(word);
+            }
+            _ => written.push(word),
+        }
+    }
+    written
 }
 
 /// The value for command number `index` of an option that is given once, or once for each command.

@@ -50,6 +50,47 @@ fn the_record_has_every_run_with_every_metric() {
 }
 
 #[test]
+fn a_fixed_order_is_that_in_which_the_commands_are_given() {
+    let options = ["-r", "12", "--order", "fixed", "--json", "-"];
+    let output = run(&[&options[..], &["-w", "0", "true", "echo a", "echo b"]].concat());
+    let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(record["conditions"]["order"], "fixed");
+    let runs = record["runs"].as_array().unwrap();
+    let ran: Vec<u64> = runs
+        .iter()
+        .map(|run| run["benchmark"].as_u64().unwrap())
+        .collect();
+    assert_eq!(ran, [0, 1, 2].repeat(12));
+    let said = stdout(&run(&[
+        "-r", "2", "--order", "fixed", "-v", "true", "echo a",
+    ]));
+    assert!(
+        said.contains("in the order given") && !said.contains("seed"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_shell_is_named_after_its_option() {
+    let command = "echo ${BASH_VERSION:+is bash}";
+    for words in [&["-S", "bash"][..], &["--shell=bash"], &["-S", "/bin/bash"]] {
+        let options = ["-r", "2", "--expect-stdout", "expected", "--json", "-"];
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("expected"), "is bash\n").unwrap();
+        let mut fathom = fathom(&[&options[..], words, &[command]].concat());
+        let output = fathom.current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(
+            record["benchmarks"].as_array().unwrap().len(),
+            1,
+            "{words:?}"
+        );
+        assert_eq!(record["benchmarks"][0]["command"], command);
+    }
+}
+
+#[test]
 fn json_on_standard_output_is_nothing_but_json() {
     let output = run(&["-r", "2", "--json", "-", "true"]);
     let record: Value = serde_json::from_str(&stdout(&output)).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fathom_model::{Cache, Estimate, StampedBy, StartupRun, StopReason};
+use fathom_model::{Cache, Estimate, RunOrder, StampedBy, StartupRun, StopReason};
 
 use crate::{
     Against, Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Iteration, Limits,
@@ -114,6 +114,7 @@ pub fn measure(
     let plan = Plan {
         benchmarks: subjects.len() * states,
         warmup: rounds.warmup,
+        order: RunOrder::Random,
         seed: rounds.seed,
         stop: match rounds.time {
             None => StopRule::Runs(rounds.most),

@@ -9,7 +9,7 @@ pub(crate) mod program;
 
 use fathom_model::{
     BenchRecord, Benchmark, BenchmarkResult, Comparison, Conditions, Environment, Floor, InputFrom,
-    Metric, Outcome, OutputTo, SCHEMA_VERSION, StopReason, Verdict, Warning,
+    Metric, Outcome, OutputTo, RunOrder, SCHEMA_VERSION, StopReason, Verdict, Warning,
 };
 
 use estimate::{compare, median, summaries};
@@ -144,6 +144,7 @@ fn benchmark(program: &Program) -> Benchmark {
 
 fn conditions() -> Conditions {
     Conditions {
+        order: RunOrder::Random,
         seed: 42,
         warmup_runs: 3,
         pinned_cpus: None,

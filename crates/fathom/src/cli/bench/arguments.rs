@@ -64,6 +64,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub rounds: Rounds,
 
+    /// Order of the commands in each round: at random, so that drift hits all alike, or as they are
+    /// given, for steps that need each other
+    #[arg(long, value_enum, default_value_t = Order::Random, help_heading = MEASURED)]
+    pub order: Order,
+
     /// Compare with this command instead of with the first; it is run as well
     #[arg(long, value_name = "COMMAND", help_heading = RUN)]
     pub reference: Option<OsString>,
@@ -217,6 +222,15 @@ pub(crate) enum Style {
     Color,
     /// Print nothing
     None,
+}
+
+/// Values of `--order`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// A new order for each round
+    Random,
+    /// As given
+    Fixed,
 }
 
 /// Values of `--sort`.

@@ -8,11 +8,11 @@ mod output;
 mod progress;
 
 pub(super) use arguments::Arguments;
-use arguments::Style;
+use arguments::{Order, Style};
 use fathom_conduct::bench::{ALPHA, Amount};
 use fathom_conduct::{BenchPlan, Target};
 use fathom_measure::{Against, Plan, StopRule, interrupt};
-use fathom_model::{Outcome, StopReason};
+use fathom_model::{Outcome, RunOrder, StopReason};
 use progress::Line;
 
 use crate::cli::failure::{Failure, usage};
@@ -89,6 +89,10 @@ fn plan(
         },
         warmup: arguments.rounds.warmup,
         seed: arguments.rounds.seed.value(),
+        order: match arguments.order {
+            Order::Random => RunOrder::Random,
+            Order::Fixed => RunOrder::Fixed,
+        },
         margin: arguments.rounds.margin.margin,
         ignore_failure: arguments.failures.ignored()?,
         require_quiet: arguments.rounds.quiet.require_quiet,

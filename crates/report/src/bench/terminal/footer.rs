@@ -1,6 +1,6 @@
 //! How the session went: what must be known before and after the numbers.
 
-use fathom_model::{BenchRecord, Fingerprint, MachineFigure, StopReason};
+use fathom_model::{BenchRecord, Fingerprint, MachineFigure, RunOrder, StopReason};
 
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_share};
@@ -53,14 +53,21 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
 pub(crate) const CLOCKS: &str =
     "wall: from process creation to exit, as the parent sees it; counts are medians";
 
+/// `in random order`: that of the runs in a round.
+pub(crate) fn order_of(record: &BenchRecord) -> &'static str {
+    match record.conditions.order {
+        RunOrder::Random => "in random order",
+        RunOrder::Fixed => "in the order given",
+    }
+}
+
 /// In which order, under which conditions, until when.
 pub(crate) fn how(record: &BenchRecord) -> Vec<String> {
     let conditions = &record.conditions;
-    let mut order = format!(
-        "{} in random order (seed {})",
-        rounds_made(record),
-        conditions.seed
-    );
+    let mut order = format!("{} {}", rounds_made(record), order_of(record));
+    if conditions.order == RunOrder::Random {
+        order.push_str(&format!(" (seed {})", conditions.seed));
+    }
     if conditions.warmup_runs > 0 {
         let warmup = counted(
             u64::from(conditions.warmup_runs),

@@ -3,6 +3,7 @@
 use fathom_model::{BenchRecord, Benchmark, InputFrom, Verdict};
 
 use super::deciding::copied;
+use super::footer::order_of;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, short_time};
 use crate::session::{Subject, rounds};
@@ -38,7 +39,11 @@ fn put(page: &mut Page, lines: Vec<String>) {
 pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> Vec<String> {
     let rounds = match subjects.len() {
         1 => counted(subjects[0].made as u64, "run", "runs"),
-        _ => counted(rounds(record), "round", "rounds") + " in random order",
+        _ => format!(
+            "{} {}",
+            counted(rounds(record), "round", "rounds"),
+            order_of(record)
+        ),
     };
     let took = measured_for(record).map(|seconds| format!(", {}", short_time(seconds)));
     let took = took.unwrap_or_default();
