@@ -1,10 +1,12 @@
-//! What a rule asks for: a finding, and which pieces of the account would go with its cause.
+//! What a mechanism asks for: a finding, and which pieces of the account would go with its cause.
 
 use std::ops::{Deref, DerefMut};
 
-use fathom_model::{Finding, TimeCategory};
+use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place, TimeCategory};
+use fathom_trace::OffCpuRow;
 
 use crate::analysis::Analysis;
+use crate::numbers::time;
 use crate::thresholds as t;
 
 /// A piece of the account.
@@ -12,6 +14,8 @@ use crate::thresholds as t;
 pub(crate) enum Atoms {
     /// Calls, by the rows that the trace has of them, with the part of each that is meant, 0 to 1.
     Calls { rows: Vec<usize>, part: f64 },
+    /// Waits, likewise.
+    Waits { rows: Vec<usize> },
     /// Any time of this category.
     Of(TimeCategory),
 }
@@ -23,6 +27,21 @@ pub(crate) struct Piece {
     pub ns: f64,
 }
 
+impl Piece {
+    /// So much of the waits that fit, with what each counts as.
+    pub(crate) fn of_waits(
+        analysis: &Analysis<'_>,
+        ns: f64,
+        fits: impl Fn(&OffCpuRow, TimeCategory) -> bool,
+    ) -> Self {
+        let rows = analysis.trace.off_cpu.iter().enumerate();
+        let rows = rows.filter(|(at, row)| fits(row, analysis.wait_of_row(*at).0));
+        let rows = rows.map(|(at, _)| at).collect();
+        let of = Atoms::Waits { rows };
+        Self { of, ns }
+    }
+}
+
 /// A finding before it is known how much of what it asks for nobody else holds.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
@@ -30,6 +49,152 @@ pub(crate) struct Claim {
     /// What is known of where its time is. What is missing to its saving is asked of the parts that
     /// are declared for it.
     pub pieces: Vec<Piece>,
+    /// What decides whether it is reported, ns: all of it, or the part that was measured.
+    pub weight_ns: f64,
+    /// From where on it is, where a variant asks for more than is declared of the finding.
+    pub least: Option<Least>,
+    /// What of it is a model of an untraced run.
+    modelled: Option<&'static str>,
+}
+
+impl Claim {
+    /// `saving_ns`: time of an untraced run that goes to this cause and could be saved.
+    pub(crate) fn new(
+        id: FindingId,
+        analysis: &Analysis<'_>,
+        saving_ns: f64,
+        statement: String,
+    ) -> Self {
+        let finding = Finding {
+            id,
+            statement,
+            evidence: Vec::new(),
+            share: analysis.of_wall(saving_ns),
+            could_win_ns: saving_ns.clamp(0.0, analysis.timed_ns) as u64,
+            saving: None,
+            could_win_cpu_ns: 0,
+            could_win_latency_ns: 0,
+            advice: String::new(),
+            confidence: Confidence::Certain,
+            limit: None,
+            place: Place::default(),
+            object: None,
+            code: CodePlace::default(),
+            callers: Vec::new(),
+            parts: Vec::new(),
+        };
+        Self {
+            finding,
+            pieces: Vec::new(),
+            weight_ns: saving_ns,
+            least: None,
+            modelled: analysis
+                .is_modelled()
+                .then(|| match analysis.estimates_calls() {
+                    true => "times, and the number to a factor of 2, modelled",
+                    false => "modelled",
+                }),
+        }
+    }
+
+    /// What of it decides whether it is reported.
+    pub(crate) fn weighing(mut self, ns: f64) -> Self {
+        self.weight_ns = ns;
+        self
+    }
+
+    /// From where on it is reported.
+    pub(crate) fn least(mut self, least: Least) -> Self {
+        self.least = Some(least);
+        self
+    }
+
+    /// Its time is that of waits that tracing doesn't make longer.
+    pub(crate) fn observed(mut self) -> Self {
+        self.modelled = None;
+        self
+    }
+
+    /// What it takes is CPU time, of whose end only so much wall time would be saved.
+    pub(crate) fn of_cpu_time(mut self, wall_ns: f64) -> Self {
+        self.finding.could_win_cpu_ns = self.finding.could_win_ns;
+        self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
+        self
+    }
+
+    /// What it takes is time by which pieces of the work are late, of whose end the whole would
+    /// save only so much wall time.
+    pub(crate) fn of_latency(mut self, wall_ns: f64) -> Self {
+        self.finding.could_win_latency_ns = self.finding.could_win_ns;
+        self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
+        self
+    }
+
+    pub(crate) fn evidence(mut self, name: &str, value: f64, unit: &str) -> Self {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        self.finding.evidence.push(Evidence { name, value, unit });
+        self
+    }
+
+    /// A number that not every tier knows.
+    pub(crate) fn evidence_if(self, name: &str, number: Option<u64>, unit: &str) -> Self {
+        match number {
+            Some(number) => self.evidence(name, number as f64, unit),
+            None => self,
+        }
+    }
+
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.finding.advice = advice.into();
+        self
+    }
+
+    /// Of what its time is, as far as that is known.
+    pub(crate) fn pieces(mut self, pieces: Vec<Piece>) -> Self {
+        self.pieces = pieces;
+        self
+    }
+
+    pub(crate) fn likely(mut self) -> Self {
+        self.finding.confidence = Confidence::Likely;
+        self
+    }
+
+    pub(crate) fn limit(mut self, limit: Option<String>) -> Self {
+        self.finding.limit = limit;
+        self
+    }
+
+    /// It is held against what this takes at least, where that was measured.
+    pub(crate) fn takes_here(self, what: &str, seconds: Option<f64>) -> Self {
+        self.limit(seconds.map(|s| format!("{what} takes {} here", time(s * 1e9))))
+    }
+
+    pub(crate) fn place(mut self, place: Place) -> Self {
+        self.finding.place = place;
+        self
+    }
+
+    pub(crate) fn pid(mut self, pid: Option<u32>) -> Self {
+        self.finding.place.pid = pid;
+        self
+    }
+
+    /// With a sentence more.
+    pub(crate) fn with(mut self, sentence: &str) -> Self {
+        self.finding.statement += " ";
+        self.finding.statement += sentence;
+        self
+    }
+
+    /// The finding. Where its times are a model, its statement says so.
+    pub(crate) fn finish(mut self) -> Finding {
+        if let Some(what) = self.modelled {
+            let statement = self.finding.statement.trim_end_matches('.');
+            self.finding.statement = format!("{statement} ({what} for an untraced run).");
+        }
+        self.finding
+    }
 }
 
 impl Deref for Claim {
@@ -57,6 +222,12 @@ pub(crate) struct Least {
 }
 
 impl Least {
+    /// However little it is.
+    pub(crate) const NONE: Least = Least {
+        ns: 0.0,
+        share: 0.0,
+        of_wall: 0.0,
+    };
     /// What the program does itself.
     pub(crate) const OF_WORK: Least = Least {
         ns: t::LEAST_SAVING_NS,
@@ -69,6 +240,14 @@ impl Least {
         share: t::LEAST_WAIT_SHARE,
         of_wall: t::LEAST_WAIT_OF_WALL,
     };
+
+    /// Of something that sound programs do too, for up to this part of their time.
+    pub(crate) const fn share(share: f64) -> Least {
+        Least {
+            share,
+            ..Least::OF_WORK
+        }
+    }
 
     /// Whether so much time is worth reporting.
     pub(crate) fn is_reached(self, analysis: &Analysis<'_>, ns: f64) -> bool {

@@ -1,4 +1,4 @@
-//! Traces made up for the tests of rules: a process, its threads, calls and waits.
+//! Traces made up for tests: a process, its threads, calls and waits.
 
 use fathom_model::{Exit, Finding, Run};
 use fathom_trace::{
@@ -17,7 +17,7 @@ pub(crate) struct Fake {
     pub trace: Trace,
     pub language: Option<Language>,
     pub languages: Languages,
-    pub python_unbuffered: bool,
+    pub unbuffered_by_variable: bool,
     pub limits: Limits,
     pub cpus: usize,
     pub cpu_limit: Option<f64>,
@@ -41,7 +41,7 @@ impl Fake {
             trace,
             language: None,
             languages: Languages::new(),
-            python_unbuffered: false,
+            unbuffered_by_variable: false,
             limits: Limits::default(),
             cpus: 2,
             cpu_limit: None,
@@ -303,7 +303,7 @@ impl Fake {
             cpu_limit: self.cpu_limit,
             language: self.language,
             languages: self.languages.clone(),
-            python_unbuffered: self.python_unbuffered,
+            unbuffered_by_variable: self.unbuffered_by_variable,
             more_samples: None,
         }
     }

@@ -20,7 +20,6 @@ mod explanation;
 #[cfg(test)]
 mod fake;
 mod faults;
-mod finding_builder;
 mod findings;
 mod intervals;
 mod io;
@@ -32,7 +31,6 @@ mod overhead_correction;
 mod own_code;
 pub mod pipeline;
 mod rows;
-mod rules;
 mod runtimes;
 mod second_run;
 pub mod startup;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::runtimes::Language;
 
 /// A command that was timed and traced: all that a diagnosis is made from. It is kept as JSON where
-/// a diagnosis is to be made again, in tests of the rules.
+/// a diagnosis is to be made again, in tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The traced run.
@@ -28,9 +28,10 @@ pub struct Observation {
     pub language: Option<Language>,
     /// What the other programs of the tree are written in, likewise.
     pub languages: Languages,
-    /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python
-    /// then writes each print at once.
-    pub python_unbuffered: bool,
+    /// Whether a variable of the command's environment makes its runtime write each line at once, as
+    /// `PYTHONUNBUFFERED` does.
+    #[serde(rename = "python_unbuffered")]
+    pub unbuffered_by_variable: bool,
     /// Samples of a further run, where the traced one was too short for its own to name a function.
     /// They say in which functions own code is, and nothing of threads.
     #[serde(default)]

@@ -49,6 +49,11 @@ impl Sums {
         parts.map(|(_, ns)| ns).sum()
     }
 
+    /// Of these parts.
+    pub(crate) fn of_any(&self, parts: &[TimeCategory]) -> f64 {
+        parts.iter().map(|part| self.get(*part)).sum()
+    }
+
     /// Makes the parts that `fit` longer by `ns` together, each by its share, and returns by how
     /// much: not at all where there are none.
     pub(crate) fn lengthen(&mut self, fit: impl Fn(TimeCategory) -> bool, ns: f64) -> f64 {

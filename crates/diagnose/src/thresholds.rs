@@ -202,8 +202,6 @@ pub(crate) const MANY_OPENS_OF_A_LIBRARY: u64 = 50;
 /// A poll of one descriptor takes 0.5 µs, one that sleeps some µs more, and each further descriptor
 /// 80 ns.
 pub(crate) const LONG_SCAN_NS: f64 = 20e3;
-/// Interpreters ask for 20 to 150 paths that aren't there in a sound start.
-pub(crate) const MANY_MISSES: u64 = 1_000;
 /// Part of the wall time: a program that searches hundreds of folders misses a tenth of the time,
 /// and one that does little else a sixth.
 pub(crate) const MISSES_SHARE: f64 = 0.15;
@@ -321,8 +319,6 @@ pub(crate) const SWITCH_NS: f64 = 20e3;
 pub(crate) const SWITCH_SCATTER: f64 = 0.5;
 /// Waits that make a storm.
 pub(crate) const MANY_WAKEUPS: u64 = 4_000;
-/// Calls for the time that fell through to the kernel.
-pub(crate) const MANY_CLOCK_CALLS: u64 = 5_000;
 /// Part of the run in which no other program had the CPU. Below this the neighbours decide which
 /// thread waits for which: `rustc`'s linker seemed to queue for locks while it waited for a CPU 87
 /// % of the time.

@@ -130,7 +130,7 @@ pub(crate) fn observation(trace: Trace, measure_limits: bool) -> Observation {
         cpu_limit: throttling::limit(),
         language: program.and_then(|program| language::language_of(&program)),
         languages: languages(folder, &trace),
-        python_unbuffered: unbuffered,
+        unbuffered_by_variable: unbuffered,
         trace,
         ..Observation::default()
     }

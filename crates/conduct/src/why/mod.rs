@@ -152,7 +152,7 @@ fn observation(
         cpu_limit: throttling::limit(),
         language: language::language_of(&program),
         languages,
-        python_unbuffered: language::python_unbuffered(&target.command.variables),
+        unbuffered_by_variable: language::python_unbuffered(&target.command.variables),
         more_samples: observed.more_samples,
         trace,
     }

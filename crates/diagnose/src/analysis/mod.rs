@@ -1,4 +1,4 @@
-//! The questions that rules ask of a traced run.
+//! The questions that mechanisms ask of a traced run.
 
 mod build;
 mod call_extrapolation;
@@ -97,6 +97,19 @@ impl Analysis<'_> {
         (ns / self.timed_ns).clamp(0.0, 1.0)
     }
 
+    /// The same in per cent.
+    pub(crate) fn percent(&self, ns: f64) -> String {
+        let share = 100.0 * self.of_wall(ns);
+        // On a busy machine small parts of the wall time can be reported too.
+        let digits = usize::from(share < 9.95);
+        format!("{share:.digits$} %")
+    }
+
+    /// A time and that, as statements end.
+    pub(crate) fn time_and_share(&self, ns: f64) -> String {
+        format!("{}, {} of the wall time", time(ns), self.percent(ns))
+    }
+
     /// How much longer the traced run took than the untraced ones.
     pub(crate) fn slowdown(&self) -> f64 {
         self.trace.duration_ns as f64 / self.timed_ns
@@ -125,6 +138,11 @@ impl Analysis<'_> {
     /// Time on the critical path spent on this, in time of an untraced run.
     pub(crate) fn spent_ns(&self, spent: TimeCategory) -> f64 {
         self.account.ns(spent) as f64
+    }
+
+    /// The same of several together.
+    pub(crate) fn spent_on(&self, parts: &[TimeCategory]) -> f64 {
+        parts.iter().map(|part| self.spent_ns(*part)).sum()
     }
 
     /// All of the kernel's parts of that.
@@ -159,18 +177,23 @@ impl Analysis<'_> {
     /// there, where that is known: a sampler sees one long wait many times and a short one not at
     /// all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
-        let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
-        let rows = rows.filter(|(row, _)| fits(row));
-        let (ns, count) = rows.fold((0.0, 0.0), |(ns, count), (row, spent)| {
-            let weight = self.path.wait_weight(row.tid, *spent);
-            let factor = self.factor(*spent);
-            (
-                ns + row.total_ns as f64 * weight * factor,
-                count + row.count as f64 * weight,
-            )
+        let rows = self.trace.off_cpu.iter().enumerate();
+        let rows = rows.filter(|(_, row)| fits(row));
+        let (ns, count) = rows.fold((0.0, 0.0), |(ns, count), (at, row)| {
+            let (spent, of_row) = self.wait_of_row(at);
+            let weight = self.path.wait_weight(row.tid, spent);
+            (ns + of_row, count + row.count as f64 * weight)
         });
         let count = if ns > 0.0 { count.max(1.0) } else { 0.0 };
         (ns, self.counts_waits().then_some(count.round() as u64))
+    }
+
+    /// What an off-CPU row of the trace counts as, and what of it is on the critical path, in time of
+    /// an untraced run.
+    pub(crate) fn wait_of_row(&self, at: usize) -> (TimeCategory, f64) {
+        let (row, spent) = (&self.trace.off_cpu[at], self.off_spent[at]);
+        let on_path = row.total_ns as f64 * self.path.wait_weight(row.tid, spent);
+        (spent, on_path * self.factor(spent))
     }
 
     /// How often something was waited for that counts as this, by whichever thread; `None` where
@@ -191,12 +214,6 @@ impl Analysis<'_> {
     pub(crate) fn call_ns(&self) -> f64 {
         let seconds = self.observation.limits.syscall_seconds;
         seconds.unwrap_or(t::CALL_SECONDS) * 1e9
-    }
-
-    /// The same in words, for what calls are held against; `None` where it wasn't measured.
-    pub(crate) fn cheapest_call_in_words(&self) -> Option<String> {
-        let call = self.observation.limits.syscall_seconds?;
-        Some(format!("the cheapest call takes {} here", time(call * 1e9)))
     }
 
     /// The first touch of a page.

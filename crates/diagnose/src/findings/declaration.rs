@@ -84,6 +84,9 @@ pub(crate) enum EffectOf {
     Anything(fn(FindingId) -> u64),
 }
 
+/// What finds a claim.
+pub(crate) type Find = fn(&Analysis<'_>) -> Option<Claim>;
+
 /// One finding. Everything that is said of it elsewhere comes from here.
 #[derive(Debug)]
 pub(crate) struct Declaration {
@@ -99,8 +102,8 @@ pub(crate) struct Declaration {
     pub effect_of: EffectOf,
     /// Whether a finding of it can be such an effect.
     pub may_be_effect: fn(&Finding) -> bool,
-    /// What finds it.
-    pub find: &'static [fn(&Analysis<'_>) -> Option<Claim>],
+    /// What finds it, each in a variant of its own, of which the largest is reported.
+    pub find: &'static [Find],
     /// Its section in `docs/findings.md`, below its sentence.
     pub text: &'static str,
 }

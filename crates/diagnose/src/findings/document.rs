@@ -48,7 +48,7 @@ fn section(declared: &Declaration) -> String {
 fn facts(declared: &Declaration) -> String {
     let mut text = format!("- **Mechanism.** {}", capital(declared.mechanism.name()));
     text.push_str(match declared.least {
-        least if least == Least::OF_WAITING => ", reported as waits are.",
+        least if least.share == Least::OF_WAITING.share => ", reported as waits are.",
         _ => ".",
     });
     if !declared.id.lies_in().is_empty() {

@@ -16,14 +16,30 @@ use crate::numbers::time;
 use crate::sums::Sums;
 
 /// The findings that are reported, the largest first.
-pub(super) fn settle(analysis: &Analysis<'_>, claims: Vec<Claim>) -> Vec<Finding> {
+pub(super) fn settle(analysis: &Analysis<'_>, claims: impl Iterator<Item = Claim>) -> Vec<Finding> {
     let mut ledger = Ledger::new(analysis);
     let mut found = Vec::new();
-    for claim in in_order(unexplained(claims)) {
+    for claim in in_order(unexplained(worth_reporting(analysis, claims))) {
         found.extend(ledger.grant(claim));
     }
     found.sort_by(|a, b| (b.rank_ns(), a.id).cmp(&(a.rank_ns(), b.id)));
     found
+}
+
+/// Of each finding the largest claim that is large enough.
+fn worth_reporting(analysis: &Analysis<'_>, all: impl Iterator<Item = Claim>) -> Vec<Claim> {
+    let mut claims: Vec<Claim> = Vec::new();
+    for claim in all {
+        let least = claim.least.unwrap_or(declaration(claim.id).least);
+        let before = claims.iter().position(|other| other.id == claim.id);
+        match before {
+            _ if !least.is_reached(analysis, claim.weight_ns) => {}
+            Some(at) if claims[at].rank_ns() >= claim.rank_ns() => {}
+            Some(at) => claims[at] = claim,
+            None => claims.push(claim),
+        }
+    }
+    claims
 }
 
 /// All but those that are another name for what is found, and the effects of what is found.
@@ -107,13 +123,30 @@ fn in_whole_ns(granted: &Sums, left: &Sums, asked_ns: u64) -> Vec<AccountPart> {
     parts
 }
 
+/// A row of the trace, by its place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Row {
+    Call(usize),
+    Wait(usize),
+}
+
+impl Row {
+    /// To which part of the account it belongs, and what it costs an untraced run.
+    fn spent(self, analysis: &Analysis<'_>) -> (TimeCategory, f64) {
+        match self {
+            Row::Call(row) => (analysis.kind_of_row(row), analysis.cost_of_row(row)),
+            Row::Wait(row) => analysis.wait_of_row(row),
+        }
+    }
+}
+
 /// What nobody holds.
 struct Ledger<'a> {
     analysis: &'a Analysis<'a>,
     /// Of the account.
     left: Sums,
-    /// Part of each row of calls that somebody holds, 0 to 1.
-    held: HashMap<usize, f64>,
+    /// Part of each row of calls, and of waits, that somebody holds, 0 to 1.
+    held: HashMap<Row, f64>,
     /// Who holds most of a part.
     holders: BTreeMap<TimeCategory, (FindingId, f64)>,
     /// CPU time beside what is in the account.
@@ -124,7 +157,7 @@ struct Ledger<'a> {
 #[derive(Default)]
 struct Grant {
     parts: Sums,
-    rows: Vec<(usize, f64)>,
+    rows: Vec<(Row, f64)>,
     /// What it asks for of each part.
     asked: Sums,
     /// What others hold of that.
@@ -153,7 +186,7 @@ impl<'a> Ledger<'a> {
         let declared = declaration(claim.id);
         let asked_ns = claim.could_win_ns;
         let grant = self.granted(declared, &claim);
-        let Claim { mut finding, .. } = claim;
+        let mut finding = claim.finish();
         let parts = in_whole_ns(&grant.parts, &self.left, asked_ns);
         finding.could_win_ns = parts.iter().map(|part| part.ns).sum();
         finding.could_win_cpu_ns = finding.could_win_cpu_ns.min(self.left_cpu_ns);
@@ -212,21 +245,27 @@ impl<'a> Ledger<'a> {
     /// Takes of a piece what is free, and returns what the account doesn't have of it.
     fn take(&self, piece: &Piece, scale: f64, grant: &mut Grant) -> f64 {
         let asked_ns = piece.ns * scale;
-        let (rows, part) = match &piece.of {
+        let (rows, part): (Vec<Row>, f64) = match &piece.of {
             Atoms::Of(part) => return self.take_of(*part, asked_ns, grant),
-            Atoms::Calls { rows, part } => (rows, part.max(f64::MIN_POSITIVE)),
+            Atoms::Calls { rows, part } => (
+                rows.iter().map(|row| Row::Call(*row)).collect(),
+                part.max(f64::MIN_POSITIVE),
+            ),
+            Atoms::Waits { rows } => (rows.iter().map(|row| Row::Wait(*row)).collect(), 1.0),
         };
-        let costs = rows.iter().map(|row| self.analysis.cost_of_row(*row));
-        let costs: Vec<f64> = costs.collect();
+        let (spent, costs): (Vec<TimeCategory>, Vec<f64>) =
+            rows.iter().map(|row| row.spent(self.analysis)).unzip();
         let all: f64 = costs.iter().sum();
+        if all <= 0.0 {
+            return asked_ns;
+        }
         let mut beyond = 0.0;
-        for (row, cost) in rows.iter().zip(costs) {
-            let ns = asked_ns * cost / all.max(f64::MIN_POSITIVE);
-            let held = self.held.get(row).copied().unwrap_or(0.0);
+        for ((row, cost), spent) in rows.into_iter().zip(costs).zip(spent) {
+            let ns = asked_ns * cost / all;
+            let held = self.held.get(&row).copied().unwrap_or(0.0);
             let free = (1.0 - held).clamp(0.0, part);
             let own = ns * free / part;
-            let spent = self.analysis.kind_of_row(*row);
-            grant.rows.push((*row, free));
+            grant.rows.push((row, free));
             self.is_held(spent, ns - own, grant);
             beyond += self.take_of(spent, own, grant);
         }
@@ -281,7 +320,6 @@ mod tests {
 
     use super::*;
     use crate::fake::{Fake, MS};
-    use crate::finding_builder::FindingBuilder;
 
     /// Claims of so many milliseconds, with their pieces, as they are settled in a run of a second:
     /// 500 ms of it in 200,000 reads, 250 ms in sleeps.
@@ -307,10 +345,9 @@ mod tests {
         let analysis = Analysis::new(&observation);
         let claims = claims.iter().map(|(id, ms, pieces)| {
             let statement = "It took 30 % of the wall time.".to_owned();
-            let builder = FindingBuilder::new(*id, &analysis, (ms * MS) as f64, statement);
-            builder.pieces(pieces.clone()).finish()
+            Claim::new(*id, &analysis, (ms * MS) as f64, statement).pieces(pieces.clone())
         });
-        settle(&analysis, claims.collect())
+        settle(&analysis, claims)
     }
 
     fn of_reads(part: f64, ms: u64) -> Vec<Piece> {
@@ -334,6 +371,31 @@ mod tests {
         assert!((cut.share - 0.2).abs() < 0.001, "{}", cut.share);
         let with = "50.0 ms of that counts with `small-file-io`.";
         assert!(cut.statement.ends_with(with), "{}", cut.statement);
+    }
+
+    #[test]
+    fn two_findings_share_no_wait() {
+        let of_sleeps = |ms: u64| {
+            let of = Atoms::Waits { rows: vec![0] };
+            let ns = (ms * MS) as f64;
+            vec![Piece { of, ns }]
+        };
+        let both = [
+            (Id::Sleeping, 250, of_sleeps(250)),
+            (Id::WaitingForNetwork, 200, of_sleeps(200)),
+        ];
+        assert_eq!(settled(&both), [("sleeping", 250)]);
+    }
+
+    #[test]
+    fn of_several_variants_the_largest_that_is_worth_it_is_reported() {
+        let all = [
+            (Id::UnbufferedInput, 100, Vec::new()),
+            (Id::UnbufferedInput, 200, Vec::new()),
+            (Id::Sleeping, 100, Vec::new()),
+        ];
+        // Of waiting 15 % are asked for.
+        assert_eq!(settled(&all), [("unbuffered-input", 200)]);
     }
 
     #[test]

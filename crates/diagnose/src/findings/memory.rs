@@ -4,7 +4,7 @@ use fathom_model::{FindingId as Id, TimeCategory as Part};
 
 use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third};
 use crate::calls;
-use crate::rules;
+use crate::mechanisms::{again, per_item, touch};
 
 pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
     id: Id::PageFaultHeavy,
@@ -17,7 +17,7 @@ pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
         // Memory for what is read again is a part of the work on it.
         a_third(Id::Rereading),
     ]),
-    find: &[rules::page_fault_heavy],
+    find: &[touch::faults],
     text: include_str!("texts/page-fault-heavy.md"),
     ..USUAL
 };
@@ -27,7 +27,7 @@ pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
     mechanism: Mechanism::PerItem,
     also: &[Part::UserCode],
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::ThreadSpawning)]),
-    find: &[rules::allocator_churn],
+    find: &[per_item::given_back, per_item::objects],
     text: include_str!("texts/allocator-churn.md"),
     ..USUAL
 };
@@ -37,7 +37,7 @@ pub(super) const CLOCK_CALLS: Declaration = Declaration {
     mechanism: Mechanism::PerItem,
     also: &[Part::KernelOther, Part::UserCode],
     calls: Some(calls::is_clock),
-    find: &[rules::clock_calls],
+    find: &[per_item::clock_calls, per_item::clock_reads],
     text: include_str!("texts/clock-calls.md"),
     ..USUAL
 };
@@ -54,7 +54,7 @@ pub(super) const KERNEL_BOUND: Declaration = Declaration {
         Id::WaitingForChild | Id::IdleCores => 1,
         _ => 2,
     }),
-    find: &[rules::kernel_bound],
+    find: &[per_item::one_call, again::made_up],
     text: include_str!("texts/kernel-bound.md"),
     ..USUAL
 };

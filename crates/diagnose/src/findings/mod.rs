@@ -1,6 +1,6 @@
 //! The findings: one declaration each, and what is made of them.
 //!
-//! A [`Declaration`] says which rules find it, from which parts of the account it may take time,
+//! A [`Declaration`] says what finds it, from which parts of the account it may take time,
 //! from where on it is reported and whose effect it is. `docs/findings.md` is written from them.
 
 mod declaration;
@@ -15,10 +15,10 @@ mod waiting;
 use fathom_model::{Finding, FindingId, TimeCategory as Part};
 
 use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::rules;
+use crate::mechanisms::contend;
 
 pub(crate) use declaration::Declaration;
+use declaration::Mechanism;
 pub use document::findings_page;
 
 /// A group with its heading in the documentation.
@@ -92,15 +92,6 @@ const OF_BYTES: &[Part] = &[
     Part::Disk,
 ];
 
-/// What the disk makes its caller do, in the kernel alone.
-const ON_DISK: &[Part] = &[
-    Part::Disk,
-    Part::KernelIo,
-    Part::KernelFiles,
-    Part::KernelMemory,
-    Part::PageFaults,
-];
-
 fn declarations() -> impl Iterator<Item = &'static Declaration> {
     GROUPS.iter().flat_map(|(_, declarations)| *declarations)
 }
@@ -112,28 +103,18 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
         .expect("each id has a declaration")
 }
 
-/// A cost with no more than the account has of the parts that such a finding can come from.
-pub(crate) fn within_account(analysis: &Analysis<'_>, id: FindingId, ns: f64) -> f64 {
-    let declared = declaration(id);
-    let undivided = [Part::Kernel];
-    let kernel = undivided.iter().filter(|kernel| {
-        let mut parts = declared.parts();
-        !declared.parts().any(|part| part == **kernel) && parts.any(Part::is_in_kernel)
-    });
-    let parts = declared.parts().chain(kernel.copied());
-    ns.min(parts.map(|part| analysis.spent_ns(part)).sum())
-}
-
-/// All findings, the largest first.
+/// All findings, the largest first. That other programs had the CPUs is asked where there are none.
 pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
-    let rules = declarations().flat_map(|declared| declared.find);
-    let claims: Vec<Claim> = rules.filter_map(|rule| rule(analysis)).collect();
-    let found = ledger::settle(analysis, claims);
+    // Of a process that ran already nobody saw its start.
+    let seen = |declared: &&Declaration| {
+        declared.mechanism != Mechanism::Start || analysis.trace.attached.is_none()
+    };
+    let find = declarations()
+        .filter(seen)
+        .flat_map(|declared| declared.find);
+    let found = ledger::settle(analysis, find.filter_map(|find| find(analysis)));
     match found.is_empty() {
-        true => ledger::settle(
-            analysis,
-            rules::starved_by_others(analysis).into_iter().collect(),
-        ),
+        true => ledger::settle(analysis, contend::cpus::by_others(analysis).into_iter()),
         false => found,
     }
 }

@@ -2,12 +2,11 @@
 
 use fathom_model::{Finding, FindingId as Id};
 
+use super::OF_BYTES;
 use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third};
-use super::{OF_BYTES, ON_DISK};
 use crate::calls;
 use crate::claim::Least;
-use crate::mechanisms::{again, per_item};
-use crate::rules;
+use crate::mechanisms::{again, per_item, wait_for};
 
 pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
     id: Id::UnbufferedInput,
@@ -54,7 +53,12 @@ pub(super) const SMALL_FILE_IO: Declaration = Declaration {
     also: OF_BYTES,
     calls: Some(calls::moves_bytes),
     effect_of: EffectOf::Causes(&[a_third(Id::Rereading), a_third(Id::ProcessSpawning)]),
-    find: &[rules::small_file_io],
+    find: &[
+        per_item::moved_files,
+        per_item::mapped_files,
+        per_item::records,
+        again::refilled,
+    ],
     text: include_str!("texts/small-file-io.md"),
     ..USUAL
 };
@@ -64,7 +68,12 @@ pub(super) const REREADING: Declaration = Declaration {
     mechanism: Mechanism::Again,
     also: OF_BYTES,
     calls: Some(calls::is_read),
-    find: &[again::again],
+    find: &[
+        again::reopened,
+        again::rewound,
+        again::sought,
+        again::listed,
+    ],
     text: include_str!("texts/rereading.md"),
     ..USUAL
 };
@@ -72,10 +81,10 @@ pub(super) const REREADING: Declaration = Declaration {
 pub(super) const SYNC_WRITES: Declaration = Declaration {
     id: Id::SyncWrites,
     mechanism: Mechanism::PerItem,
-    also: ON_DISK,
+    also: wait_for::ON_DISK,
     calls: Some(calls::is_sync),
     least: Least::OF_WAITING,
-    find: &[rules::sync_writes],
+    find: &[wait_for::syncs],
     text: include_str!("texts/sync-writes.md"),
     ..USUAL
 };

@@ -3,7 +3,7 @@
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
 use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
-use crate::rules;
+use crate::mechanisms::{make, per_item, start};
 
 pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
     id: Id::ProcessSpawning,
@@ -15,7 +15,7 @@ pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
         id: Id::DynamicLinking,
         one_of: 2,
     }],
-    find: &[rules::process_spawning],
+    find: &[make::processes::find],
     text: include_str!("texts/process-spawning.md"),
     ..USUAL
 };
@@ -24,7 +24,7 @@ pub(super) const THREAD_SPAWNING: Declaration = Declaration {
     id: Id::ThreadSpawning,
     mechanism: Mechanism::Make,
     also: &Part::ALL,
-    find: &[rules::thread_spawning],
+    find: &[make::threads::many, make::threads::engines],
     text: include_str!("texts/thread-spawning.md"),
     ..USUAL
 };
@@ -38,7 +38,7 @@ pub(super) const STARTUP_DOMINATED: Declaration = Declaration {
         a_third(Id::MissingFileLookups),
         a_third(Id::ProcessSpawning),
     ]),
-    find: &[rules::startup_dominated],
+    find: &[start::wrappers::find, start::modules::find],
     text: include_str!("texts/startup-dominated.md"),
     ..USUAL
 };
@@ -48,7 +48,11 @@ pub(super) const DYNAMIC_LINKING: Declaration = Declaration {
     mechanism: Mechanism::Start,
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
-    find: &[rules::dynamic_linking],
+    find: &[
+        start::linking::before_it_began,
+        start::linking::again_and_again,
+        start::linking::bound,
+    ],
     text: include_str!("texts/dynamic-linking.md"),
     ..USUAL
 };
@@ -57,7 +61,7 @@ pub(super) const MISSING_FILE_LOOKUPS: Declaration = Declaration {
     id: Id::MissingFileLookups,
     mechanism: Mechanism::PerItem,
     also: &[Part::KernelIo, Part::UserCode],
-    find: &[rules::missing_file_lookups],
+    find: &[per_item::missing],
     text: include_str!("texts/missing-file-lookups.md"),
     ..USUAL
 };

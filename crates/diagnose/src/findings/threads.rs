@@ -4,7 +4,8 @@ use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
 
 use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
 use crate::claim::Least;
-use crate::rules;
+use crate::mechanisms::{contend, hand_over, poll, serial};
+use crate::thresholds as t;
 
 pub(super) const LOCK_CONTENTION: Declaration = Declaration {
     id: Id::LockContention,
@@ -16,7 +17,15 @@ pub(super) const LOCK_CONTENTION: Declaration = Declaration {
         a_third(Id::ProcessSpawning),
         a_third(Id::ThreadSpawning),
     ]),
-    find: &[rules::lock_contention],
+    find: &[
+        contend::goroutines::find,
+        contend::asleep::find,
+        contend::queueing::find,
+        contend::barging::find,
+        contend::short_locks::by_calls,
+        contend::short_locks::by_own_code,
+        poll::spinning::for_lock,
+    ],
     text: include_str!("texts/lock-contention.md"),
     ..USUAL
 };
@@ -31,7 +40,7 @@ pub(super) const WAKEUP_STORM: Declaration = Declaration {
         a_fourth(Id::CpuStarved),
         a_fourth(Id::ThreadSpawning),
     ]),
-    find: &[rules::wakeup_storm],
+    find: &[hand_over::hand_overs],
     text: include_str!("texts/wakeup-storm.md"),
     ..USUAL
 };
@@ -52,7 +61,11 @@ pub(super) const IDLE_CORES: Declaration = Declaration {
         a_third(Id::BusyPolling),
         a_third(Id::CpuStarved),
     ]),
-    find: &[rules::idle_cores, rules::idle_processes],
+    least: Least {
+        ns: t::LEAST_PARALLEL_SAVING_NS,
+        ..Least::OF_WORK
+    },
+    find: &[serial::threads::find, serial::processes::find],
     text: include_str!("texts/idle-cores.md"),
     ..USUAL
 };
@@ -69,7 +82,11 @@ pub(super) const CPU_STARVED: Declaration = Declaration {
         one_of: 3,
     }],
     may_be_effect: |finding: &Finding| finding.could_win_ns < finding.could_win_latency_ns,
-    find: &[rules::cpu_starved],
+    find: &[
+        contend::cpus::by_limit,
+        contend::teams::find,
+        contend::cpus::find,
+    ],
     text: include_str!("texts/cpu-starved.md"),
     ..USUAL
 };
@@ -80,7 +97,7 @@ pub(super) const BUSY_POLLING: Declaration = Declaration {
     also: &Part::ALL,
     // Who hands over to another thread looks for it for a while before it sleeps.
     effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
-    find: &[rules::busy_polling],
+    find: &[poll::calls::find, poll::spinning::find],
     text: include_str!("texts/busy-polling.md"),
     ..USUAL
 };

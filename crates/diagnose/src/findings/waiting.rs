@@ -5,8 +5,8 @@ use fathom_model::{FindingId as Id, TimeCategory as Part};
 use super::OF_BYTES;
 use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
 use crate::claim::Least;
-use crate::mechanisms::wait_for;
-use crate::rules;
+use crate::mechanisms::{serial, wait_for};
+use crate::thresholds as t;
 
 const WAIT: Declaration = Declaration {
     mechanism: Mechanism::WaitFor,
@@ -14,18 +14,27 @@ const WAIT: Declaration = Declaration {
     ..USUAL
 };
 
+/// Whoever is at the other end of a pipe.
+const PACE: Declaration = Declaration {
+    least: Least {
+        ns: t::LEAST_PACE_NS,
+        ..Least::OF_WAITING
+    },
+    ..WAIT
+};
+
 pub(super) const WAITING_FOR_INPUT: Declaration = Declaration {
     id: Id::WaitingForInput,
     find: &[wait_for::input],
     text: include_str!("texts/waiting-for-input.md"),
-    ..WAIT
+    ..PACE
 };
 
 pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
     id: Id::WaitingForOutput,
     find: &[wait_for::output],
     text: include_str!("texts/waiting-for-output.md"),
-    ..WAIT
+    ..PACE
 };
 
 pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
@@ -38,7 +47,7 @@ pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
         // It holds these waits, if they are of its files.
         one_of: 1,
     }]),
-    find: &[rules::waiting_for_disk],
+    find: &[wait_for::disk],
     text: include_str!("texts/waiting-for-disk.md"),
     ..WAIT
 };
@@ -46,7 +55,7 @@ pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
 pub(super) const COLD_FILES: Declaration = Declaration {
     id: Id::ColdFiles,
     also: OF_BYTES,
-    find: &[rules::cold_files],
+    find: &[wait_for::cold_files],
     text: include_str!("texts/cold-files.md"),
     ..WAIT
 };
@@ -54,14 +63,14 @@ pub(super) const COLD_FILES: Declaration = Declaration {
 pub(super) const WAITING_FOR_NETWORK: Declaration = Declaration {
     id: Id::WaitingForNetwork,
     effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
-    find: &[rules::waiting_for_network],
+    find: &[wait_for::network],
     text: include_str!("texts/waiting-for-network.md"),
     ..WAIT
 };
 
 pub(super) const DELAYED_ACK_STALL: Declaration = Declaration {
     id: Id::DelayedAckStall,
-    find: &[rules::delayed_ack_stall],
+    find: &[wait_for::acknowledgements],
     text: include_str!("texts/delayed-ack-stall.md"),
     ..WAIT
 };
@@ -75,7 +84,7 @@ pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
         a_third(Id::IdleCores),
         a_third(Id::StartupDominated),
     ]),
-    find: &[rules::waiting_for_child],
+    find: &[serial::children::find],
     text: include_str!("texts/waiting-for-child.md"),
     ..WAIT
 };
@@ -83,7 +92,7 @@ pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
 pub(super) const SLEEPING: Declaration = Declaration {
     id: Id::Sleeping,
     effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
-    find: &[rules::sleeping],
+    find: &[wait_for::timers],
     text: include_str!("texts/sleeping.md"),
     ..WAIT
 };

@@ -3,5 +3,12 @@
 //! A mechanism knows no program, language or path by its name.
 
 pub(crate) mod again;
+pub(crate) mod contend;
+pub(crate) mod hand_over;
+pub(crate) mod make;
 pub(crate) mod per_item;
+pub(crate) mod poll;
+pub(crate) mod serial;
+pub(crate) mod start;
+pub(crate) mod touch;
 pub(crate) mod wait_for;

@@ -16,6 +16,7 @@ mod perl;
 mod python;
 mod ruby;
 mod shell;
+mod system;
 mod work;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,7 @@ pub(crate) use functions::{
 };
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
+pub(crate) use system::{is_made_up, is_of_system};
 pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 
 use functions::{Names, Use};

@@ -3,13 +3,13 @@
 use fathom_trace::{DescriptorKind, FileRow};
 
 use super::kept_open::stays_as_it_is;
-use super::{Again, Cost, ReopenedFile, from_memory, part_of, work_ns};
+use super::{Cost, ReopenedFile, from_memory, work_ns};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
-use crate::mechanisms::per_item::CallCost;
+use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::{bytes, count};
-use crate::rules::is_of_system;
+use crate::runtimes::is_of_system;
 use crate::thresholds as t;
 
 /// Whether each opening is for one record of many: nothing need be read twice, and that is another
@@ -30,7 +30,7 @@ fn is_read_again(file: &FileRow) -> bool {
     meant && file.read_bytes > 0 && stays_as_it_is(file)
 }
 
-pub(super) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
+pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let files = ReopenedFile::most(analysis, is_read_again, |file| {
         file.read_bytes + 4096 * file.opens
     })?;
@@ -56,22 +56,16 @@ pub(super) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(file.read_bytes as f64),
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
-    let again = Again {
-        cost,
-        statement,
-        evidence: vec![
-            ("opens", file.opens as f64, "calls"),
-            ("reads", file.reads as f64, "calls"),
-            ("bytes read", file.read_bytes as f64, "bytes"),
-        ],
-        advice: match files.different {
-            1 => "Read the file once and keep what is needed of it.",
-            _ => "Read each file once and keep what is needed of it.",
-        },
-        limit: from_memory(analysis, once),
-        place: files.place(),
-    };
-    again.claim(analysis)
+    let finding = cost.finding(analysis, &statement);
+    let finding = finding.evidence("opens", file.opens as f64, "calls");
+    let finding = finding.evidence("reads", file.reads as f64, "calls");
+    let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
+    let finding = finding.advice(match files.different {
+        1 => "Read the file once and keep what is needed of it.",
+        _ => "Read each file once and keep what is needed of it.",
+    });
+    let finding = finding.limit(from_memory(analysis, once));
+    Some(finding.place(files.place()))
 }
 
 #[cfg(test)]

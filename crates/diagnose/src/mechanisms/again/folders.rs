@@ -2,13 +2,13 @@
 
 use fathom_trace::FileRow;
 
-use super::{Again, Cost, ReopenedFile};
+use super::{Cost, ReopenedFile};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
-use crate::rules::is_of_system;
+use crate::runtimes::is_of_system;
 
 /// Calls that a listing takes at least: the last of them brings nothing.
 const CALLS_OF_A_LISTING: u64 = 2;
@@ -19,7 +19,7 @@ fn is_untouched(file: &FileRow) -> bool {
     untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())
 }
 
-pub(super) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
+pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     let folders = ReopenedFile::most(analysis, is_untouched, |file| file.opens)?;
     let lists = folders.own(calls::lists_folder);
     let listed = analysis.tally(lists);
@@ -36,18 +36,12 @@ pub(super) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
         work_ns: 0.0,
     };
     let who = folders.subject("folders", &folders.together.name.text());
-    let again = Again {
-        cost,
-        statement: format!("{who} listed {} times", count(opened)),
-        evidence: vec![
-            ("listings", opened as f64, "calls"),
-            ("folders", folders.different as f64, "files"),
-        ],
-        advice: "List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).",
-        limit: None,
-        place: folders.place(),
-    };
-    again.claim(analysis)
+    let statement = format!("{who} listed {} times", count(opened));
+    let finding = cost.finding(analysis, &statement);
+    let finding = finding.evidence("listings", opened as f64, "calls");
+    let finding = finding.evidence("folders", folders.different as f64, "files");
+    let finding = finding.advice("List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).");
+    Some(finding.place(folders.place()))
 }
 
 #[cfg(test)]

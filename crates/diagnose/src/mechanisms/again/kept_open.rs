@@ -1,21 +1,20 @@
 //! A file stays open, and the same is read of it again and again.
 
-use fathom_model::Place;
+use fathom_model::{FindingId, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::reopened::whole;
-use super::{Again, Cost, from_memory, part_of, work_ns};
+use super::{Cost, from_memory, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::claim::Claim;
-use crate::mechanisms::per_item::CallCost;
+use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::{bytes, count};
-use crate::rules::is_of_system;
-use crate::runtimes::Habit;
+use crate::runtimes::{Habit, is_of_system};
 use crate::thresholds as t;
 
 /// A file that stays open and is read to its end again and again: each time a read brings nothing.
-pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
+pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let files = analysis.trace.files.iter().filter(|file| stays_open(file));
     let files = files.filter_map(|file| {
         let file = whole(analysis, file);
@@ -52,40 +51,34 @@ pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
         count(rounds),
         bytes(reads.bytes as f64),
     );
-    let again = Again {
-        cost,
-        statement,
-        evidence: vec![
-            ("times read to the end", rounds as f64, "calls"),
-            ("reads", reads.calls as f64, "calls"),
-            ("bytes read", reads.bytes as f64, "bytes"),
-        ],
-        advice: "Read the file once and keep what is needed of it.",
-        limit: from_memory(analysis, reads.bytes as f64 / rounds as f64),
-        place: place(file),
-    };
-    again.claim(analysis)
+    let finding = cost.finding(analysis, &statement);
+    let finding = finding.evidence("times read to the end", rounds as f64, "calls");
+    let finding = finding.evidence("reads", reads.calls as f64, "calls");
+    let finding = finding.evidence("bytes read", reads.bytes as f64, "bytes");
+    let finding = finding.advice("Read the file once and keep what is needed of it.");
+    let finding = finding.limit(from_memory(analysis, reads.bytes as f64 / rounds as f64));
+    Some(finding.place(place(file)))
 }
 
 /// A file of which many times its size is read.
-pub(crate) struct Sought {
-    pub file: FileRow,
-    pub reads: Tally,
+struct Sought {
+    file: FileRow,
+    reads: Tally,
     /// Of the file, bytes.
-    pub size: u64,
+    size: u64,
     /// Nearly each read comes after a seek to one of many places: it fills the buffer of a stream,
     /// of which a record is wanted.
-    pub by_seeks: bool,
+    by_seeks: bool,
 }
 
 impl Sought {
-    pub(crate) fn times(&self) -> f64 {
+    fn times(&self) -> f64 {
         self.file.read_bytes as f64 / self.size as f64
     }
 }
 
 /// The file that stays open, of which many times its size is read, and whose reads cost most.
-pub(crate) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
+fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
     let files = analysis.trace.files.iter();
     let files = files.filter(|file| stays_open(file) && stays_as_it_is(file));
     let files = files.filter_map(|file| {
@@ -121,7 +114,7 @@ pub(crate) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
 }
 
 /// A file that stays open and of which many times its size is read, from wherever.
-pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
+pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = most_sought(analysis).filter(|found| !found.by_seeks)?;
     let times = found.times();
     let Sought {
@@ -143,22 +136,42 @@ pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(size as f64),
         count(times.round() as u64),
     );
-    let again = Again {
-        cost,
-        statement,
-        evidence: vec![
-            ("reads", reads.calls as f64, "calls"),
-            ("bytes read", file.read_bytes as f64, "bytes"),
-            ("size of the file", size as f64, "bytes"),
-        ],
-        advice: "Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).",
-        limit: from_memory(analysis, size as f64),
-        place: place(file),
-    };
-    again.claim(analysis)
+    let finding = cost.finding(analysis, &statement);
+    let finding = finding.evidence("reads", reads.calls as f64, "calls");
+    let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
+    let finding = finding.evidence("size of the file", size as f64, "bytes");
+    let finding = finding.advice(
+        "Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).",
+    );
+    let finding = finding.limit(from_memory(analysis, size as f64));
+    Some(finding.place(place(file)))
 }
 
-pub(crate) fn place(file: FileRow) -> Place {
+/// A stream's buffer is filled anew after each seek, for one record of it.
+pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
+    let found = most_sought(analysis).filter(|found| found.by_seeks)?;
+    let (pid, fd) = (found.file.pid, found.file.fd?);
+    let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));
+    let cost = reads.plus(CallCost::of(analysis, seeks_of(pid, fd)));
+    let name = found.file.name.text();
+    let statement = format!(
+        "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls",
+        count(found.reads.calls),
+        count(found.reads.bytes / found.reads.calls.max(1)),
+        name.rsplit('/').next().unwrap_or(&name),
+        count(found.times().round() as u64),
+        bytes(found.size as f64),
+    );
+    let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
+    let finding = finding.evidence("reads", found.reads.calls as f64, "calls");
+    let each = found.reads.bytes_per_call();
+    let finding = finding.evidence("bytes per call", each, "bytes/call");
+    let finding = finding.evidence("size of the file", found.size as f64, "bytes");
+    let finding = finding.advice("A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).");
+    Some(finding.place(place(found.file)))
+}
+
+fn place(file: FileRow) -> Place {
     Place {
         pid: Some(file.pid),
         tid: None,
@@ -181,12 +194,12 @@ fn is_alone(file: &FileRow, reads: &Tally) -> bool {
 }
 
 /// Seeks on one descriptor.
-pub(crate) fn seeks_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+fn seeks_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && row.name == "lseek"
 }
 
 /// Reads of one descriptor.
-pub(crate) fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && calls::is_read(&row.name)
 }
 
@@ -263,5 +276,26 @@ mod tests {
                 .iter()
                 .all(|found| found.id != FindingId::Rereading)
         );
+    }
+
+    fn reported(seeks: u64, size: u64) -> Vec<&'static str> {
+        let mut fake = Fake::new(1000);
+        fake.calls("lseek", Some(3), seeks, 0, 300);
+        fake.calls("read", Some(3), 120_000, 8_191, 2_000);
+        fake.file("/data/samples.bin", 1, 120_000, 120_000 * 8_191, 0);
+        fake.trace.files[0].fd = Some(3);
+        fake.trace.files[0].size_bytes = Some(size);
+        fake.ids()
+    }
+
+    #[test]
+    fn a_buffer_that_each_seek_empties_is_found() {
+        assert_eq!(reported(120_000, 3 << 20), ["small-file-io"]);
+    }
+
+    #[test]
+    fn what_is_read_again_as_a_whole_is_not() {
+        assert_eq!(reported(120_000, 32 << 10), ["rereading"]);
+        assert_eq!(reported(100, 3 << 20), ["rereading"]);
     }
 }

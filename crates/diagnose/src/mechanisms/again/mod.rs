@@ -4,19 +4,22 @@
 mod files;
 mod folders;
 mod kept_open;
+mod made_up;
 mod reopened;
 
-use fathom_model::{FindingId, Place};
+use fathom_model::FindingId;
 
 use crate::analysis::Analysis;
 use crate::claim::Claim;
-use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::time;
 use crate::thresholds as t;
 
-pub(crate) use kept_open::{most_sought, place, reads_of, seeks_of};
-pub(crate) use reopened::ReopenedFile;
+pub(crate) use files::reopened;
+pub(crate) use folders::listed;
+pub(crate) use kept_open::{refilled, rewound, sought};
+pub(crate) use made_up::made_up;
+use reopened::ReopenedFile;
 
 /// What reading once more costs.
 struct Cost {
@@ -31,10 +34,25 @@ impl Cost {
         analysis.within_cpu(self.calls.ns(analysis) + self.work_ns)
     }
 
+    /// A finding about it. `statement`: up to what it costs.
+    fn finding(&self, analysis: &Analysis<'_>, statement: &str) -> Claim {
+        let statement = format!("{statement}; {}", self.in_words(analysis));
+        let ns = self.ns(analysis);
+        let finding = Claim::new(FindingId::Rereading, analysis, ns, statement);
+        let finding = self.calls.evidence(finding, self.work_ns);
+        let in_kernel = self.calls.in_kernel_ns.round();
+        let finding = finding.evidence("cost of the calls", in_kernel, "ns");
+        if self.work_ns == 0.0 {
+            return finding;
+        }
+        let work = "work on what was read, at most";
+        finding.evidence(work, self.work_ns.round(), "ns").likely()
+    }
+
     /// The end of a sentence, in words.
     fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.calls.in_kernel_ns);
-        let share = percent(analysis, self.ns(analysis));
+        let share = analysis.percent(self.ns(analysis));
         let is_much = self.work_ns > t::WORK_WORTH_REPORTING * self.calls.in_kernel_ns;
         let besides = match is_much {
             true => "",
@@ -51,55 +69,6 @@ impl Cost {
     }
 }
 
-/// What is done again, and what doing it once would save.
-struct Again {
-    cost: Cost,
-    /// The sentence up to what it cost.
-    statement: String,
-    /// Names, values and units.
-    evidence: Vec<(&'static str, f64, &'static str)>,
-    advice: &'static str,
-    limit: Option<String>,
-    place: Place,
-}
-
-impl Again {
-    /// The claim on what it costs, where that is worth reporting.
-    fn claim(self, analysis: &Analysis<'_>) -> Option<Claim> {
-        let Cost { calls, work_ns } = &self.cost;
-        let ns = self.cost.ns(analysis);
-        if !is_significant(analysis, ns) {
-            return None;
-        }
-        let statement = format!("{}; {}", self.statement, self.cost.in_words(analysis));
-        let finding = FindingBuilder::new(FindingId::Rereading, analysis, ns, statement);
-        let in_kernel = calls.in_kernel_ns.round();
-        let mut finding = calls.evidence(finding, *work_ns);
-        finding = finding.evidence("cost of the calls", in_kernel, "ns");
-        if *work_ns > 0.0 {
-            let work = "work on what was read, at most";
-            finding = finding.evidence(work, work_ns.round(), "ns").likely();
-        }
-        for (name, value, unit) in self.evidence {
-            finding = finding.evidence(name, value, unit);
-        }
-        let finding = finding.advice(self.advice).limit(self.limit);
-        Some(finding.place(self.place).finish())
-    }
-}
-
-/// The costliest of what is read, or listed, again and again.
-pub(crate) fn again(analysis: &Analysis<'_>) -> Option<Claim> {
-    let found = [
-        files::reopened(analysis),
-        kept_open::rewound(analysis),
-        kept_open::sought(analysis),
-        folders::listed(analysis),
-    ];
-    let found = found.into_iter().flatten();
-    found.max_by_key(|finding| finding.could_win_ns)
-}
-
 /// What it takes to go through as many bytes that are kept.
 fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
     let bandwidth = analysis
@@ -112,10 +81,6 @@ fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
         time(bytes / bandwidth * 1e9),
         bandwidth / 1e9,
     ))
-}
-
-pub(crate) fn part_of(of: u64, all: u64) -> f64 {
-    (of as f64 / all.max(1) as f64).min(1.0)
 }
 
 /// The work of a process's own code on `bytes` that it reads once more, so many `times`, memory for

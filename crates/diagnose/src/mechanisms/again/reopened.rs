@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use fathom_model::Place;
 use fathom_trace::{FileRow, SyscallRow};
 
-use super::part_of;
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::mechanisms::per_item::CallCost;
+use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::count;
 use crate::thresholds as t;
 

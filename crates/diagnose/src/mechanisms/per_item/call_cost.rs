@@ -6,8 +6,7 @@ use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, Tally};
-use crate::claim::{Atoms, Piece};
-use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::claim::{Atoms, Claim, Piece};
 use crate::numbers::time;
 use crate::thresholds as t;
 
@@ -110,14 +109,12 @@ impl CallCost {
         analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
-    /// Whether they are worth reporting: by the kernel's part alone, or by both where that is a
-    /// good part of it. Where a call is cheap the library's part, a model, rules what both come to.
-    pub(crate) fn is_significant(&self, analysis: &Analysis<'_>) -> bool {
-        let all = self.ns(analysis);
-        let rules = all >= t::LEAST_SAVING_NS
-            && analysis.share(all) >= 2.0 * t::LEAST_SHARE
-            && analysis.share(self.in_kernel_ns) >= 0.5 * t::LEAST_SHARE;
-        is_significant(analysis, self.in_kernel_ns) || rules
+    /// What decides whether they are reported: the kernel's part, or half of both where that is
+    /// more and the kernel's is no trifle. Where a call is cheap the library's part, a model, rules
+    /// what both come to.
+    pub(crate) fn weight_ns(&self, analysis: &Analysis<'_>) -> f64 {
+        let both = self.ns(analysis) / 2.0;
+        self.in_kernel_ns.max(both.min(2.0 * self.in_kernel_ns))
     }
 
     /// What the library took in words, if it changes the sum that is shown. `calls`: what these are called there.
@@ -132,9 +129,9 @@ impl CallCost {
     }
 
     /// The end of a sentence about the calls.
-    pub(crate) fn in_words(&self, analysis: &Analysis<'_>) -> String {
+    fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.in_kernel_ns);
-        let share = percent(analysis, self.ns(analysis));
+        let share = analysis.percent(self.ns(analysis));
         match self.library_in_words("them") {
             Some(library) => {
                 format!("cost {calls} in the kernel and {library}, {share} of the wall time.")
@@ -143,19 +140,18 @@ impl CallCost {
         }
     }
 
-    /// A finding about the calls, with what goes with them.
-    pub(crate) fn finding(
-        &self,
-        id: FindingId,
-        analysis: &Analysis<'_>,
-        statement: String,
-    ) -> FindingBuilder {
-        let finding = FindingBuilder::new(id, analysis, self.ns(analysis), statement);
+    /// A finding about the calls, with what goes with them. `statement`: up to what they cost.
+    pub(crate) fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
+        let statement = format!("{statement} {}", self.in_words(analysis));
+        let finding = Claim::new(id, analysis, self.ns(analysis), statement);
+        let finding = finding.weighing(self.weight_ns(analysis));
+        let least = analysis.observation.limits.syscall_seconds;
         self.evidence(finding, 0.0)
+            .takes_here("the cheapest call", least)
     }
 
     /// With what goes with the calls, and the work of the program's own code on what they brought.
-    pub(crate) fn evidence(&self, finding: FindingBuilder, work_ns: f64) -> FindingBuilder {
+    pub(crate) fn evidence(&self, finding: Claim, work_ns: f64) -> Claim {
         let mut pieces = self.calls.clone();
         pieces.push(Piece {
             of: Atoms::Of(TimeCategory::UserCode),
@@ -171,6 +167,11 @@ impl CallCost {
             false => finding,
         }
     }
+}
+
+/// The part that so many are of all, 0 to 1.
+pub(crate) fn part_of(of: u64, all: u64) -> f64 {
+    (of as f64 / all.max(1) as f64).min(1.0)
 }
 
 #[cfg(test)]

@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use fathom_model::{FindingId, Place};
 use fathom_trace::{Cause, DescriptorKind, OffCpuRow, SyscallRow};
 
-use super::{CallCost, Items, Worth};
+use super::{CallCost, read_one_by_one};
 use crate::analysis::{Analysis, PiecesOf, Small, Tally};
 use crate::calls;
-use crate::claim::Claim;
+use crate::claim::{Claim, Least};
 use crate::descriptors::WaitKind;
-use crate::finding_builder::is_significant_wait;
 use crate::numbers::count;
-use crate::rules::{is_pseudo, read_one_by_one};
-use crate::runtimes::{Habit, Topic};
+use crate::runtimes::{Habit, Topic, is_made_up};
 use crate::thresholds as t;
 
 /// What comes is taken in pieces, or a file is from its front to its end.
@@ -22,7 +20,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let comes_in_pieces = |small: &Small| {
         let name = analysis.name_of(small.pid, small.fd);
         let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;
-        pieces && name.is_some_and(|name| is_pseudo(&name))
+        pieces && name.is_some_and(|name| is_made_up(&name))
     };
     let small = most(analysis, |small| {
         let is_file = !small.writes && small.is_stream_of_file(analysis);
@@ -49,13 +47,9 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
         count(small.tally.calls),
         small.tally.bytes_per_call(),
     );
-    let items = Items {
-        statement,
-        evidence: evidence(&small.tally, "read calls", "bytes per read"),
-        advice: analysis.runtime(Some(small.pid)).advice(topic),
-        ..of(FindingId::UnbufferedInput, analysis, small)
-    };
-    items.claim(analysis)
+    let advice = analysis.runtime(Some(small.pid)).advice(topic);
+    let finding = of(FindingId::UnbufferedInput, analysis, small, &statement);
+    Some(finding.advice(advice))
 }
 
 /// What is written is less than a line.
@@ -69,11 +63,12 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
         output_name(analysis, small),
         small.tally.bytes_per_call(),
     );
-    let items = Items {
-        statement,
-        ..of_output(FindingId::UnbufferedOutput, analysis, small)
-    };
-    items.claim(analysis)
+    Some(of_output(
+        FindingId::UnbufferedOutput,
+        analysis,
+        small,
+        &statement,
+    ))
 }
 
 /// What is written is a line, which nobody watches.
@@ -96,12 +91,11 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
         },
         output_name(analysis, small),
     );
-    let items = Items {
-        statement,
-        likely: !checked,
-        ..of_output(FindingId::LineBufferedOutput, analysis, small)
-    };
-    items.claim(analysis)
+    let finding = of_output(FindingId::LineBufferedOutput, analysis, small, &statement);
+    Some(match checked {
+        true => finding,
+        false => finding.likely(),
+    })
 }
 
 /// A file is gone about for a record a call, or opened for each.
@@ -111,7 +105,7 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     // No buffer makes a file of the kernel shorter.
     let pseudo = |small: &Small| {
         let name = analysis.name_of(small.pid, small.fd);
-        name.is_some_and(|name| is_pseudo(&name))
+        name.is_some_and(|name| is_made_up(&name))
     };
     let small = most(analysis, |small| {
         let is_file = small.of == PiecesOf::File && !pseudo(small);
@@ -139,17 +133,14 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
         file_name(analysis, small),
         tally.bytes_per_call(),
     );
-    let items = Items {
-        statement,
-        cost: cost(analysis, small).plus(around.cost),
-        evidence: evidence(tally, "calls", "bytes per call"),
-        advice: match is_scattered {
-            true => SCATTERED.into(),
-            false => runtime.advice(of_file(small, around.calls > 0)),
-        },
-        ..of(FindingId::SmallFileIo, analysis, small)
+    let cost = cost(analysis, small).plus(around.cost);
+    let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
+    let advice = match is_scattered {
+        true => SCATTERED.into(),
+        false => runtime.advice(of_file(small, around.calls > 0)),
     };
-    items.claim(analysis)
+    let finding = evidence(finding, analysis, small, ["calls", "bytes per call"]);
+    Some(finding.advice(advice))
 }
 
 /// What to say where each record is read somewhere else.
@@ -160,39 +151,24 @@ fn most<'a>(analysis: &'a Analysis<'_>, is: impl Fn(&Small) -> bool) -> Option<&
     analysis.small_calls().iter().find(|small| is(small))
 }
 
-/// What such small calls have in common.
-fn of(id: FindingId, analysis: &Analysis<'_>, small: &Small) -> Items {
-    Items {
-        id,
-        cost: cost(analysis, small),
-        worth: Worth::Together,
-        statement: String::new(),
-        evidence: Vec::new(),
-        advice: "".into(),
-        place: Place {
-            pid: Some(small.pid),
-            tid: None,
-            fd: Some(small.fd),
-            path: analysis.name_of(small.pid, small.fd),
-        },
-        likely: false,
-    }
+/// A finding about small calls that are read.
+fn of(id: FindingId, analysis: &Analysis<'_>, small: &Small, statement: &str) -> Claim {
+    let finding = cost(analysis, small).finding(id, analysis, statement);
+    evidence(finding, analysis, small, ["read calls", "bytes per read"])
 }
 
-fn of_output(id: FindingId, analysis: &Analysis<'_>, small: &Small) -> Items {
+fn of_output(id: FindingId, analysis: &Analysis<'_>, small: &Small, statement: &str) -> Claim {
+    let runtime = analysis.runtime(Some(small.pid));
     let topic = match analysis.descriptors.is_output(small.pid, small.fd) {
         true => Topic::Output {
             lines: id == FindingId::LineBufferedOutput,
-            by_variable: analysis.observation.python_unbuffered,
+            by_variable: analysis.observation.unbuffered_by_variable,
         },
         false => of_file(small, false),
     };
-    Items {
-        cost: cost_of_output(analysis, small),
-        evidence: evidence(&small.tally, "write calls", "bytes per write"),
-        advice: analysis.runtime(Some(small.pid)).advice(topic),
-        ..of(id, analysis, small)
-    }
+    let finding = cost_of_output(analysis, small).finding(id, analysis, statement);
+    evidence(finding, analysis, small, ["write calls", "bytes per write"])
+        .advice(runtime.advice(topic))
 }
 
 fn of_file(small: &Small, reopened: bool) -> Topic {
@@ -202,16 +178,23 @@ fn of_file(small: &Small, reopened: bool) -> Topic {
     }
 }
 
+/// With how many there are, how large each is, and where.
 fn evidence(
-    tally: &Tally,
-    calls: &'static str,
-    each: &'static str,
-) -> Vec<(&'static str, f64, &'static str)> {
-    vec![
-        (calls, tally.calls as f64, "calls"),
-        (each, tally.bytes_per_call(), "bytes/call"),
-        ("cost of a call (modelled)", tally.each_ns(), "ns"),
-    ]
+    finding: Claim,
+    analysis: &Analysis<'_>,
+    small: &Small,
+    [calls, each]: [&str; 2],
+) -> Claim {
+    let tally = &small.tally;
+    let finding = finding.evidence(calls, tally.calls as f64, "calls");
+    let finding = finding.evidence(each, tally.bytes_per_call(), "bytes/call");
+    let finding = finding.evidence("cost of a call (modelled)", tally.each_ns(), "ns");
+    finding.place(Place {
+        pid: Some(small.pid),
+        tid: None,
+        fd: Some(small.fd),
+        path: analysis.name_of(small.pid, small.fd),
+    })
 }
 
 fn file_name(analysis: &Analysis<'_>, small: &Small) -> String {
@@ -291,7 +274,7 @@ fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
         return false;
     };
     let waited = analysis.untraced(all as f64);
-    is_significant_wait(analysis, waited)
+    Least::OF_WAITING.is_reached(analysis, waited)
         && waited * t::WAIT_THAT_HIDES >= small.tally.cost_ns
         && longest.saturating_mul(4) <= all
 }

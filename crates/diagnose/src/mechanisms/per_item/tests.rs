@@ -210,7 +210,7 @@ fn a_terminal_is_watched_line_by_line() {
 fn the_variable_that_unbuffers_python_is_named() {
     let mut fake = Fake::new(1000);
     fake.language = Some(crate::Language::Python);
-    fake.python_unbuffered = true;
+    fake.unbuffered_by_variable = true;
     fake.descriptor(1, "pipe");
     fake.calls("write", Some(1), 500_000, 40, 900);
     let found = fake.findings();

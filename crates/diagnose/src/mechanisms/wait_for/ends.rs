@@ -5,9 +5,6 @@ use fathom_model::{FindingId, TimeCategory};
 use super::peer::Peer;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
-use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
-use crate::numbers::time;
-use crate::thresholds as t;
 
 /// Whoever writes what the command reads.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -15,9 +12,8 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let what = end.in_words();
     let what = what.unwrap_or_else(|| "standard input".to_owned());
     let statement = format!(
-        "The command waited for {what} for {}, {} of the wall time: whoever writes it is slower.",
-        time(wait),
-        percent(analysis, wait),
+        "The command waited for {what} for {}: whoever writes it is slower.",
+        analysis.time_and_share(wait),
     );
     let advice = "Make the producer faster, or give the program a file. The program itself is not the limit.";
     Some(claim(
@@ -35,9 +31,8 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let what = end.in_words().map(|end| format!("what it wrote to {end}"));
     let what = what.unwrap_or_else(|| "its output".to_owned());
     let statement = format!(
-        "The command waited until {what} was taken for {}, {} of the wall time: the reader is slower.",
-        time(wait),
-        percent(analysis, wait),
+        "The command waited until {what} was taken for {}: the reader is slower.",
+        analysis.time_and_share(wait),
     );
     let path = end.path.as_deref();
     let advice = match path.is_some_and(|path| path.starts_with("socket")) {
@@ -55,8 +50,8 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     ))
 }
 
-/// What is waited for, and for how long beside the start of whoever is there, where that is worth
-/// reporting. `standard`: the command's own end.
+/// What is waited for, and for how long beside the start of whoever is there. `standard`: the
+/// command's own end.
 fn waited(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Option<(Peer, f64)> {
     let all = analysis.spent_ns(spent);
     if all <= 0.0 {
@@ -64,8 +59,7 @@ fn waited(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Option
     }
     let end = Peer::find(analysis, spent, standard);
     let wait = all - analysis.partners_start_ns(end.fd);
-    let is_pace = wait >= t::LEAST_PACE_NS && is_significant_wait(analysis, wait);
-    is_pace.then_some((end, wait))
+    Some((end, wait))
 }
 
 fn claim(
@@ -75,13 +69,12 @@ fn claim(
     statement: String,
     advice: &str,
 ) -> Claim {
-    FindingBuilder::new(id, analysis, wait, statement)
+    Claim::new(id, analysis, wait, statement)
         .evidence("time asleep", wait, "ns")
         .evidence("CPU time", analysis.cpu_ns, "ns")
         .advice(advice)
         .place(end.place())
         .observed()
-        .finish()
 }
 
 #[cfg(test)]

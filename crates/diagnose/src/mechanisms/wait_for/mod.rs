@@ -1,7 +1,17 @@
 //! Somebody else sets the pace.
 
+mod acknowledgements;
+mod disk;
 mod ends;
+mod fetching;
+mod network;
 mod peer;
+mod syncs;
+mod timers;
 
+pub(crate) use acknowledgements::acknowledgements;
+pub(crate) use disk::{cold_files, disk};
 pub(crate) use ends::{input, output};
-pub(crate) use peer::waited_for;
+pub(crate) use network::network;
+pub(crate) use syncs::{ON_DISK, syncs};
+pub(crate) use timers::timers;

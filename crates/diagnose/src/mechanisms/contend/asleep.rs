@@ -1,0 +1,187 @@
+//! Threads queue for a lock whose holder is asleep: `lock-contention` without computing.
+
+use std::collections::{BTreeMap, HashSet};
+
+use fathom_model::TimeCategory;
+
+use super::side_by_side;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::Claim;
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// Threads of a process of which one at a time gets on, asleep most of that time.
+pub(crate) struct Turns {
+    pid: u32,
+    threads: usize,
+    waits: u64,
+    waited_ns: f64,
+    /// What all of them slept, or waited for something other than the lock.
+    asleep_ns: f64,
+    pub saving_ns: f64,
+}
+
+/// What a thread waited for outside of locks and of the CPU's queue.
+fn asleep_ns(times: &ThreadTimes) -> f64 {
+    let waits = [
+        TimeCategory::Sleeping,
+        TimeCategory::Network,
+        TimeCategory::Disk,
+        TimeCategory::WaitingForPipe,
+        TimeCategory::WaitingForEvents,
+        TimeCategory::WaitingForChild,
+        TimeCategory::OtherWait,
+    ];
+    times.sums.of_any(&waits)
+}
+
+/// Part of the waits for locks of `waiting` that were ended by one of `all`: whoever gives work to
+/// a pool of threads is none of the pool.
+fn handed_on(analysis: &Analysis<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64 {
+    let ends = analysis.ends_of_waits_by(calls::is_lock, |_, by| all.contains(&by));
+    let (mut sum, mut within) = (0.0, 0.0);
+    for (_, ends) in ends.iter().filter(|(tid, _)| waiting.contains(tid)) {
+        sum += ends.all().ns as f64;
+        within += ends.own.ns as f64;
+    }
+    if sum > 0.0 { within / sum } else { 0.0 }
+}
+
+fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Option<Turns> {
+    // Idle threads may wait in the same call as those at locks.
+    if analysis.runtime(Some(pid)).idle_wait("futex") {
+        return None;
+    }
+    // Who never had to wait for the lock may still have held it first.
+    let sleeps = |times: &&&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * times.ns();
+    let turns: Vec<&&ThreadTimes> = threads.iter().filter(sleeps).collect();
+    let queues =
+        |times: &&&ThreadTimes| times.sums.get(TimeCategory::Locks) >= t::LOCK_SHARE * times.ns();
+    let queueing: Vec<&&ThreadTimes> = turns
+        .iter()
+        .filter(|times| queues(times))
+        .copied()
+        .collect();
+    let waits: u64 = queueing
+        .iter()
+        .map(|times| analysis.lock_waits(times.tid))
+        .sum();
+    if queueing.len() < 2 || waits < 2 * t::MANY_LOCK_WAITS {
+        return None;
+    }
+    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| turns.iter().map(|times| of(times)).sum::<f64>();
+    let from = turns.iter().map(|times| times.from_ns).min()?;
+    let to = turns.iter().map(|times| times.to_ns).max()?;
+    let span = (to - from) as f64;
+    let asleep = sum(&asleep_ns);
+    let busy = sum(&|times| times.ns() - times.sums.get(TimeCategory::Locks));
+    let starved = sum(&|times| times.sums.get(TimeCategory::Ready));
+    // One at a time: what they did adds up to the time that passed, and most of it was sleeping.
+    let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);
+    let tids = |threads: &[&&ThreadTimes]| {
+        threads
+            .iter()
+            .map(|times| times.tid)
+            .collect::<HashSet<u32>>()
+    };
+    let handed_on = || handed_on(analysis, &tids(&queueing), &tids(&turns));
+    if !in_turn || asleep < 0.5 * (busy - starved) || handed_on() < t::PART_HANDED_ON {
+        return None;
+    }
+    let longest = turns.iter().map(|times| asleep_ns(times) + times.on_cpu_ns);
+    let saving = span * analysis.quiet - longest.fold(0.0, f64::max);
+    Some(Turns {
+        pid,
+        threads: turns.len(),
+        waits,
+        waited_ns: sum(&|times| times.sums.get(TimeCategory::Locks)),
+        asleep_ns: asleep,
+        saving_ns: saving.clamp(0.0, analysis.timed_ns),
+    })
+}
+
+/// The process with the most to save.
+pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
+    let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
+    for times in &analysis.threads {
+        threads.entry(times.pid).or_default().push(times);
+    }
+    let found = threads
+        .into_iter()
+        .filter_map(|(pid, threads)| in_process(analysis, pid, &threads));
+    found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
+}
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let turns = turns(analysis)?;
+    let statement = format!(
+        "{} threads queued {} times for a lock, {} in all, while its holder was asleep ({} of sleeping and waiting, one thread at a time)",
+        turns.threads,
+        count(turns.waits),
+        time(turns.waited_ns),
+        time(turns.asleep_ns),
+    );
+    Some(
+        side_by_side(analysis, turns.saving_ns, &statement, "")
+            .evidence("threads that queue", turns.threads as f64, "threads")
+            .evidence("waits", turns.waits as f64, "calls")
+            .evidence("time queued, all threads", turns.waited_ns, "ns")
+            .evidence("time asleep, one at a time", turns.asleep_ns, "ns")
+            .advice("Let go of the lock before sleeping or waiting for something: hold it only to read or store what is shared.")
+            .pid(Some(turns.pid))
+            .observed(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    /// Four threads that each sleep 20 times 5 ms; `by`: who ends a thread's waits for the lock.
+    fn sleepers(waits: u64, by: impl Fn(u32) -> u32) -> Fake {
+        let mut fake = Fake::new(400);
+        fake.waits(Some("futex"), None, Cause::Asleep, 4, 99_000);
+        for tid in 101..105 {
+            fake.thread(ROOT, tid, 0, 400, 400);
+            fake.waits_of(tid, Some("clock_nanosleep"), None, Cause::Asleep, 20, 5_000);
+            fake.waits_of(
+                tid,
+                Some("futex"),
+                None,
+                Cause::Asleep,
+                waits,
+                284_000 / waits,
+            );
+            fake.wait_for(tid, "futex", None, (10, 25, 25), Some(by(tid)));
+        }
+        fake
+    }
+
+    #[test]
+    fn threads_that_sleep_while_they_hold_a_lock_are_found() {
+        let found = sleepers(19, |tid| 101 + (tid - 100) % 4).findings();
+        let ids: Vec<&str> = found.iter().map(|finding| finding.id.as_str()).collect();
+        assert_eq!(ids, ["lock-contention"], "and no sleeping beside it");
+        let statement = &found[0].statement;
+        assert!(statement.contains("its holder was asleep"), "{statement}");
+        assert!(statement.contains("4 threads"), "{statement}");
+    }
+
+    #[test]
+    fn a_pool_that_is_given_work_by_another_thread_is_not() {
+        let ids = sleepers(19, |_| ROOT).ids();
+        assert!(!ids.contains(&"lock-contention"), "{ids:?}");
+    }
+
+    #[test]
+    fn gos_parked_threads_are_not() {
+        let mut fake = sleepers(19, |tid| 101 + (tid - 100) % 4);
+        fake.language = Some(crate::Language::Go);
+        let ids = fake.ids();
+        assert!(!ids.contains(&"lock-contention"), "{ids:?}");
+    }
+}

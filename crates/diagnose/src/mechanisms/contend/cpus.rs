@@ -1,0 +1,304 @@
+//! More threads want a CPU than there are CPUs, or than the command gets, or its control group may
+//! have.
+
+use fathom_model::quantity::cpu_share;
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::SyscallRow;
+
+use crate::analysis::{Analysis, is_runnable};
+use crate::claim::{Claim, Least};
+use crate::numbers::time;
+use crate::overhead_correction::on_cpu_ns;
+use crate::thresholds as t;
+
+/// Whether threads of the command were bound to CPUs.
+fn were_bound(analysis: &Analysis<'_>) -> bool {
+    let binds = |row: &SyscallRow| row.name == "sched_setaffinity" && row.calls > row.errors;
+    analysis.trace.syscalls.iter().any(binds)
+}
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let cpus = analysis.observation.cpus.max(1) as f64;
+    let is_runnable: Vec<_> = analysis
+        .threads
+        .iter()
+        .filter(|times| is_runnable(times, analysis.trace))
+        .collect();
+    let ready: f64 = is_runnable
+        .iter()
+        .map(|times| times.sums.get(TimeCategory::Ready))
+        .sum();
+    let threads: f64 = is_runnable.iter().map(|times| times.ns()).sum();
+    let waiting = ready / threads.max(1.0);
+    let oversubscribed =
+        analysis.is_oversubscribed() && is_runnable.len() as f64 > t::OVERSUBSCRIBED_PER_CPU * cpus;
+    if !oversubscribed || waiting < 0.4 {
+        return None;
+    }
+    // Each thread's wait is another's work: fewer threads finish the whole no sooner, but each
+    // item in the time that it takes.
+    // Without the limit of their group they would wait less.
+    let delay = analysis.untraced(ready / is_runnable.len() as f64)
+        - analysis.spent_ns(TimeCategory::Throttled);
+    // Who has the CPU whenever the command needs it for its end is starved by nobody: the others
+    // stand back.
+    if analysis.timed_ns - on_cpu_ns(&analysis.account) < t::DELAY_ON_PATH * delay {
+        return None;
+    }
+    let used = analysis.cpu_ns / analysis.timed_ns;
+    let others_idle = were_bound(analysis) && used <= t::CPUS_USED_BY_BOUND * cpus;
+    let statement = format!(
+        "{} busy threads share {}: each was ready and did not run for {} on average, {} of the wall time.",
+        is_runnable.len(),
+        match others_idle {
+            true => format!(
+                "{used:.1} of {cpus} CPUs, to which they were bound (`sched_setaffinity`, by the program or by `taskset`)"
+            ),
+            false => format!("{cpus} CPUs"),
+        },
+        time(delay),
+        analysis.percent(delay),
+    );
+    let on_all_cpus = analysis.timed_ns - analysis.cpu_ns / cpus;
+    let finding = match others_idle {
+        true => Claim::new(FindingId::CpuStarved, analysis, on_all_cpus, statement)
+            .advice("Let the threads run on all CPUs, or bind each to one of its own.")
+            .evidence("CPUs used", used, "CPUs"),
+        false => Claim::new(FindingId::CpuStarved, analysis, delay, statement)
+            .of_latency(on_all_cpus)
+            .advice(match analysis.works.sizes() {
+                Some(variable) => format!("Set `{variable}` to the number of CPUs: one thread for each."),
+                None => "Start as many busy threads or processes as there are CPUs, and give them the work from a queue.".to_owned(),
+            }),
+    };
+    Some(
+        finding
+            .evidence("busy threads", is_runnable.len() as f64, "threads")
+            .evidence("CPUs", cpus, "CPUs")
+            .evidence("ready and not running, share of their lives", waiting, "1")
+            .weighing(delay)
+            .least(Least {
+                ns: t::LEAST_DELAY_NS,
+                ..Least::NONE
+            })
+            .pid(is_runnable.first().map(|times| times.pid)),
+    )
+}
+
+/// The CPU limit of the command's own control group stopped it: the kernel counts for how long. Less
+/// than that is in the account alone.
+pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
+    let throttled = analysis.spent_ns(TimeCategory::Throttled);
+    let limit = analysis.observation.cpu_limit;
+    let limit = limit.map_or_else(String::new, |cpus| format!(" ({})", cpu_share(cpus)));
+    let runs = analysis.timed;
+    let stopped = runs.iter().filter(|run| run.throttled_ns > Some(0)).count();
+    let statement = format!(
+        "The CPU limit of its control group{limit} stopped the command for {}, {} of the wall time, in {stopped} of {} timed runs.",
+        time(throttled),
+        analysis.percent(throttled),
+        runs.len(),
+    );
+    Some(
+        Claim::new(FindingId::CpuStarved, analysis, throttled, statement)
+            .observed()
+            .evidence("stopped by the limit", throttled, "ns")
+            .advice(
+                "Raise the limit (docker: `--cpus`; systemd: `CPUQuota=`; `cpu.max`), or use fewer CPUs at a time. Other programs don't matter here.",
+            ),
+    )
+}
+
+/// The command has no more busy threads than there are CPUs and still waits for one, in the timed
+/// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
+/// where nothing else is found.
+pub(crate) fn by_others(analysis: &Analysis<'_>) -> Option<Claim> {
+    let ready = analysis.spent_ns(TimeCategory::Ready);
+    let waits: Vec<u64> = analysis
+        .timed
+        .iter()
+        .filter_map(|run| run.run_queue_wait_ns)
+        .collect();
+    let waited = waits.iter().min().map_or(0.0, |ns| *ns as f64);
+    // Its own threads had the CPU: that is no other program's.
+    let own = were_bound(analysis)
+        && analysis.cpu_ns >= t::BUSY_THREAD * analysis.timed_ns
+        && ready >= t::READY_SHARE * analysis.timed_ns;
+    let starved = t::STARVED_SHARE * analysis.timed_ns;
+    // Where the command had all CPUs, a thread of its own had that one.
+    let by_others = ready >= starved && waited >= starved && !analysis.had_all_cpus();
+    if analysis.is_oversubscribed() || !own && !by_others {
+        return None;
+    }
+    let statement = format!(
+        "The command was ready to run and had no CPU for {}, {} of the wall time: {}.",
+        time(ready),
+        analysis.percent(ready),
+        match own {
+            true =>
+                "it was bound to CPUs that its threads share (`sched_setaffinity`, by itself or by `taskset`)",
+            false => "other programs had the CPUs, or a quota or the hypervisor kept it from them",
+        }
+    );
+    let advice = match own {
+        true => "Let the threads run on all CPUs, or bind each to one of its own.",
+        false => {
+            "Run fewer programs beside it, or give it CPUs of its own (a cpuset, `taskset` for the others), a larger share (`nice`, `cpu.weight`) or quota (`cpu.max`)."
+        }
+    };
+    Some(
+        Claim::new(FindingId::CpuStarved, analysis, ready, statement)
+            .evidence("ready and not running", ready, "ns")
+            .least(Least::NONE)
+            .advice(advice),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::{Run, TimeCategory};
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, MS, ROOT};
+
+    #[test]
+    fn a_command_that_its_groups_limit_stops_is_named_as_that() {
+        let mut fake = Fake::new(1000);
+        fake.waits(None, None, Cause::Preempted, 60, 10_000);
+        fake.trace.accounts.user_ns = 400 * MS;
+        fake.cpu_limit = Some(0.4);
+        let limited = Run {
+            run_queue_wait_ns: Some(600 * MS),
+            throttled_ns: Some(590 * MS),
+            cpu_ns: 400 * MS,
+            ..fake.run()
+        };
+        let found = crate::diagnose(&fake.observation(&[limited.clone(), limited]));
+        assert_eq!(found.account.ns(TimeCategory::Throttled), 590 * MS);
+        assert_eq!(found.findings.len(), 1, "{:?}", found.findings);
+        assert_eq!(found.findings[0].could_win_ns, 590 * MS);
+        assert_eq!(
+            found.findings[0].statement,
+            "The CPU limit of its control group (40 % of a CPU) stopped the command for 590 ms, 59 % of the \
+             wall time, in 2 of 2 timed runs."
+        );
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    }
+
+    fn busy(threads: u32) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
+        let each = 2000 / u64::from(threads);
+        for tid in 101..101 + threads {
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+            fake.waits_of(
+                tid,
+                None,
+                None,
+                Cause::Preempted,
+                100,
+                (1000 - each.min(1000)) * 10,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn sixteen_busy_threads_on_two_cpus_are_found() {
+        assert_eq!(busy(16).ids(), ["cpu-starved"]);
+    }
+
+    #[test]
+    fn busy_threads_that_were_bound_to_one_of_two_cpus_are_named_as_that() {
+        let mut fake = busy(6);
+        let timed = Run {
+            cpu_ns: 990 * MS,
+            ..fake.run()
+        };
+        let free = crate::diagnose(&fake.observation(std::slice::from_ref(&timed))).findings;
+        assert!(
+            free[0].statement.contains("share 2 CPUs:"),
+            "{}",
+            free[0].statement
+        );
+        fake.calls("sched_setaffinity", None, 6, 0, 1_000);
+        let found = crate::diagnose(&fake.observation(&[timed])).findings;
+        assert_eq!(found.len(), 1, "{found:?}");
+        let bound = &found[0];
+        assert!(
+            bound
+                .statement
+                .contains("share 1.0 of 2 CPUs, to which they were bound"),
+            "{}",
+            bound.statement
+        );
+        assert_eq!(bound.could_win_ns, 505 * MS);
+    }
+
+    fn beside_others(waited_ms: u64, calls: Option<&str>) -> Option<String> {
+        let mut fake = Fake::new(1000);
+        fake.waits(None, None, Cause::Preempted, 70, 10_000);
+        if let Some(call) = calls {
+            fake.calls(call, None, 2, 0, 1_000);
+        }
+        fake.trace.accounts.user_ns = 300 * MS;
+        let timed = Run {
+            run_queue_wait_ns: Some(waited_ms * MS),
+            cpu_ns: if calls.is_some() { 980 } else { 300 } * MS,
+            ..fake.run()
+        };
+        let found = crate::diagnose(&fake.observation(&[timed])).findings;
+        found
+            .into_iter()
+            .next()
+            .map(|it| format!("{}: {}", it.id, it.statement))
+    }
+
+    #[test]
+    fn a_command_that_others_keep_from_a_cpu_is_found() {
+        let reported = beside_others(650, None).expect("a finding");
+        assert!(
+            reported.starts_with("cpu-starved") && reported.contains("other programs"),
+            "{reported}"
+        );
+        assert_eq!(
+            beside_others(100, None),
+            None,
+            "only the observed run waited"
+        );
+    }
+
+    #[test]
+    fn who_has_all_cpus_is_kept_from_them_by_nobody_else() {
+        // The main thread yields to its two workers.
+        let mut fake = Fake::new(1000);
+        fake.waits(None, None, Cause::Preempted, 70, 10_000);
+        let timed = Run {
+            run_queue_wait_ns: Some(700 * MS),
+            cpu_ns: 1950 * MS,
+            ..fake.run()
+        };
+        let found = crate::diagnose(&fake.observation(&[timed])).findings;
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn threads_that_were_bound_to_one_cpu_are_named_as_that() {
+        let reported = beside_others(650, Some("sched_setaffinity")).expect("a finding");
+        assert!(reported.contains("was bound to CPUs"), "{reported}");
+    }
+
+    #[test]
+    fn threads_that_stand_back_starve_nobody() {
+        // The main thread computes all the time, and the others get what it leaves.
+        let mut fake = busy(16);
+        fake.trace.off_cpu.retain(|row| row.tid != ROOT);
+        fake.trace.threads[0].on_cpu_ns = Some(1000 * MS);
+        assert!(fake.ids().is_empty(), "{:?}", fake.ids());
+    }
+
+    #[test]
+    fn one_for_each_cpu_is_right() {
+        assert!(busy(2).ids().is_empty());
+    }
+}

@@ -1,0 +1,217 @@
+//! Goroutines queue for a mutex: `lock-contention` of which threads and calls show nothing.
+
+use fathom_model::TimeCategory;
+use fathom_trace::MutexRow;
+
+use super::side_by_side;
+use crate::analysis::Analysis;
+use crate::claim::Claim;
+use crate::numbers::{count, time};
+use crate::runtimes::{Topic, is_of_scheduler};
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// The goroutines of a process, and what they do while one of them at least waits for a mutex.
+pub(crate) struct Queue<'a> {
+    row: &'a MutexRow,
+    /// CPUs that the process uses over its life.
+    used: f64,
+    /// Of them: in Go's scheduler and its locks, or asking the kernel to wake or wait.
+    in_lock_code: f64,
+    /// Whether they would be idle without the lock too: whoever holds it waits for something
+    /// itself.
+    pub holder_waits: bool,
+    pub saving_ns: f64,
+}
+
+/// The process with the most to save.
+pub(crate) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
+    if analysis.quiet < t::LEAST_QUIET || is_paced_outside(analysis) {
+        return None;
+    }
+    let queues = analysis
+        .trace
+        .mutexes
+        .iter()
+        .filter_map(|row| of(analysis, row));
+    queues.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
+}
+
+fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
+    let contended_ns = row.contended_ns as f64;
+    let often = row.waits >= t::MANY_LOCK_WAITS;
+    let long = contended_ns >= t::LOCK_SHARE * analysis.trace.duration_ns as f64;
+    if !often || !long {
+        return None;
+    }
+    let threads = || analysis.threads.iter().filter(|times| times.pid == row.pid);
+    let from = threads().map(|times| times.from_ns).min()?;
+    let to = threads().map(|times| times.to_ns).max()?;
+    let sum = |of: fn(&ThreadTimes) -> f64| threads().map(of).sum::<f64>();
+    let on_cpu = sum(|times| times.on_cpu_ns);
+    let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
+    // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a
+    // CPU.
+    let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
+    let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
+    let waking = sum(|times| times.sums.get(TimeCategory::KernelWaiting)) / on_cpu.max(1.0);
+    let in_lock_code = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
+    let holder_waits = used < t::ABLE_HOLDER;
+    // Who waited queued with one that held it.
+    let queueing = row.goroutines.max(2) as f64;
+    let (work, side_by_side) = match holder_waits {
+        true => (1.0, queueing),
+        false => (
+            used - in_lock_code,
+            queueing.min(analysis.observation.cpus as f64),
+        ),
+    };
+    let saving_ns =
+        analysis.untraced(contended_ns * (analysis.quiet - work / side_by_side).max(0.0));
+    Some(Queue {
+        row,
+        used,
+        in_lock_code,
+        holder_waits,
+        saving_ns,
+    })
+}
+
+/// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for
+/// that, as a logger does whose reader is slow.
+fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
+    let waited = analysis.spent_on(&[
+        TimeCategory::WaitingForInput,
+        TimeCategory::WaitingForOutput,
+        TimeCategory::WaitingForPipe,
+    ]);
+    waited >= t::PACED_BY_READER * analysis.timed_ns
+}
+
+/// Part of a process's own code that is in the scheduler and its locks, 0 to 1; 0 without samples.
+fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
+    let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
+    let (mut all, mut in_lock_code) = (0, 0);
+    for row in functions.filter(|row| row.pid == pid) {
+        all += row.samples;
+        if is_of_scheduler(row) {
+            in_lock_code += row.samples;
+        }
+    }
+    in_lock_code as f64 / all.max(1) as f64
+}
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let queue = queue(analysis)?;
+    let row = queue.row;
+    let mut statement = format!(
+        "{} goroutines waited {} times for a mutex that another one held, {} in all",
+        count(row.goroutines),
+        count(row.waits),
+        time(row.total_ns as f64),
+    );
+    let cpus = analysis.observation.cpus;
+    statement += &match queue.holder_waits {
+        true => ", and whoever held it mostly slept or waited".to_owned(),
+        false => format!(", while the program used {:.2} of {cpus} CPUs", queue.used),
+    };
+    if !queue.holder_waits && queue.in_lock_code >= t::SPINNING_WORTH_REPORTING * queue.used {
+        statement += &format!(" ({:.2} of that for the lock itself)", queue.in_lock_code);
+    }
+    Some(
+        side_by_side(analysis, queue.saving_ns, &statement, "")
+            .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
+            .evidence("waits", row.waits as f64, "waits")
+            .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
+            .evidence(
+                "time in which one waited at least",
+                row.contended_ns as f64,
+                "ns",
+            )
+            .advice(analysis.runtime(Some(row.pid)).advice(Topic::Mutex {
+                holder_waits: queue.holder_waits,
+            }))
+            .pid(Some(row.pid)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use fathom_trace::MutexRow;
+
+    use crate::fake::{Fake, ROOT};
+    use crate::runtimes::Language;
+
+    /// A Go program that uses so much CPU time in a second; one at least waits so long for a mutex.
+    fn program(cpu_ms: u64, contended_ms: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(Language::Go);
+        fake.thread(ROOT, 101, 0, 1000, cpu_ms / 2);
+        fake.trace.threads[0].on_cpu_ns = Some(cpu_ms / 2 * 1_000_000);
+        fake.trace.mutexes.push(MutexRow {
+            pid: ROOT,
+            waits: 3000,
+            goroutines: 4,
+            total_ns: 3 * contended_ms * 1_000_000,
+            longest_ns: 5_000_000,
+            contended_ns: contended_ms * 1_000_000,
+        });
+        fake
+    }
+
+    #[test]
+    fn goroutines_that_compute_in_turn_are_found() {
+        let found = program(1000, 990).findings();
+        assert_eq!(found[0].id, FindingId::LockContention);
+        let begin = "4 goroutines waited 3,000 times for a mutex";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+        let saving = found[0].could_win_ns;
+        assert!((400_000_000..510_000_000).contains(&saving), "{saving}");
+        assert!(found[0].advice.contains("sync/atomic"));
+    }
+
+    #[test]
+    fn whoever_sleeps_with_the_mutex_is_reported_so() {
+        let found = program(20, 950).findings();
+        let reported = found
+            .iter()
+            .find(|found| found.id == FindingId::LockContention);
+        let reported = reported.expect("they wait");
+        assert!(
+            reported.statement.contains("slept or waited"),
+            "{}",
+            reported.statement
+        );
+    }
+
+    #[test]
+    fn a_logger_whose_reader_is_slow_queues_for_the_reader() {
+        let mut fake = program(20, 950);
+        fake.descriptor(1, "pipe");
+        fake.calls("write", Some(1), 2_000, 120, 2_000);
+        fake.waits(
+            Some("write"),
+            Some(1),
+            fathom_trace::Cause::Asleep,
+            900,
+            1_000,
+        );
+        assert_eq!(fake.ids(), ["waiting-for-output"]);
+    }
+
+    #[test]
+    fn a_mutex_that_is_seldom_waited_for_is_not() {
+        let reported = |cpu, contended| {
+            let ids = program(cpu, contended).ids();
+            ids.contains(&"lock-contention")
+        };
+        assert!(!reported(1900, 100));
+        assert!(!reported(1980, 900), "all CPUs are used");
+    }
+}

@@ -1,0 +1,287 @@
+//! Which threads, or processes, queue for a lock?
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use fathom_model::TimeCategory;
+use fathom_trace::{Cause, Interval};
+
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::critical_path::covered_ns;
+use crate::descriptors::WaitKind;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// Threads of one process that queue, and what that brought about.
+pub(super) struct Queue {
+    pub pid: u32,
+    pub threads: usize,
+    /// Descriptor of the locked file, if processes queue for one.
+    pub file: Option<i32>,
+    /// Whether they are processes.
+    pub between_processes: bool,
+    pub waits: u64,
+    pub waited_ns: f64,
+    pub cpu_ns: f64,
+    /// Of it: in code that only a lock leads to that another has.
+    pub spun_ns: f64,
+    /// Of it: outside of the calls by which threads wait and wake each other, where calls are
+    /// timed.
+    pub work_ns: f64,
+    /// On a CPU or ready, all of them.
+    pub able_ns: f64,
+    /// From the first of them to the last, as traced.
+    pub span_ns: f64,
+    /// Of it: one of them at least waited for something that is no lock, as a reader, and maybe
+    /// held one.
+    pub elsewhere_ns: f64,
+    /// Of that: for the reader of a pipe, which sets the pace then.
+    pub for_reader_ns: f64,
+}
+
+impl Queue {
+    pub(super) fn cpu_per_wait(&self) -> f64 {
+        self.cpu_ns / self.waits.max(1) as f64
+    }
+
+    /// Whether there is so little work between two waits that they are hand-overs.
+    pub(super) fn is_storm(&self) -> bool {
+        self.cpu_per_wait() < t::STORM_CPU_PER_WAIT_NS
+            || self.work_ns / (self.waits.max(1) as f64) < t::STORM_WORK_PER_WAIT_NS
+    }
+}
+
+/// Processes several of whose threads wait for locks again and again while they share the work.
+pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
+    let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
+    for times in &analysis.threads {
+        threads.entry(times.pid).or_default().push(times);
+    }
+    for threads in threads.values_mut() {
+        threads.retain(|times| !analysis.works.is_of_runtime(times.tid));
+    }
+    let mut found: Vec<Queue> = threads
+        .into_iter()
+        .filter_map(|(pid, threads)| queue(analysis, pid, &threads, |_| true))
+        .collect();
+    found.extend(between_processes(analysis));
+    found
+}
+
+/// Processes that queue for a lock on a file, or for one in memory that they share: their main
+/// threads do.
+fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
+    let waits = |times: &ThreadTimes| match times.tid == times.pid {
+        true => analysis.file_lock_waits(times.tid) + analysis.lock_waits(times.tid),
+        false => analysis.file_lock_waits(times.tid),
+    };
+    let often = |times: &&ThreadTimes| waits_often(analysis, times.tid, waits(times));
+    if !analysis.threads.iter().any(|times| often(&times)) {
+        return None;
+    }
+    let for_own = waiting_for_own_threads(analysis);
+    let for_others = |times: &ThreadTimes| {
+        analysis.file_lock_waits(times.tid) > 0 || !for_own.contains(&times.tid)
+    };
+    let threads = analysis.threads.iter();
+    let queueing = threads.filter(often).filter(|times| for_others(times));
+    let pids: BTreeSet<u32> = queueing.map(|times| times.pid).collect();
+    // Whoever hands out the work counts too: where it works most, the others are idle.
+    let all: Vec<&ThreadTimes> = analysis.threads.iter().collect();
+    // They share memory if they are copies of one another.
+    let program = |pid: &u32| analysis.program_of(*pid);
+    let first = program(pids.first()?);
+    let several = pids.len() > 1 && pids.iter().all(|pid| program(pid) == first);
+    let pid = *pids.first().filter(|_| several)?;
+    let rows = analysis.trace.off_cpu.iter().filter(|row| row.pid == pid);
+    let locks = rows.filter(|row| row.call.as_deref().is_some_and(calls::is_file_lock));
+    let file = locks.max_by_key(|row| row.total_ns).and_then(|row| row.fd);
+    // Of those who do the same some are luckier.
+    let lucky = |times: &ThreadTimes| {
+        let luckier = waits(times) >= t::MANY_LOCK_WAITS / 3 && program(&times.pid) == first;
+        luckier && for_others(times)
+    };
+    Some(Queue {
+        file,
+        between_processes: true,
+        ..queue(analysis, pid, &all, |times| {
+            match pids.contains(&times.pid) {
+                true => waits(times) > 0,
+                false => lucky(times),
+            }
+        })?
+    })
+}
+
+/// Whether a thread waited so often for locks that it queues: `waits` in all.
+fn waits_often(analysis: &Analysis<'_>, tid: u32, waits: u64) -> bool {
+    waits >= t::MANY_LOCK_WAITS || analysis.file_lock_waits(tid) >= t::MANY_FILE_LOCK_WAITS
+}
+
+/// Threads that waited for locks for threads of their own: these ended most of that time, as far as
+/// it is known.
+fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
+    let locks = analysis.ends_of_waits(calls::is_lock);
+    let for_own = locks
+        .into_iter()
+        .filter(|(_, ends)| ends.own.ns > ends.others.ns);
+    for_own.map(|(tid, _)| tid).collect()
+}
+
+/// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again
+/// but for one.
+fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
+    let rows = analysis.rows_of(tid);
+    let rows = rows.filter(|row| calls::is_file_lock(&row.name));
+    match rows.map(|row| row.calls).sum() {
+        0 => u64::MAX,
+        calls => calls,
+    }
+}
+
+/// The queue of those of these threads that `may` be in one. What the others compute counts too.
+fn queue(
+    analysis: &Analysis<'_>,
+    pid: u32,
+    threads: &[&ThreadTimes],
+    may: impl Fn(&ThreadTimes) -> bool,
+) -> Option<Queue> {
+    let all_cpu: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
+    let working = threads
+        .iter()
+        .filter(|times| times.on_cpu_ns >= 0.03 * all_cpu)
+        .count();
+    // A thread that hands out the work of others waits for them, not for its turn.
+    let least_part = t::PART_OF_A_WORKER / working.max(1) as f64;
+    let queueing: Vec<(&&ThreadTimes, u64, f64)> = threads
+        .iter()
+        .filter(|times| may(times))
+        .filter_map(|times| {
+            let on_files = analysis.file_lock_waits(times.tid);
+            let waits =
+                analysis.lock_waits(times.tid) + on_files.min(file_locks(analysis, times.tid));
+            let ns = times.sums.get(TimeCategory::Locks);
+            // Of two who lock a file the lucky one waits less; nobody waits there for anything
+            // else.
+            let share = match on_files >= t::MANY_FILE_LOCK_WAITS {
+                true => t::LOCK_SHARE / 4.0,
+                false => t::LOCK_SHARE,
+            };
+            let queues = (waits >= t::MANY_LOCK_WAITS / 3 || on_files >= t::MANY_FILE_LOCK_WAITS)
+                && ns >= share * (times.ns() - times.sums.get(TimeCategory::Ready))
+                && times.on_cpu_ns >= least_part * all_cpu;
+            queues.then_some((times, waits, ns))
+        })
+        .collect();
+    let cpu_ns: f64 = queueing.iter().map(|(times, ..)| times.on_cpu_ns).sum();
+    let ready = queueing.iter().map(|q| q.0.sums.get(TimeCategory::Ready));
+    let able_ns = cpu_ns + ready.sum::<f64>();
+    // One of them may be lucky.
+    let often = queueing
+        .iter()
+        .filter(|(times, waits, _)| waits_often(analysis, times.tid, *waits));
+    // Where one thread does the work and others wait for it to hand some out, they are idle.
+    if often.count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
+        return None;
+    }
+    let tids: Vec<u32> = queueing.iter().map(|q| q.0.tid).collect();
+    let gives = |times: &&ThreadTimes| {
+        let others = || queueing.iter().filter(|q| q.0.tid != times.tid);
+        let (workers, waits) = (others().count(), others().map(|q| q.1).sum::<u64>());
+        let cpu_ns: f64 = others().map(|q| q.0.on_cpu_ns).sum();
+        workers > 1
+            && times.on_cpu_ns < t::CPU_OF_A_GIVER * cpu_ns / workers as f64
+            && analysis.lock_waits(times.tid) as f64 >= t::PART_OF_A_GIVER * waits as f64
+    };
+    let given = || threads.iter().any(gives);
+    if on_files(analysis, &tids) == 0 && (have_hub(analysis, &tids) || given()) {
+        return None;
+    }
+    // Idle threads may wait in the same call as those at locks. Only more threads than CPUs that
+    // have equal parts of the work can't be idle ones.
+    let least = queueing
+        .iter()
+        .map(|q| q.0.on_cpu_ns)
+        .fold(f64::MAX, f64::min);
+    let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
+    let may_idle = analysis.runtime(Some(pid)).idle_wait("futex");
+    // Where a probe saw who waits for mutexes, threads show nothing more.
+    if may_idle && analysis.trace.mutexes.iter().any(|row| row.pid == pid) {
+        return None;
+    }
+    // Where calls take most of the time, its runtime hands what has to run from thread to thread.
+    let handed_on = analysis.in_kernel_ns() > analysis.spent_ns(TimeCategory::UserCode);
+    if may_idle
+        && (handed_on || queueing.len() < analysis.observation.cpus + 2 || least < 0.7 * most)
+    {
+        return None;
+    }
+    let from = queueing.iter().map(|(times, ..)| times.from_ns).min()?;
+    let to = queueing.iter().map(|(times, ..)| times.to_ns).max()?;
+    Some(Queue {
+        pid,
+        threads: queueing.len(),
+        file: None,
+        between_processes: false,
+        waits: queueing.iter().map(|q| q.1).sum(),
+        waited_ns: queueing.iter().map(|q| q.2).sum(),
+        cpu_ns,
+        spun_ns: queueing.iter().map(|q| analysis.spun_ns(q.0)).sum(),
+        work_ns: queueing
+            .iter()
+            .map(|(times, ..)| times.on_cpu_ns - times.sums.get(TimeCategory::KernelWaiting))
+            .sum(),
+        able_ns,
+        span_ns: (to - from) as f64,
+        elsewhere_ns: elsewhere_ns(analysis, &tids, |_| true),
+        for_reader_ns: elsewhere_ns(analysis, &tids, |wait| writes_to_pipe(analysis, wait)),
+    })
+}
+
+fn writes_to_pipe(analysis: &Analysis<'_>, wait: &Interval) -> bool {
+    let writes = wait.call.as_deref().is_some_and(calls::is_write);
+    let pipe = |fd| analysis.descriptors.waited_for(wait.pid, fd) == WaitKind::Pipe;
+    writes && wait.fd.is_some_and(pipe)
+}
+
+/// How long one of these threads at least waited so for something that is neither a lock nor the
+/// CPU; 0 where single waits aren't known.
+fn elsewhere_ns(analysis: &Analysis<'_>, tids: &[u32], so: impl Fn(&Interval) -> bool) -> f64 {
+    let waits = |interval: &&Interval| {
+        let lock = |call| calls::is_lock(call) || calls::is_file_lock(call);
+        let asleep = !matches!(interval.cause, Cause::Preempted | Cause::Ready);
+        let locked = interval.call.as_deref().is_some_and(lock);
+        asleep && !locked && tids.contains(&interval.tid) && so(interval)
+    };
+    let waits = analysis.trace.timeline.iter().flatten().filter(waits);
+    let waits = waits.map(|one| (one.tid, one.from_ns, one.woken_ns.unwrap_or(one.to_ns)));
+    covered_ns(&waits.collect::<Vec<_>>()) as f64
+}
+
+/// How often these threads waited for locks on files.
+fn on_files(analysis: &Analysis<'_>, tids: &[u32]) -> u64 {
+    tids.iter().map(|tid| analysis.file_lock_waits(*tid)).sum()
+}
+
+/// Whether one thread ended about all that the others waited, and they what it waited: it hands out
+/// work and gets it back, as the linker `lld` does. Whoever lets go of a lock wakes the next one in
+/// the queue, whichever that is. Of two threads nobody knows.
+fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
+    let mut part: HashMap<u32, u64> = HashMap::new();
+    let (mut all, mut all_ns) = (0, 0);
+    for interval in analysis.trace.timeline.iter().flatten() {
+        let lock = interval.call.as_deref().is_some_and(calls::is_lock);
+        let asleep = interval.cause == Cause::Asleep && tids.contains(&interval.tid);
+        let by = interval.woken_by.filter(|by| *by != interval.tid);
+        if let Some(by) = by.filter(|_| lock && asleep) {
+            // By time: what the others wake each other for is the pool's own short lock.
+            let ns = interval.to_ns.saturating_sub(interval.from_ns);
+            all += 1;
+            all_ns += ns;
+            *part.entry(by).or_default() += ns;
+            *part.entry(interval.tid).or_default() += ns;
+        }
+    }
+    let most = part.into_values().max().unwrap_or(0) as f64;
+    tids.len() > 2 && all >= t::MANY_LOCK_WAITS && most >= t::PART_OF_A_HUB * all_ns as f64
+}

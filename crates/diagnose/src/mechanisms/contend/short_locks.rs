@@ -1,0 +1,249 @@
+//! Threads take a short lock from each other so often that its calls cost more than the waiting:
+//! `lock-contention` without sleeps.
+
+use std::collections::BTreeMap;
+
+use fathom_model::FindingId;
+use fathom_trace::{Cause, SyscallRow};
+
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::Claim;
+use crate::mechanisms::per_item::CallCost;
+use crate::numbers::{count, time};
+use crate::runtimes::{is_contended, is_mutex};
+use crate::thresholds as t;
+
+/// Where nobody counted the calls: samples are in the code that only a lock leads to that is
+/// held by another.
+pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
+    let profile = analysis
+        .trace
+        .profile
+        .as_ref()
+        .filter(|_| analysis.by_stops())?;
+    let mut fighting: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for row in profile.functions.iter().filter(|row| is_contended(row)) {
+        *fighting.entry((row.pid, row.tid)).or_default() += row.samples;
+    }
+    // Once may be a join, or a start.
+    fighting.retain(|_, samples| *samples > 1);
+    let mut processes: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
+    for ((pid, _), samples) in fighting {
+        let (threads, sum) = processes.entry(pid).or_default();
+        (*threads, *sum) = (*threads + 1, *sum + samples);
+    }
+    processes.retain(|pid, (threads, samples)| {
+        let often = *samples >= t::LEAST_SAMPLES_OF_NAMED;
+        *threads > 1 && often && !analysis.runtime(Some(*pid)).idle_wait("futex")
+    });
+    let (pid, (threads, _)) = processes.into_iter().max_by_key(|(_, (_, sum))| *sum)?;
+    let in_code = analysis.in_functions(|row| row.pid == pid && is_mutex(row));
+    // The kernel's time by the part of the calls that are for locks.
+    let calls = |fits: &dyn Fn(&SyscallRow) -> bool| {
+        let rows = analysis.trace.syscalls.iter().filter(|row| fits(row));
+        rows.map(|row| row.calls).sum::<u64>() as f64
+    };
+    let part = calls(&|row| calls::is_lock(&row.name)) / calls(&|_| true).max(1.0);
+    let in_kernel = analysis.in_kernel_ns() * part;
+    let (in_code, in_kernel) = (
+        analysis.when_oversubscribed(in_code),
+        analysis.when_oversubscribed(in_kernel),
+    );
+    let cost = analysis.within_cpu(in_code + in_kernel);
+    let statement = format!(
+        "{threads} threads took a short lock from each other: they were in its code for {}, and in the kernel for it some {}, {} of the wall time.",
+        time(in_code),
+        time(in_kernel),
+        analysis.percent(cost),
+    );
+    Some(
+        Claim::new(FindingId::LockContention, analysis, cost, statement)
+            .evidence("threads that take it", threads as f64, "threads")
+            .evidence("in its code", in_code, "ns")
+            .evidence("in the kernel for it (modelled)", in_kernel, "ns")
+            .advice(ADVICE)
+            .pid(Some(pid))
+            .likely(),
+    )
+}
+
+const ADVICE: &str = "Take the lock less often: keep a sum per thread and add it up at the end, collect several changes for one locking, or use an atomic. What the threads lose while they wait on their CPUs, and by the memory that moves between these, comes on top.";
+
+pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
+    let by_process = callers(analysis);
+    let (pid, threads) = by_process.into_iter().max_by_key(|(_, threads)| *threads)?;
+    // Idle threads may rest in the same call.
+    if threads < 2 || analysis.runtime(Some(pid)).idle_wait("futex") {
+        return None;
+    }
+    let on_locks = |row: &SyscallRow| row.pid == pid && calls::is_lock(&row.name);
+    let calls = analysis.tally(on_locks);
+    let (sleeps, asleep_ns) = sleeps(analysis, pid);
+    if sleeps * t::CALLS_FOR_A_SLEEP > calls.calls {
+        return None;
+    }
+    let cost = CallCost::with(&calls, analysis, on_locks).when_oversubscribed(analysis);
+    if asleep_ns > t::SLEPT_OF_THRASHING * cost.in_kernel_ns {
+        return None;
+    }
+    let statement = format!(
+        "{threads} threads called the kernel {} times for a short lock that they take from each other, and hardly ever slept for it; the calls",
+        count(calls.calls),
+    );
+    Some(
+        cost.finding(FindingId::LockContention, analysis, &statement)
+            .evidence("threads that take it", threads as f64, "threads")
+            .evidence("calls", calls.calls as f64, "calls")
+            .evidence("sleeps", sleeps as f64, "calls")
+            .weighing(cost.in_kernel_ns)
+            .advice(ADVICE)
+            .pid(Some(pid))
+            .likely(),
+    )
+}
+
+/// How often threads slept for locks again and again, and how long, ns. Who waits for the others'
+/// end does it once.
+fn sleeps(analysis: &Analysis<'_>, pid: u32) -> (u64, f64) {
+    let rows = analysis.trace.off_cpu.iter().filter(|row| {
+        let on_lock = row.call.as_deref().is_some_and(calls::is_lock);
+        row.pid == pid && row.cause == Cause::Asleep && on_lock
+    });
+    let (mut count, mut ns) = (0, 0.0);
+    for row in rows {
+        count += row.count;
+        if row.count >= t::MANY_LOCK_WAITS {
+            ns += row.total_ns as f64;
+        }
+    }
+    (count, ns)
+}
+
+/// Of each process: threads with so many calls for locks.
+fn callers(analysis: &Analysis<'_>) -> BTreeMap<u32, usize> {
+    let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let rows = analysis.trace.syscalls.iter();
+    for row in rows.filter(|row| calls::is_lock(&row.name)) {
+        *calls.entry((row.pid, row.tid)).or_default() += row.calls;
+    }
+    let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
+    for ((pid, _), _) in calls.into_iter().filter(|(_, n)| *n >= t::CALLS_FOR_A_LOCK) {
+        *threads.entry(pid).or_default() += 1;
+    }
+    threads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, ROOT};
+
+    /// Two threads with 400 ms in 400 000 calls each, and so many sleeps.
+    fn thrashing(sleeps: u64, us: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        for tid in [ROOT, ROOT + 1] {
+            if tid != ROOT {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+            }
+            fake.calls("futex", None, 400_000, 0, 400);
+            if let Some(row) = fake.trace.syscalls.last_mut() {
+                row.tid = tid;
+            }
+            if sleeps > 0 {
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, sleeps, us);
+            }
+        }
+        fake
+    }
+
+    fn reported(sleeps: u64) -> Vec<&'static str> {
+        thrashing(sleeps, 1).ids()
+    }
+
+    #[test]
+    fn calls_for_a_lock_that_hardly_ever_sleep_are_found() {
+        assert_eq!(reported(0), ["lock-contention"]);
+        assert_eq!(reported(1_000), ["lock-contention"]);
+    }
+
+    #[test]
+    fn where_most_of_the_time_is_slept_away_the_calls_are_not_what_is_slow() {
+        let found = |us| {
+            let fake = thrashing(2_000, us);
+            let timed = [fake.run()];
+            by_calls(&Analysis::new(&fake.observation(&timed))).is_some()
+        };
+        assert!(found(50));
+        assert!(!found(450));
+    }
+
+    #[test]
+    fn what_too_many_threads_burn_for_a_lock_is_reported_and_not_that_they_are_too_many() {
+        let found = |calls: u64| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
+            for tid in 101..109 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.waits_of(tid, None, None, Cause::Preempted, 100, 7_500);
+                fake.calls_of(tid, "futex", None, calls, 0, 400);
+            }
+            fake.findings().remove(0)
+        };
+        // 160 of each thread's 250 ms, and as much of all that both CPUs did.
+        let lock = found(400_000);
+        assert_eq!(lock.id, FindingId::LockContention);
+        assert!((0.5..0.8).contains(&lock.share), "{lock:?}");
+        assert_eq!(found(20_000).id, FindingId::CpuStarved);
+    }
+
+    #[test]
+    fn threads_that_are_seen_in_the_code_of_a_held_lock_are_found() {
+        use fathom_trace::Tier;
+        let reported = |function: &str| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(Tier::Perf);
+            fake.trace.calls_from = Some(Tier::Ptrace);
+            fake.calls("futex", None, 900, 0, 0);
+            for tid in [ROOT, ROOT + 1] {
+                if tid != ROOT {
+                    fake.thread(ROOT, tid, 0, 1000, 1000);
+                }
+                fake.in_function(tid, "/lib/libc.so.6", "pthread_mutex_lock", 300);
+                fake.in_function(tid, "/lib/libc.so.6", function, 100);
+                fake.in_function(tid, "/bin/program", "work", 600);
+            }
+            fake.ids()
+        };
+        assert_eq!(reported("__lll_lock_wait"), ["lock-contention"]);
+        // A lock that nobody else wants is taken without it.
+        assert!(reported("memcpy").is_empty());
+    }
+
+    #[test]
+    fn threads_that_queue_and_lose_more_by_the_calls_are_reported_these() {
+        let reported = |calls: u64| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
+            for tid in 101..103 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 400, 550);
+                fake.calls_of(tid, "futex", None, calls, 0, 400);
+            }
+            fake.findings().remove(0).statement
+        };
+        let begins = "2 threads called the kernel 2,000,000 times for a short lock";
+        assert!(
+            reported(1_000_000).starts_with(begins),
+            "{}",
+            reported(1_000_000)
+        );
+        let begins = "2 threads waited 800 times for locks";
+        assert!(reported(8_000).starts_with(begins), "{}", reported(8_000));
+    }
+
+    #[test]
+    fn hand_overs_that_sleep_are_not() {
+        assert!(!reported(150_000).contains(&"lock-contention"));
+    }
+}

@@ -1,0 +1,332 @@
+//! Threads or processes wake each other more than they work.
+
+use std::collections::{BTreeMap, HashSet};
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::{Cause, OffCpuRow, SyscallRow};
+
+use crate::analysis::{Analysis, WaitEnds};
+use crate::calls;
+use crate::claim::Claim;
+use crate::descriptors::WaitKind;
+use crate::numbers::{count, time};
+use crate::runtimes::Habit;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// Who waits in pipes for a reader or writer that hardly waits itself takes no turns with it: that
+/// one sets the pace, as the last stage of a pipeline does that computes.
+fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) {
+    let moves = |call: &str| calls::is_read(call) || calls::is_write(call);
+    let ended = analysis.ends_of_waits_by(moves, |_, by| threads.contains_key(&by));
+    threads.retain(|tid, (_, waited)| {
+        let ends = ended.get(tid).copied().unwrap_or_default();
+        let known = (ends.own.ns + ends.others.ns) as f64;
+        // Of a few waits that are kept nothing follows for the others.
+        ends.others.ns <= ends.own.ns || known < 0.5 * *waited
+    });
+}
+
+pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
+    // Samples of one long wait are no wake-ups.
+    if !analysis.counts_waits() {
+        return None;
+    }
+    let by_each_other = polls_of_each_other(analysis);
+    let inner = |pid: u32, fd: i32| {
+        let kind = analysis.descriptors.waited_for(pid, fd);
+        let standard = fd <= 2 && analysis.descriptors.is_of_command(pid, fd);
+        matches!(kind, WaitKind::Pipe | WaitKind::Events | WaitKind::Socket) && !standard
+    };
+    let of_partner = |row: &OffCpuRow| {
+        let call = row.call.as_deref().unwrap_or_default();
+        let moves = calls::is_read(call) || calls::is_write(call);
+        let inner = |fd| inner(row.pid, fd);
+        let polls = calls::is_poll(call) && by_each_other.contains(&row.tid);
+        row.cause == Cause::Asleep
+            && (calls::is_lock(call) || polls || moves && row.fd.is_some_and(inner))
+    };
+    let mut threads: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
+    for row in analysis.trace.off_cpu.iter().filter(|row| of_partner(row)) {
+        let sums = threads.entry(row.tid).or_default();
+        sums.0 += row.count;
+        sums.1 += row.total_ns as f64;
+    }
+    let yields = yielding(analysis);
+    for (tid, calls) in &yields {
+        threads.entry(*tid).or_default().0 += calls;
+    }
+    let on_one_cpu = add_taken_cpus(analysis, &mut threads);
+    // Partners: at least two that wait often; the waits of the one are the turns of the other.
+    threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
+    leave_those_paced_by_others(analysis, &mut threads);
+    let waits: u64 = threads.values().map(|(n, _)| n).sum();
+    let busy: f64 = analysis
+        .threads
+        .iter()
+        .filter(|l| threads.contains_key(&l.tid))
+        .map(|l| l.on_cpu_ns)
+        .sum();
+    let per_wait = busy / waits.max(1) as f64;
+    let little = per_wait <= t::STORM_CPU_PER_WAIT_NS
+        || per_wait <= t::STORM_KERNEL_PER_WAIT_NS && works_little(analysis, &threads, waits);
+    if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
+        return None;
+    }
+    // What a hand-over costs: the part of the wall time that no one of them runs, and the calls.
+    let span = analysis.trace.duration_ns as f64;
+    let idle = match on_one_cpu {
+        true => (span - busy).max(0.0),
+        false => threads.values().map(|(_, ns)| *ns).sum::<f64>() / threads.len() as f64,
+    };
+    let waiting = analysis.untraced(idle.min(span));
+    // With few and large pieces the calls go too. What the program computes itself stays.
+    let hands_over = |row: &SyscallRow| {
+        let moves = calls::is_read(&row.name) || calls::is_write(&row.name);
+        let yields = row.name == YIELD && yields.contains_key(&row.tid);
+        let calls = calls::is_lock(&row.name) || calls::is_poll(&row.name) || yields;
+        threads.contains_key(&row.tid)
+            && (calls || moves && row.fd.is_some_and(|fd| inner(row.pid, fd)))
+    };
+    let calls = analysis.tally(hands_over);
+    let small = (calls.bytes as f64) < t::BLOCK_BYTES * waits as f64;
+    let in_calls = if small { calls.cost_ns } else { 0.0 };
+    let own =
+        analysis.spent_ns(TimeCategory::UserCode) + analysis.spent_ns(TimeCategory::PageFaults);
+    let most = (analysis.wall_ns - own).max(waiting);
+    let cost = (waiting + analysis.within_kernel(in_calls)).min(most);
+    let statement = format!(
+        "{} threads waited for each other {} times, once every {}; the hand-overs take about {}.",
+        threads.len(),
+        count(waits),
+        time(per_wait),
+        analysis.time_and_share(cost),
+    );
+    Some(
+        Claim::new(FindingId::WakeupStorm, analysis, cost, statement)
+            .evidence("waits", waits as f64, "calls")
+            .evidence("CPU time for each wait", per_wait, "ns")
+            .evidence("threads", threads.len() as f64, "threads")
+            .advice("Hand over more at a time: batches through the queue or pipe, or do both steps in one thread.")
+            .likely(),
+    )
+}
+
+/// Of two on one CPU the one that is woken takes it from the other, for which the next piece is
+/// there before it waits: its turns end by that. Adds them, and says whether there are any.
+fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) -> bool {
+    let most = threads.values().map(|(waits, _)| *waits).max().unwrap_or(0);
+    let mut any = false;
+    for thread in &analysis.trace.threads {
+        let taken = thread.involuntary_switches.unwrap_or(0).min(most);
+        if let Some((waits, _)) = threads.get_mut(&thread.tid)
+            && taken >= t::MANY_WAKEUPS / 4
+            && *waits * 2 < most
+        {
+            *waits += taken;
+            any = true;
+        }
+    }
+    any
+}
+
+const YIELD: &str = "sched_yield";
+
+/// Threads that hand over to each other where one that finds nobody gives its CPU away some times
+/// before it sleeps, as in Java's `SynchronousQueue`. With the number of calls by which they do.
+fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
+    let rows = analysis.trace.syscalls.iter().filter(|row| {
+        let by_yields = analysis
+            .runtime(Some(row.pid))
+            .has(Habit::HandsOverByYields);
+        row.name == YIELD && by_yields && row.calls >= t::MANY_WAKEUPS / 4
+    });
+    let mut threads: BTreeMap<u32, u64> = rows.map(|row| (row.tid, row.calls)).collect();
+    // Once for each item on either side; whoever looks for something alone has no such partner.
+    let most = threads.values().copied().max().unwrap_or(0);
+    threads.retain(|_, calls| *calls * 2 >= most);
+    if threads.len() >= 2 {
+        threads
+    } else {
+        BTreeMap::new()
+    }
+}
+
+/// Whether threads hand over to each other so: their waits for locks are those for each other.
+pub(crate) fn is_by_yields(analysis: &Analysis<'_>) -> bool {
+    !yielding(analysis).is_empty()
+}
+
+/// Whether these threads do little beside waking each other and handing over small pieces.
+fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64) -> bool {
+    let handing = [
+        TimeCategory::KernelIo,
+        TimeCategory::KernelWaiting,
+        TimeCategory::Kernel,
+    ];
+    let work = |times: &ThreadTimes| {
+        let calls = times.sums.of_any(&handing);
+        (times.on_cpu_ns - calls).max(0.0)
+    };
+    let own = analysis
+        .threads
+        .iter()
+        .filter(|l| threads.contains_key(&l.tid));
+    let work: f64 = own.map(work).sum();
+    let moved = analysis.tally_calls(|name| calls::is_read(name) || calls::is_write(name));
+    // Blocks take their time in the kernel, too.
+    work / waits.max(1) as f64 <= t::STORM_WORK_PER_WAIT_NS
+        && (moved.bytes as f64) < t::BLOCK_BYTES * waits as f64
+}
+
+/// Threads whose polls mostly ended because another thread of their process did something: messages
+/// between event loops, not a server's requests.
+fn polls_of_each_other(analysis: &Analysis<'_>) -> HashSet<u32> {
+    let polls = analysis.ends_of_waits(calls::is_poll);
+    let mostly = |ends: &WaitEnds| ends.own.count * 5 >= ends.all().count * 4;
+    let threads = polls.into_iter().filter(|(_, ends)| mostly(ends));
+    threads.map(|(tid, _)| tid).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    fn pair(waits: u64, us: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "pipe");
+        fake.descriptor(4, "pipe");
+        fake.waits(Some("read"), Some(3), Cause::Asleep, waits, us);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.waits_of(101, Some("read"), Some(4), Cause::Asleep, waits, us);
+        fake
+    }
+
+    #[test]
+    fn stages_that_wait_for_one_that_computes_take_no_turns() {
+        let left = |by: [u32; 2]| {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, 500);
+            fake.thread(ROOT, 102, 0, 1000, 990);
+            for turn in 0..20 {
+                let (from, to) = (turn * 50, turn * 50 + 20);
+                fake.wait_for(ROOT, "read", Some(3), (from, to, to), Some(by[0]));
+                let (from, to) = (from + 25, to + 25);
+                fake.wait_for(101, "write", Some(4), (from, to, to), Some(by[1]));
+            }
+            let observation = fake.observation(&[]);
+            let analysis = crate::analysis::Analysis::new(&observation);
+            let mut threads = [ROOT, 101].map(|tid| (tid, (5_000, 400e6))).into();
+            super::leave_those_paced_by_others(&analysis, &mut threads);
+            threads.into_keys().collect::<Vec<u32>>()
+        };
+        assert_eq!(left([101, ROOT]), [ROOT, 101]);
+        assert_eq!(left([101, 102]), [ROOT], "the second waits for a third");
+    }
+
+    #[test]
+    fn ping_pong_is_found() {
+        assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
+    }
+
+    /// Two threads with event loops that wait 5000 times each, woken by `wakers`.
+    fn loops(wakers: [Option<u32>; 2]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        for (tid, waker) in [ROOT, 101].into_iter().zip(wakers) {
+            fake.waits_of(tid, Some("epoll_wait"), Some(3), Cause::Asleep, 5_000, 170);
+            fake.wait_for(tid, "epoll_wait", Some(3), (10, 11, 11), waker);
+        }
+        fake
+    }
+
+    #[test]
+    fn event_loops_that_wake_each_other_are_reported_and_a_servers_are_not() {
+        let storm = "wakeup-storm";
+        assert_eq!(loops([Some(101), Some(ROOT)]).ids(), ["wakeup-storm"]);
+        assert!(!loops([None, Some(7)]).ids().contains(&storm));
+    }
+
+    #[test]
+    fn samples_are_no_wake_ups() {
+        let mut fake = pair(30_000, 20);
+        fake.trace.tier = Some(fathom_trace::Tier::Sample);
+        assert!(!fake.ids().contains(&"wakeup-storm"));
+    }
+
+    #[test]
+    fn a_few_hand_overs_of_much_work_are_not() {
+        assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm"));
+    }
+
+    /// Two that wait 20 000 times each, with 50 us of CPU time for each wait, of which the calls
+    /// take a part.
+    fn costly(call_us: u64, bytes: u64) -> Vec<&'static str> {
+        let mut fake = Fake::new(4_000);
+        fake.trace.threads[0].on_cpu_ns = Some(3_000 * crate::fake::MS);
+        fake.thread(ROOT, 101, 0, 4_000, 3_000);
+        for (tid, fd) in [(ROOT, 3), (101, 4)] {
+            fake.descriptor(fd, "socket pair");
+            fake.waits_of(tid, Some("read"), Some(fd), Cause::Asleep, 20_000, 100);
+            fake.calls_of(tid, "read", Some(fd), 20_000, bytes, call_us * 1_000);
+        }
+        fake.ids()
+    }
+
+    #[test]
+    fn hand_overs_that_cost_more_than_the_work_between_them_are_a_storm() {
+        assert_eq!(costly(40, 8), ["wakeup-storm"]);
+        let storm = "wakeup-storm";
+        assert!(!costly(5, 8).contains(&storm), "45 us of work for each");
+        assert!(!costly(40, 65_536).contains(&storm), "large blocks");
+    }
+
+    #[test]
+    fn on_one_cpu_the_one_that_is_woken_takes_it_from_the_other() {
+        let reported = |taken: u64| {
+            let mut fake = pair(20_000, 30);
+            fake.thread(ROOT, 102, 0, 1000, 400);
+            fake.waits_of(102, Some("read"), Some(4), Cause::Asleep, 300, 30);
+            fake.trace.threads.retain(|thread| thread.tid != 101);
+            fake.trace.off_cpu.retain(|row| row.tid != 101);
+            let other = fake.trace.threads.last_mut().expect("it is there");
+            other.involuntary_switches = Some(taken);
+            fake.ids().contains(&"wakeup-storm")
+        };
+        assert!(reported(19_000));
+        assert!(!reported(900));
+    }
+
+    #[test]
+    fn javas_threads_that_hand_over_mostly_by_yields_are_found() {
+        let reported = |language| {
+            let mut fake = Fake::new(1_000);
+            fake.language = Some(language);
+            fake.trace.threads[0].on_cpu_ns = Some(500 * crate::fake::MS);
+            fake.thread(ROOT, 101, 0, 1_000, 500);
+            for tid in [ROOT, 101] {
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, 1_500);
+                fake.calls_of(tid, "futex", None, 100, 0, 20_000);
+                fake.calls_of(tid, "sched_yield", None, 30_000, 0, 5_000);
+            }
+            fake.ids()
+        };
+        assert_eq!(reported(crate::Language::Java), ["wakeup-storm"]);
+        assert_eq!(reported(crate::Language::C)[0], "busy-polling");
+    }
+
+    #[test]
+    fn threads_that_hand_over_by_yields_and_locks_queue_for_none() {
+        let mut fake = Fake::new(1_000);
+        fake.trace.threads[0].on_cpu_ns = Some(1_000 * crate::fake::MS);
+        fake.thread(ROOT, 101, 0, 1_000, 1_000);
+        for tid in [ROOT, 101] {
+            fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 9_000, 50);
+            fake.calls_of(tid, "futex", None, 9_000, 0, 30_000);
+            fake.calls_of(tid, "sched_yield", None, 30_000, 0, 5_000);
+        }
+        assert_eq!(fake.ids(), ["wakeup-storm"]);
+    }
+}

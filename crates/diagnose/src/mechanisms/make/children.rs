@@ -1,0 +1,289 @@
+//! What do the children of a process run, and does one need what another made?
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use fathom_trace::{DescriptorKind, FileRow, Process};
+
+use crate::analysis::Analysis;
+use crate::runtimes::{Runtime, is_of_system, is_shell};
+use crate::thresholds as t;
+
+/// Options with a value of their own that come before a subcommand: `git -C repo gc`.
+const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];
+
+/// What a child runs: its program, and what its first argument makes it. Copies of the parent run
+/// nothing of their own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Kind {
+    program: String,
+    /// A subcommand, or an interpreter's script.
+    what: Option<String>,
+}
+
+/// Children of one parent in groups that run the same, so that one is likely not to need the other:
+/// the steps of a build differ in their programs or their subcommands (`git repack`, then `git
+/// prune`). Of those that open what an earlier one of the group wrote only the first is left.
+pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> {
+    let mut groups: BTreeMap<Kind, Vec<u32>> = BTreeMap::new();
+    let mut unknown: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for child in children {
+        let process = analysis
+            .process(*child)
+            .map(|process| runs(analysis, process, 0));
+        match process {
+            Some(Ok(kind)) => groups.entry(kind).or_default().push(*child),
+            Some(Err(program)) => unknown.entry(program).or_default().push(*child),
+            None => {}
+        }
+    }
+    for (program, mut of_program) in unknown {
+        // Where the others of a program have subcommands, these have too.
+        let mut same = groups
+            .iter_mut()
+            .filter(|(kind, _)| kind.program == program);
+        match (same.next(), same.next()) {
+            (None, _) => {
+                _ = groups.insert(
+                    Kind {
+                        program,
+                        what: None,
+                    },
+                    of_program,
+                );
+            }
+            (Some((kind, known)), None) if kind.what.is_none() => known.append(&mut of_program),
+            _ => {}
+        }
+    }
+    let mut groups: Vec<Vec<u32>> = groups.into_values().collect();
+    groups
+        .iter_mut()
+        .for_each(|group| leave_dependent_out(analysis, group));
+    groups
+}
+
+/// What a process runs; `Err` with the program where the arguments aren't known.
+fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind, String> {
+    let Some(exec) = process.execs.last() else {
+        return Ok(Kind::default());
+    };
+    if is_shell(&exec.path) && depth < 8 {
+        // `sh -c` around the program.
+        let inner = analysis
+            .children_of(process.pid)
+            .find(|it| !it.execs.is_empty());
+        if let Some(inner) = inner {
+            return runs(analysis, inner, depth + 1);
+        }
+    }
+    let program = exec.path.clone();
+    let mut arguments = exec.arguments.iter().skip(1).peekable();
+    if arguments.peek().is_none()
+        && analysis
+            .trace
+            .tier
+            .is_some_and(fathom_trace::Tier::only_samples)
+    {
+        return Err(program);
+    }
+    if Runtime::interpreting(&exec.path).is_some() {
+        let script = arguments
+            .next()
+            .filter(|argument| !argument.starts_with('-'));
+        let what = script.map(|script| without_numbers(script));
+        return Ok(Kind { program, what });
+    }
+    while let Some(option) = arguments.next_if(|argument| argument.starts_with('-')) {
+        if BEFORE_SUBCOMMAND.contains(&option.as_str()) {
+            arguments.next();
+        }
+    }
+    let what = arguments
+        .next()
+        .filter(|word| is_subcommand(analysis, process.pid, word));
+    let what = what.cloned();
+    Ok(Kind { program, what })
+}
+
+/// A name in which every number is the same one: `t/01-parse.t` and `t/02-parse.t` are items of one
+/// list.
+fn without_numbers(name: &str) -> String {
+    let mut short = String::new();
+    for letter in name.chars() {
+        match letter.is_ascii_digit() {
+            true if short.ends_with('0') => {}
+            true => short.push('0'),
+            false => short.push(letter),
+        }
+    }
+    short
+}
+
+/// Whether a word is one that a program with subcommands may have as such, and no file.
+fn is_subcommand(analysis: &Analysis<'_>, pid: u32, word: &str) -> bool {
+    let letters = |c: char| c.is_ascii_lowercase() || c == '-';
+    let is_file = |file: &FileRow| {
+        let name = file.name.text();
+        let rest = name.strip_suffix(word);
+        file.pid == pid && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    word.chars().all(letters) && !analysis.trace.files.iter().any(is_file)
+}
+
+fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
+    if group.len() < 2 {
+        return;
+    }
+    let mut member: HashMap<u32, usize> = HashMap::new();
+    for (place, pid) in group.iter().enumerate() {
+        member.extend(analysis.tree(*pid).into_iter().map(|pid| (pid, place)));
+    }
+    let is_data =
+        |file: &&FileRow| file.name.text().contains('/') && !is_of_system(&file.name.text());
+    let files = || analysis.trace.files.iter().filter(is_data);
+    let mut written: HashMap<&DescriptorKind, usize> = HashMap::new();
+    for file in files().filter(|file| file.writes > 0) {
+        if let Some(place) = member.get(&file.pid) {
+            let first = written.entry(&file.name).or_insert(*place);
+            *first = (*first).min(*place);
+        }
+    }
+    let mut dependent: HashSet<usize> = HashSet::new();
+    for file in files().filter(|file| file.reads > 0) {
+        let (Some(place), Some(writer)) = (member.get(&file.pid), written.get(&file.name)) else {
+            continue;
+        };
+        if writer < place {
+            dependent.insert(*place);
+        }
+    }
+    let mut place = 0..;
+    group.retain(|_| !dependent.contains(&place.next().unwrap_or_default()));
+}
+
+/// Processes with their CPU time in ns.
+type Starts = Vec<(u32, f64)>;
+
+/// Of the processes that one parent made to run one interpreter on the same script, or on code in
+/// an argument: those of the largest such group, if all are short and even enough to be little more
+/// than the interpreter's start.
+pub(crate) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
+    let processes = &analysis.trace.processes;
+    let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
+    let mut groups: BTreeMap<(Option<u32>, Kind), Starts> = BTreeMap::new();
+    for process in processes
+        .iter()
+        .skip(1)
+        .filter(|p| !parents.contains(&p.pid))
+    {
+        let Some(exec) = process.execs.last() else {
+            continue;
+        };
+        if Runtime::interpreting(&exec.path).is_none() {
+            continue;
+        }
+        let kind = runs(analysis, process, 0);
+        let kind = kind.unwrap_or_else(|program| Kind {
+            program,
+            what: None,
+        });
+        let group = groups.entry((process.parent, kind)).or_default();
+        group.push((process.pid, analysis.cpu_of(process.pid)));
+    }
+    let largest = groups
+        .into_values()
+        .max_by_key(Vec::len)
+        .unwrap_or_default();
+    let mut cpu: Vec<f64> = largest.iter().map(|child| child.1).collect();
+    cpu.sort_by(f64::total_cmp);
+    let is_loop = largest.len() >= t::MANY_OF_ONE_PROGRAM;
+    let at = |part: usize| cpu[(cpu.len() * part / 10).min(cpu.len() - 1)];
+    if !is_loop || at(9) > t::START_OF_INTERPRETER_CPU_NS || at(9) > t::EVEN_STARTS * at(1) {
+        return HashSet::new();
+    }
+    largest.into_iter().map(|child| child.0).collect()
+}
+
+/// Whether a process is a copy of its parent that runs no program of its own. Samples name the
+/// parent's.
+pub(crate) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
+    match process.execs.last() {
+        None => true,
+        Some(exec) => {
+            let examined = analysis
+                .trace
+                .tier
+                .is_some_and(fathom_trace::Tier::only_samples);
+            let parent = process.parent.and_then(|pid| analysis.program_of(pid));
+            examined && parent == Some(&exec.path)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    fn groups(lines: &[&str], change: impl Fn(&mut Fake)) -> Vec<usize> {
+        let mut fake = Fake::new(1000);
+        for (pid, line) in (200..).zip(lines) {
+            fake.child(pid, 0, 900, 900);
+            let exec = &mut fake.trace.processes.last_mut().expect("a child").execs[0];
+            exec.arguments = line.split(' ').map(str::to_owned).collect();
+            exec.path = format!("/bin/{}", exec.arguments[0]);
+        }
+        change(&mut fake);
+        let observation = fake.observation(&[]);
+        let pids: Vec<u32> = (200..200 + lines.len() as u32).collect();
+        let groups = alike(&Analysis::new(&observation), &pids);
+        let mut sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
+    #[test]
+    fn steps_with_names_of_their_own_are_not_alike() {
+        let none = |_: &mut Fake| {};
+        assert_eq!(groups(&["git -C r repack -d", "git prune"], none), [1, 1]);
+        assert_eq!(groups(&["tar c.tar", "gzip c.tar"], none), [1, 1]);
+        assert_eq!(groups(&["python3 a.py", "python3 b.py"], none), [1, 1]);
+        assert_eq!(groups(&["perl t/01-x.t", "perl t/12-x.t"], none), [2]);
+        assert_eq!(
+            groups(&["perl t/1-read.t", "perl t/2-join.t"], none),
+            [1, 1]
+        );
+        assert_eq!(groups(&["python3 -c A", "python3 -c B"], none), [2]);
+        assert_eq!(groups(&["gcc -O2 -c a.c", "gcc -O2 -c b.c"], none), [2]);
+    }
+
+    #[test]
+    fn a_file_is_no_subcommand() {
+        let opens = |fake: &mut Fake| {
+            for (pid, name) in [(200, "/data/one"), (201, "/data/two")] {
+                fake.file(name, 1, 1, 100, 0);
+                fake.trace.files.last_mut().expect("just made").pid = pid;
+            }
+        };
+        assert_eq!(groups(&["md5sum one", "md5sum two"], opens), [2]);
+    }
+
+    #[test]
+    fn who_reads_what_another_wrote_depends_on_it() {
+        let passes = |fake: &mut Fake| {
+            fake.file("/tmp/a.o", 1, 0, 0, 0);
+            let file = fake.trace.files.last_mut().expect("just made");
+            (file.pid, file.writes) = (200, 9);
+            fake.file("/tmp/a.o", 1, 9, 900, 0);
+            fake.trace.files.last_mut().expect("just made").pid = 201;
+        };
+        assert_eq!(groups(&["gcc -c a.c", "gcc a.o"], passes), [1]);
+    }
+
+    #[test]
+    fn of_unknown_arguments_what_is_known_of_the_others_shows() {
+        let sampled = |fake: &mut Fake| fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        assert_eq!(groups(&["git prune", "git", "git"], sampled), [1]);
+        assert_eq!(groups(&["gcc -c a.c", "gcc", "gcc"], sampled), [3]);
+    }
+}

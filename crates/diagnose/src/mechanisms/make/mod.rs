@@ -1,0 +1,5 @@
+//! Short-lived processes and threads.
+
+pub(crate) mod children;
+pub(crate) mod processes;
+pub(crate) mod threads;

@@ -1,0 +1,328 @@
+//! Many short processes are made.
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::Process;
+
+use super::children::{is_copy, starts_of_interpreter};
+use crate::analysis::Analysis;
+use crate::claim::{Claim, Least};
+use crate::critical_path::covered_ns;
+use crate::numbers::{count, time};
+use crate::runtimes::Topic;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// A process: its number, beginning and end.
+type Lived = (u32, u64, u64);
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let end = analysis.trace.duration_ns;
+    let starts = starts_of_interpreter(analysis);
+    let is_short = |process: &Process| {
+        let own = || analysis.threads_of(process.pid);
+        let own_ns = || {
+            own()
+                .map(|times| times.sums.get(TimeCategory::UserCode))
+                .sum::<f64>()
+        };
+        let works = is_copy(analysis, process) && own_ns() >= t::SHORT_COPY_OWN_NS;
+        let little = !works && analysis.cpu_of(process.pid) < t::SHORT_CHILD_CPU_NS;
+        (little || starts.contains(&process.pid)) && !waits_outside(analysis, process.pid)
+    };
+    let mut short: Vec<Lived> = analysis
+        .trace
+        .processes
+        .iter()
+        .skip(1)
+        .filter(|process| is_short(process))
+        .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
+        .filter(|c| ((c.2 - c.1) as f64) < 20.0 * t::SHORT_CHILD_CPU_NS)
+        .collect();
+    let many = short.len() >= t::MANY_PROCESSES;
+    if !many {
+        let of_one = most_of_one_program(analysis, &short);
+        if of_one.len() < t::MANY_OF_ONE_PROGRAM {
+            return None;
+        }
+        short.retain(|child| of_one.contains(&child.0));
+    }
+    // Their lives are gone whole; a probe of this machine knows the least that making them costs.
+    let copies = copies(analysis, &short);
+    let are_copies = copies * 3 >= short.len() * 2;
+    let threads = match are_copies {
+        true => forking_ns(analysis, &short),
+        false => analysis.untraced(covered_ns(&short) as f64),
+    };
+    let least = short.len() as f64 * analysis.spawn_ns() * 0.5;
+    let saving = threads
+        .max(least.min(analysis.wall_ns))
+        .min(0.97 * analysis.wall_ns);
+    // While a child lives its parent waits, and what it does for it itself comes on top of that.
+    let by_parents = analysis.library_of_starts_ns(short.iter().map(|child| child.0));
+    let lives = saving;
+    let saving = (lives + by_parents).min(0.97 * analysis.wall_ns);
+    let maker = analysis.process(short[0].0).and_then(|p| p.parent);
+    let interpreter = interpreter_of(analysis, &short, &starts);
+    let number = count(short.len() as u64);
+    let what = match (&interpreter, are_copies) {
+        (Some(name), _) => format!("`{name}` was started {number} times"),
+        (None, true) if copies == short.len() => {
+            format!("{number} short processes were forked that ran no other program")
+        }
+        (None, true) => format!(
+            "{number} short processes were forked, {} of which ran no other program",
+            count(copies as u64)
+        ),
+        (None, false) => format!("{number} short processes were made"),
+    };
+    let statement = format!(
+        "{what}, {} apiece; they take {}.",
+        time(saving / short.len() as f64),
+        analysis.time_and_share(saving),
+    );
+    let advice = match interpreter {
+        Some(name) => format!("Do it in one process: hand all items to one `{name}`.").into(),
+        None => analysis
+            .runtime(maker)
+            .advice(Topic::Processes { copies: are_copies }),
+    };
+    let least_seconds = analysis.observation.limits.spawn_seconds;
+    Some(
+        Claim::new(FindingId::ProcessSpawning, analysis, saving, statement)
+            .evidence("short processes", short.len() as f64, "processes")
+            .evidence("wall time each", saving / short.len() as f64, "ns")
+            .advice(advice)
+            .takes_here("making and awaiting the empty program", least_seconds)
+            .pid(maker)
+            .weighing(lives)
+            .least(Least::share(if many {
+                t::LEAST_SHARE
+            } else {
+                t::LOOP_SHARE
+            })),
+    )
+}
+
+/// Whether a process waited for most of its life for a time or for others: that takes as long
+/// without a process for it.
+fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
+    let outside = [
+        TimeCategory::Sleeping,
+        TimeCategory::Network,
+        TimeCategory::Disk,
+        TimeCategory::WaitingForInput,
+    ];
+    let waited = |times: &ThreadTimes| times.sums.of_any(&outside);
+    let (waited, lived) = analysis
+        .threads_of(pid)
+        .fold((0.0, 0.0), |(waits, all), times| {
+            (waits + waited(times), all + times.ns())
+        });
+    waited * 2.0 > lived
+}
+
+/// The name of the interpreter that these processes start, if that is what they are.
+fn interpreter_of(
+    analysis: &Analysis<'_>,
+    short: &[Lived],
+    starts: &HashSet<u32>,
+) -> Option<String> {
+    if starts.is_empty() || !short.iter().all(|child| starts.contains(&child.0)) {
+        return None;
+    }
+    let program = analysis.program_of(short.first()?.0)?;
+    Some(program.rsplit('/').next().unwrap_or(program).to_owned())
+}
+
+fn copies(analysis: &Analysis<'_>, short: &[Lived]) -> usize {
+    let processes = short.iter().filter_map(|child| analysis.process(child.0));
+    processes
+        .filter(|process| is_copy(analysis, process))
+        .count()
+}
+
+/// What forking costs where the copies run no program of their own: what they do, and the kernel's
+/// work on processes, of which most is the parent's: its page tables are copied, and given back at
+/// the end.
+fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
+    let threads = analysis.untraced(covered_ns(short) as f64);
+    let pids: HashSet<u32> = short.iter().map(|child| child.0).collect();
+    let own = analysis
+        .threads
+        .iter()
+        .filter(|times| pids.contains(&times.pid));
+    let own: f64 = own
+        .map(|times| {
+            let ran =
+                times.sums.get(TimeCategory::UserCode) + times.sums.get(TimeCategory::PageFaults);
+            ran * analysis.weight(times.tid)
+        })
+        .sum();
+    // Where nobody sees the kernel's parts, what it does for copies is faults for the most part.
+    let faults = analysis.fault_cost();
+    let kernels = match faults.measured {
+        true => analysis.spent_ns(TimeCategory::KernelProcesses),
+        false => analysis
+            .spent_ns(TimeCategory::KernelProcesses)
+            .max(analysis.within_kernel(faults.ns)),
+    };
+    threads.max(analysis.untraced(own) + kernels)
+}
+
+/// Of these processes: those that one parent made to run one program, where that is the most. Those
+/// that have children of their own do not count: a compiler's driver is short, and its work is not.
+fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32> {
+    let processes = &analysis.trace.processes;
+    let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
+    let short: HashSet<u32> = short.iter().map(|child| child.0).collect();
+    let leaves = processes
+        .iter()
+        .filter(|p| short.contains(&p.pid) && !parents.contains(&p.pid));
+    let mut made: HashMap<(Option<u32>, &str), HashSet<u32>> = HashMap::new();
+    for process in leaves {
+        // A copy of a shell runs no program: it is not what a loop is about.
+        if let Some(exec) = process.execs.last() {
+            let same = made.entry((process.parent, &exec.path)).or_default();
+            same.insert(process.pid);
+        }
+    }
+    made.into_values()
+        .max_by_key(HashSet::len)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    fn spawns(children: u32) -> Fake {
+        let mut fake = Fake::new(1000);
+        let each = 900 / u64::from(children);
+        fake.waits(
+            Some("wait4"),
+            None,
+            Cause::Asleep,
+            u64::from(children),
+            each * 1000,
+        );
+        for i in 0..children {
+            let from = u64::from(i) * each;
+            fake.child(200 + i, from, from + each, 1);
+        }
+        fake
+    }
+
+    #[test]
+    fn hundreds_of_short_processes_are_found() {
+        assert_eq!(spawns(300).ids(), ["process-spawning"]);
+    }
+
+    #[test]
+    fn fifty_of_one_program_are_a_loop() {
+        assert_eq!(spawns(50).ids(), ["process-spawning"]);
+    }
+
+    fn interpreters(cpu: impl Fn(u64) -> u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("wait4"), None, Cause::Asleep, 25, 36_000);
+        for i in 0..25 {
+            fake.child(
+                200 + i,
+                u64::from(i) * 36,
+                u64::from(i) * 36 + 36,
+                cpu(u64::from(i)),
+            );
+            let exec = &mut fake.trace.processes.last_mut().expect("a child").execs[0];
+            exec.path = "/usr/bin/python3".to_owned();
+            exec.arguments = ["python3", "-c", &i.to_string()]
+                .map(str::to_owned)
+                .to_vec();
+        }
+        fake
+    }
+
+    #[test]
+    fn starts_of_one_interpreter_are_reported_with_their_number() {
+        // Some are above the limit of a short child, some below.
+        let found = interpreters(|i| 14 + i % 5).findings();
+        assert_eq!(found[0].id, FindingId::ProcessSpawning);
+        assert_eq!(found.len(), 1);
+        let statement = &found[0].statement;
+        assert!(
+            statement.starts_with("`python3` was started 25 times"),
+            "{statement}"
+        );
+        // Work differs from item to item, and starts don't.
+        assert_eq!(
+            interpreters(|i| 16 + i * 2 / 3 * 2).ids(),
+            ["waiting-for-child"]
+        );
+    }
+
+    #[test]
+    fn what_forking_costs_the_parent_counts_and_its_advice_fits() {
+        let mut fake = spawns(100);
+        fake.trace.off_cpu.clear();
+        fake.trace.threads[0].on_cpu_ns = Some(900_000_000);
+        for process in &mut fake.trace.processes[1..] {
+            process.execs.clear();
+            process.ended_ns = Some(process.started_ns + 1_000_000);
+        }
+        for thread in &mut fake.trace.threads[1..] {
+            thread.ended_ns = Some(thread.started_ns + 1_000_000);
+        }
+        fake.calls("clone", None, 100, 0, 6_000_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id, FindingId::ProcessSpawning);
+        assert!(
+            found[0].could_win_ns > 550_000_000,
+            "{}",
+            found[0].could_win_ns
+        );
+        assert!(found[0].advice.contains("Keep the workers"));
+    }
+
+    #[test]
+    fn who_sleeps_or_works_is_no_short_process() {
+        let copies = |cpu: u64| {
+            let mut fake = spawns(60);
+            for i in 0..60 {
+                fake.trace.processes[1 + i].execs.clear();
+                fake.trace.threads[1 + i].on_cpu_ns = Some(cpu * 1_000_000);
+            }
+            fake
+        };
+        let reported = |mut fake: Fake| fake.ids().contains(&"process-spawning");
+        assert!(reported(copies(4)));
+        assert!(!reported(copies(14)));
+        let mut naps = spawns(60);
+        for pid in 200..260 {
+            naps.waits_of(pid, Some("clock_nanosleep"), None, Cause::Asleep, 1, 12_000);
+        }
+        assert!(!reported(naps));
+    }
+
+    #[test]
+    fn thirty_of_several_programs_are_a_shim() {
+        let mut fake = spawns(30);
+        for (i, process) in fake.trace.processes.iter_mut().enumerate() {
+            process.execs[0].path = format!("/bin/{}", i % 4);
+        }
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn a_loop_that_takes_little_of_the_time_is_not_found() {
+        let mut fake = Fake::new(1000);
+        for i in 0..50 {
+            fake.child(200 + i, u64::from(i) * 2, u64::from(i) * 2 + 2, 1);
+        }
+        assert!(!fake.ids().contains(&"process-spawning"));
+    }
+}

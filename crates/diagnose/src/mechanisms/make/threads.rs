@@ -1,0 +1,225 @@
+//! A thread is made for each small piece of work.
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::Tier;
+
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::{Claim, Least};
+use crate::numbers::{count, time};
+use crate::runtimes::{Habit, Topic};
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many
+/// that live for a part of their process's life, and few at once, do one piece of work each.
+pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
+    let workers: Vec<&ThreadTimes> = analysis
+        .threads
+        .iter()
+        .filter(|times| {
+            let runtime = analysis.runtime(Some(times.pid));
+            times.tid != times.pid && runtime.has(Habit::EngineForThread)
+        })
+        .filter(|times| {
+            let process = analysis.thread(times.pid);
+            process.is_some_and(|main| times.ns() < t::PART_OF_A_PROCESS * main.ns())
+        })
+        .filter(|times| times.on_cpu_ns >= t::LEAST_START_OF_AN_ENGINE_NS)
+        .collect();
+    let from = workers.iter().map(|times| times.from_ns).min()?;
+    let to = workers.iter().map(|times| times.to_ns).max()?;
+    let lived: f64 = workers.iter().map(|times| times.ns()).sum();
+    let at_once = lived / to.saturating_sub(from).max(1) as f64;
+    // A pool is there at once, as many as it has.
+    if at_once > workers.len() as f64 / 4.0 {
+        return None;
+    }
+    // The quickest did next to nothing but start.
+    let quickest = workers.iter().map(|times| times.on_cpu_ns);
+    let start = quickest.fold(t::MOST_START_OF_AN_ENGINE_NS, f64::min);
+    let weight = |times: &&ThreadTimes| analysis.weight(times.tid);
+    let cost = analysis.untraced(start * workers.iter().map(weight).sum::<f64>());
+    if workers.len() < t::MANY_ENGINES {
+        return None;
+    }
+    let statement = format!(
+        "{} `Worker` threads were made and ended; to start one takes up to {} of CPU time, all of them {}.",
+        count(workers.len() as u64),
+        time(start),
+        analysis.time_and_share(cost),
+    );
+    Some(
+        Claim::new(FindingId::ThreadSpawning, analysis, cost, statement)
+            .evidence("threads made", workers.len() as f64, "threads")
+            .evidence("CPU time of the quickest", start, "ns")
+            .advice("Keep a few workers, as many as there are CPUs, and send them one message for each piece of work.")
+            .pid(workers.first().map(|times| times.pid))
+            .likely(),
+    )
+}
+
+pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
+    let made = analysis.tally_calls(calls::makes_thread);
+    let processes = analysis.trace.processes.len() as u64;
+    // Where calls are only traced for a while, the threads themselves are still all known.
+    let traced = (analysis.trace.threads.len() as u64).saturating_sub(processes);
+    let threads = (made.calls + 1).saturating_sub(processes).max(traced);
+    let all: u64 = analysis.trace.syscalls.iter().map(|row| row.calls).sum();
+    // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work
+    // for the kernel.
+    if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
+        return None;
+    }
+    let in_kernel = in_kernel_ns(analysis);
+    let around = in_kernel + waited_for_each_ns(analysis, threads);
+    let cost = in_kernel.max(all_but_the_work(analysis, made.pid, threads));
+    let mut statement = format!(
+        "{} threads were made, one every {}; making them, waking them and taking them down costs {} in the kernel",
+        count(threads),
+        time(analysis.timed_ns / threads as f64),
+        time(in_kernel),
+    );
+    if cost > (1.0 + t::WORK_WORTH_REPORTING) * in_kernel {
+        statement += &format!(
+            ", and together with the waits for them and the library's part {}",
+            time(cost)
+        );
+    }
+    statement += &format!(", {} of the wall time.", analysis.percent(cost));
+    Some(
+        Claim::new(FindingId::ThreadSpawning, analysis, cost, statement)
+            .evidence("threads made", threads as f64, "threads")
+            .advice(analysis.runtime(made.pid).advice(Topic::Threads))
+            .pid(made.pid)
+            .likely()
+            .weighing(around)
+            .least(Least::share(t::KERNEL_SHARE / 2.0)),
+    )
+}
+
+/// The kernel's part. Samples don't show who ended a wait, so that what the threads do is hidden in
+/// the waits for them: then it is the kernel's time of all of them, as far as there is room for it.
+fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
+    let on_path = analysis.in_kernel_ns();
+    if !analysis.trace.tier.is_some_and(Tier::only_samples) {
+        return on_path;
+    }
+    let charged = &analysis.trace.accounts;
+    let share = charged.system_ns as f64 / (charged.user_ns + charged.system_ns).max(1) as f64;
+    let all = share * analysis.cpu_ns;
+    all.min(on_path + analysis.spent_ns(TimeCategory::Locks))
+        .max(on_path)
+}
+
+/// What one thread waits for others of its process, if it waits for nearly each that is made, as
+/// whoever makes one in Python does until that has begun.
+fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
+    let ends = analysis.ends_of_waits(calls::is_lock);
+    let most = ends.iter().max_by_key(|(_, ends)| ends.own.count);
+    let each = most.filter(|(_, ends)| ends.own.count * t::THREADS_FOR_A_WAIT >= threads);
+    let waited = each.map_or(0.0, |(tid, ends)| {
+        ends.own.ns as f64 * analysis.weight(*tid)
+    });
+    waited.min(analysis.spent_ns(TimeCategory::Locks))
+}
+
+/// What would not be without the threads: the kernel's part, the waits of one for another, what the
+/// library does to make them. What they were made for has to be done in any case, by one thread
+/// after the other at worst.
+fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> f64 {
+    let with_them = analysis.spent_on(&[
+        TimeCategory::Locks,
+        TimeCategory::Ready,
+        TimeCategory::UserCode,
+    ]);
+    let work = analysis.work_of_threads_ns(pid, threads);
+    (analysis.in_kernel_ns() + with_them).min(analysis.wall_ns - work)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, ROOT};
+
+    fn reported(threads: u64, others: u64) -> bool {
+        let mut fake = Fake::new(1000);
+        fake.calls("clone3", None, threads, 0, 15_000);
+        fake.calls("mprotect", None, threads * 2, 0, 2_500);
+        fake.calls("getppid", None, others, 0, 100);
+        fake.ids().contains(&"thread-spawning")
+    }
+
+    #[test]
+    fn a_thread_for_each_item_is_found() {
+        assert!(reported(20_000, 0));
+    }
+
+    #[test]
+    fn a_pool_and_a_program_with_other_calls_are_not() {
+        assert!(!reported(16, 0));
+        assert!(!reported(20_000, 2_000_000));
+    }
+
+    #[test]
+    fn threads_that_each_are_waited_for_are_known_by_the_waits() {
+        let reported = |waits: u64| {
+            let mut fake = Fake::new(2000);
+            fake.calls("clone3", None, 1_200, 0, 15_000);
+            fake.thread(ROOT, ROOT + 1, 0, 2000, 100);
+            for n in 0..waits {
+                let from = 10 + n * 1_900 / waits;
+                fake.wait_for(
+                    ROOT,
+                    "futex",
+                    None,
+                    (from, from + 1, from + 1),
+                    Some(ROOT + 1),
+                );
+            }
+            fake.ids().contains(&"thread-spawning")
+        };
+        assert!(reported(1_000));
+        // Joins of a few, and none.
+        assert!(!reported(20) && !reported(1));
+    }
+
+    #[test]
+    fn a_worker_of_node_for_each_piece_of_work_is_found() {
+        let reported = |workers: u64, language, each_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(language);
+            fake.waits(Some("futex"), None, fathom_trace::Cause::Asleep, 40, 24_000);
+            for n in 0..workers {
+                let from = 20 + n * 1000 / workers.max(1) * 9 / 10;
+                fake.thread(ROOT, ROOT + 1 + n as u32, from, from + each_ms, 20);
+            }
+            fake.ids().contains(&"thread-spawning")
+        };
+        assert!(reported(40, crate::Language::Node, 25));
+        // A pool, a few, and threads of another language.
+        assert!(!reported(40, crate::Language::Node, 900));
+        assert!(!reported(12, crate::Language::Node, 390));
+        assert!(!reported(4, crate::Language::Node, 25));
+        assert!(!reported(40, crate::Language::C, 25));
+    }
+
+    /// What could be saved of a second in which the kernel takes 600 ms, and their own code the
+    /// rest.
+    fn could_win_ms(language: crate::Language) -> f64 {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(language);
+        fake.calls("clone3", None, 20_000, 0, 30_000);
+        let timed = [fake.run()];
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
+        diagnosis.findings[0].could_win_ns as f64 / 1e6
+    }
+
+    #[test]
+    fn what_they_were_made_for_stays() {
+        let c = could_win_ms(crate::Language::C);
+        // 20,000 times 6 us around them at most.
+        assert!((c - 720.0).abs() < 10.0, "{c}");
+        let rust = could_win_ms(crate::Language::Rust);
+        assert!((rust - 760.0).abs() < 10.0, "{rust}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The time is asked for, by calls or without.
+
+use fathom_model::FindingId;
+use fathom_trace::SyscallRow;
+
+use super::CallCost;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::{Claim, Least};
+use crate::numbers::count;
+use crate::runtimes::{Topic, is_clock};
+use crate::thresholds as t;
+
+/// By calls.
+pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
+    let asks = |row: &SyscallRow| calls::is_clock(&row.name);
+    let clocks = analysis.tally(asks);
+    let calls = count(analysis.shown_calls(clocks.calls as f64));
+    let statement = format!("{calls} calls asked the kernel for the time; they");
+    let cost = CallCost::with(&clocks, analysis, asks);
+    Some(
+        cost.finding(FindingId::ClockCalls, analysis, &statement)
+            .evidence("time calls", clocks.calls as f64, "calls")
+            .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
+            .advice(analysis.runtime(clocks.pid).advice(Topic::ClockCalls))
+            .pid(clocks.pid),
+    )
+}
+
+/// Without, by the vDSO.
+pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
+    let cost = analysis.in_functions(is_clock);
+    let first = analysis.main_function(is_clock)?;
+    let statement = format!(
+        "The program's own code read clocks (without calls, by the vDSO) for {}.",
+        analysis.time_and_share(cost),
+    );
+    Some(
+        Claim::new(FindingId::ClockCalls, analysis, cost, statement)
+            .evidence("time in reading clocks", cost, "ns")
+            .advice(analysis.runtime(Some(first.pid)).advice(Topic::ClockReads))
+            .pid(Some(first.pid))
+            // The counter is read when what was begun before has ended: some of the work is in it.
+            .likely()
+            .least(Least::share(t::CLOCK_READS_SHARE)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn asking_the_kernel_for_the_time_is_found() {
+        let mut fake = Fake::new(1000);
+        fake.calls("clock_gettime", None, 500_000, 0, 300);
+        assert_eq!(fake.ids(), ["clock-calls"]);
+    }
+
+    #[test]
+    fn reading_the_clock_for_most_of_the_time_is_found() {
+        let reported = |reading: u64| {
+            let mut fake = Fake::new(1000);
+            fake.in_function(ROOT, "[vdso]", "", reading);
+            fake.in_function(ROOT, "/bin/program", "work", 1000 - reading);
+            fake.ids()
+        };
+        assert_eq!(reported(400), ["clock-calls"]);
+        assert!(reported(60).is_empty());
+    }
+}

@@ -1,0 +1,110 @@
+//! Own code takes memory for objects and gives it back, most of the time, without asking the
+//! system.
+
+use std::collections::HashSet;
+
+use fathom_model::FindingId;
+use fathom_trace::FunctionRow;
+
+use crate::analysis::Analysis;
+use crate::claim::{Claim, Least};
+use crate::runtimes::{Habit, Topic, is_allocator, is_collector, makes_objects};
+use crate::thresholds as t;
+
+pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
+    // A shell makes a string for each word of each command, whatever the script does.
+    let pids = analysis.trace.processes.iter().map(|process| process.pid);
+    let is_shell = |pid: &u32| analysis.runtime(Some(*pid)).has(Habit::RunsCommands);
+    let shells: HashSet<u32> = pids.filter(is_shell).collect();
+    let shells = &shells;
+    let own = |fits: fn(&FunctionRow) -> bool| {
+        move |row: &FunctionRow| !shells.contains(&row.pid) && fits(row)
+    };
+    let bare = analysis.in_functions(own(is_allocator));
+    // What is made is filled; without the allocator nobody knows whether it was memory of its own.
+    let allocator = match analysis.share(bare) >= t::LEAST_SHARE {
+        true => analysis.in_functions(own(|row| is_allocator(row) || makes_objects(row))),
+        false => bare,
+    };
+    let collector = analysis.in_functions(own(is_collector));
+    let cost = allocator + collector;
+    let fits = match allocator >= collector {
+        true => own(is_allocator),
+        false => own(is_collector),
+    };
+    let first = analysis.main_function(fits)?;
+    let objects = Topic::Objects {
+        allocated: allocator >= collector,
+    };
+    let whose = match allocator >= collector {
+        true => "the allocator and in what fills the memory that it gives",
+        false => "handing out memory and collecting what is unused",
+    };
+    let statement = format!(
+        "The program's own code was in {whose} for {}.",
+        analysis.time_and_share(cost),
+    );
+    Some(
+        Claim::new(FindingId::AllocatorChurn, analysis, cost, statement)
+            .evidence("time in the allocator", bare + collector, "ns")
+            .evidence("with what fills what it gives", cost, "ns")
+            .advice(analysis.runtime(Some(first.pid)).advice(objects))
+            .pid(Some(first.pid))
+            .least(Least::share(t::ALLOCATION_SHARE)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use crate::fake::{Fake, ROOT};
+    use crate::runtimes::Language;
+
+    #[test]
+    fn own_code_that_mostly_allocates_is_found() {
+        let reported = |allocating: u64| {
+            let mut fake = Fake::new(1000);
+            fake.in_function(ROOT, "/lib/libc.so.6", "malloc", allocating);
+            fake.in_function(ROOT, "/bin/program", "parse", 1000 - allocating);
+            fake.findings()
+        };
+        let found = reported(500);
+        assert_eq!(found[0].id, FindingId::AllocatorChurn);
+        assert!((found[0].share - 0.5).abs() < 0.02, "{}", found[0].share);
+        // A parser of trees allocates for a quarter of its time.
+        assert!(reported(250).is_empty());
+    }
+
+    #[test]
+    fn a_collector_has_the_words_of_its_language() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(Language::Go);
+        fake.in_function(ROOT, "/bin/program", "runtime.gcDrain", 400);
+        fake.in_function(ROOT, "/bin/program", "runtime.mallocgc", 200);
+        fake.in_function(ROOT, "/bin/program", "main.main", 400);
+        let found = &fake.findings()[0];
+        assert_eq!(found.id, FindingId::AllocatorChurn);
+        assert!(found.advice.contains("sync.Pool"));
+    }
+
+    #[test]
+    fn words_of_a_shell_are_no_objects_of_the_script() {
+        let reported = |language| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(language);
+            fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 350);
+            fake.in_function(ROOT, "/bin/bash", "execute_command", 650);
+            !fake.ids().is_empty()
+        };
+        assert!(reported(Language::C));
+        assert!(!reported(Language::Shell));
+    }
+
+    #[test]
+    fn a_few_samples_show_nothing() {
+        let mut fake = Fake::new(1000);
+        fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 9);
+        assert!(fake.ids().is_empty());
+    }
+}

@@ -1,0 +1,48 @@
+//! Asks again and again.
+
+pub(crate) mod calls;
+pub(crate) mod paths;
+pub(crate) mod spinning;
+
+use fathom_model::{FindingId, TimeCategory};
+
+use crate::analysis::Analysis;
+use crate::claim::{Claim, Least};
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
+
+/// A finding about CPU time that these threads burn. `who_burns`: up to how much that is; `else_none`:
+/// what is said where nobody lacked it.
+fn burning(
+    id: FindingId,
+    analysis: &Analysis<'_>,
+    threads: &[&ThreadTimes],
+    (who_burns, burnt, else_none): (&str, f64, &str),
+) -> Claim {
+    let wall = kept_from_others(analysis, threads);
+    let statement = format!(
+        "{who_burns} {} of CPU time, {} of the wall time{}.",
+        time(burnt),
+        analysis.percent(burnt),
+        match Least::OF_WORK.is_reached(analysis, wall) {
+            true => ", while others had work and no CPU",
+            false => else_none,
+        },
+    );
+    Claim::new(id, analysis, burnt, statement).of_cpu_time(wall)
+}
+
+/// Wall time that these loops take from others: the longest that one of them was ready and had no
+/// CPU while they ran. Without them the run takes what the busiest of the others computes.
+fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
+    let others = analysis.threads.iter();
+    let others: Vec<&ThreadTimes> = others
+        .filter(|other| loops.iter().all(|one| one.tid != other.tid))
+        .collect();
+    let most =
+        |ns: fn(&ThreadTimes) -> f64| others.iter().map(|times| ns(times)).fold(0.0, f64::max);
+    let ran: f64 = loops.iter().map(|times| times.on_cpu_ns).sum();
+    let kept = analysis.untraced(most(|times| times.sums.get(TimeCategory::Ready)).min(ran));
+    let busiest = analysis.untraced(most(|times| times.on_cpu_ns));
+    kept.min((analysis.timed_ns - busiest).max(0.0))
+}

@@ -1,0 +1,132 @@
+//! Does a thread do nothing but ask for paths until they are there?
+
+use std::collections::{BTreeMap, HashMap};
+
+use fathom_trace::{LookupRow, SyscallRow};
+
+use crate::analysis::Analysis;
+use crate::thresholds as t;
+
+/// The path isn't there.
+pub(crate) const ENOENT: i32 = 2;
+
+/// Lookups by one kind of call of paths that were opened, or made, by one of the tree later on.
+#[derive(Debug, Default)]
+pub(crate) struct Awaited<'a> {
+    /// Those that found nothing.
+    pub calls: u64,
+    /// What for.
+    pub paths: Vec<&'a str>,
+    /// From the first lookup of each until it was opened or made, ns.
+    spans: Vec<(u64, u64)>,
+}
+
+impl Awaited<'_> {
+    /// How long at least one of the paths was asked for, ns of the traced run.
+    pub(crate) fn ns(&self) -> u64 {
+        let mut spans = self.spans.clone();
+        spans.sort_unstable();
+        let (mut sum, mut end) = (0, 0);
+        for (from, to) in spans {
+            sum += to.saturating_sub(from.max(end));
+            end = end.max(to);
+        }
+        sum
+    }
+}
+
+/// What threads do nothing but wait for by asking, by thread and call.
+pub(crate) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), Awaited<'a>> {
+    let lookups = analysis.trace.failed_lookups.iter();
+    let often = |row: &&LookupRow| row.errno == ENOENT && row.calls >= t::LOOKUPS_OF_A_WAIT;
+    let mut often = lookups.filter(often).peekable();
+    if often.peek().is_none() {
+        return BTreeMap::new();
+    }
+    let mut opened: HashMap<&str, Vec<u64>> = HashMap::new();
+    for file in analysis.trace.files.iter().filter(|file| file.opens > 0) {
+        if let Some(path) = file.name.path() {
+            opened.entry(path).or_default().push(file.first_ns);
+        }
+    }
+    let until = |row: &LookupRow| {
+        let times = opened.get(row.path.as_str())?.iter();
+        times.copied().filter(|at| *at > row.first_ns).min()
+    };
+    let mut by_call: BTreeMap<&str, Awaited<'a>> = BTreeMap::new();
+    for row in often {
+        let Some(until) = until(row) else { continue };
+        let all = by_call.entry(row.call.as_str()).or_default();
+        all.calls += row.calls;
+        all.paths.push(&row.path);
+        all.spans.push((row.first_ns, until));
+    }
+    let by_call = by_call.into_iter();
+    let found =
+        by_call.filter_map(|(call, all)| Some(((who_asks(analysis, call, all.calls)?, call), all)));
+    found.collect()
+}
+
+/// The thread that does hardly anything but make so many calls of this kind that find nothing: the
+/// trace doesn't say whose lookups these are.
+fn who_asks(analysis: &Analysis<'_>, call: &str, lookups: u64) -> Option<u32> {
+    if lookups < t::MANY_POLLS {
+        return None;
+    }
+    let nearly = |part: u64, all: u64| part as f64 >= t::PART_OF_EVENTS * all as f64;
+    let asks = |row: &&SyscallRow| {
+        row.name == call && nearly(lookups, row.errors) && nearly(row.errors, lookups)
+    };
+    let all_of = |tid| analysis.rows_of(tid).map(|row| row.calls).sum();
+    let mut rows = analysis.trace.syscalls.iter().filter(asks);
+    Some(rows.find(|row| nearly(row.errors, all_of(row.tid)))?.tid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, ROOT};
+
+    /// A thread that asks for `/spool/done` so often, and files of that name that were opened then,
+    /// in ms.
+    fn asked(misses: u64, others: u64, opened: &[u64]) -> Vec<(u32, u64, u64)> {
+        let mut fake = Fake::new(1000);
+        fake.calls("access", None, misses + 1, 0, 2_000).errors = misses;
+        fake.calls("read", Some(3), others, 100, 2_000);
+        fake.misses("access", "/spool/done", misses);
+        fake.trace.failed_lookups[0].first_ns = 100_000_000;
+        for ms in opened {
+            fake.file("/spool/done", 1, 0, 0, 0);
+            let file = fake.trace.files.last_mut().expect("just made");
+            file.first_ns = ms * 1_000_000;
+        }
+        let timed = [];
+        let observation = fake.observation(&timed);
+        let found = awaited(&Analysis::new(&observation)).into_iter();
+        let reported = found.map(|((tid, _), it)| (tid, it.calls, it.ns() / 1_000_000));
+        reported.collect()
+    }
+
+    #[test]
+    fn a_path_is_awaited_from_the_first_lookup_until_somebody_opens_it() {
+        assert_eq!(asked(300_000, 10, &[900, 400]), [(ROOT, 300_000, 300)]);
+        assert!(asked(300_000, 10, &[50]).is_empty(), "it was there before");
+        assert!(asked(300_000, 10, &[]).is_empty(), "it never is");
+        assert!(asked(2_000, 10, &[400]).is_empty(), "a few");
+    }
+
+    #[test]
+    fn who_does_other_things_in_between_does_not_wait() {
+        assert!(asked(300_000, 200_000, &[400]).is_empty());
+    }
+
+    #[test]
+    fn times_that_overlap_count_once() {
+        let spans = vec![(5, 9), (0, 6), (20, 21)];
+        let awaited = Awaited {
+            spans,
+            ..Awaited::default()
+        };
+        assert_eq!(awaited.ns(), 10);
+    }
+}

@@ -1,0 +1,295 @@
+//! A thread spins on memory until another changes it, without any call.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{FindingId, Place};
+use fathom_trace::FunctionRow;
+
+use super::burning;
+use crate::analysis::Analysis;
+use crate::claim::Claim;
+use crate::runtimes::{
+    Runtime, Topic, advice_on_spinning, asks_channel, is_of_channels, spins_in_runtime,
+};
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// Until something happens.
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let functions = &analysis.trace.profile.as_ref()?.functions;
+    let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
+    finding(analysis, &spins)
+}
+
+/// Until a lock is free.
+pub(crate) fn for_lock(analysis: &Analysis<'_>) -> Option<Claim> {
+    let functions = &analysis.trace.profile.as_ref()?.functions;
+    finding(analysis, &spinners(functions, What::Lock)?)
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Memory,
+    Lock,
+    Channel,
+}
+
+/// Threads that spin.
+struct Spinning<'a> {
+    what: What,
+    /// Samples that found them doing so, by thread.
+    samples: BTreeMap<u32, u64>,
+    /// The function with the most of them.
+    first: &'a FunctionRow,
+}
+
+/// Threads that samples found in loops that wait.
+fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
+    let contended = what == What::Lock && is_contended_spinlock(functions);
+    let samples_of = |row: &FunctionRow| match contended && is_spinlock(row) {
+        true => row.samples,
+        false => row.spins,
+    };
+    let spins = |row: &&FunctionRow| {
+        let for_lock = what == What::Lock;
+        is_lock(row) == for_lock && samples_of(row) >= t::LEAST_SAMPLES && !spins_in_runtime(row)
+    };
+    let first = functions.iter().find(spins)?;
+    let mut samples = BTreeMap::new();
+    for row in functions.iter().filter(spins) {
+        *samples.entry(row.tid).or_default() += samples_of(row);
+    }
+    Some(Spinning {
+        what,
+        samples,
+        first,
+    })
+}
+
+/// The C library's spin lock.
+fn is_spinlock(row: &FunctionRow) -> bool {
+    row.function.as_deref() == Some("pthread_spin_lock")
+}
+
+/// Whether threads are in there for so much of their time that most of it is waiting, though not in
+/// its loop: one that is free takes 10 ns, and one that is held mostly keeps the instruction that
+/// asks for it.
+fn is_contended_spinlock(functions: &[FunctionRow]) -> bool {
+    let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for row in functions {
+        let (samples, locking) = all.entry(row.tid).or_default();
+        *samples += row.samples;
+        *locking += row.samples * u64::from(is_spinlock(row));
+    }
+    let fights = |(samples, locking): &&(u64, u64)| {
+        *locking >= t::LEAST_SAMPLES && *locking as f64 >= t::PART_IN_SPIN_LOCK * *samples as f64
+    };
+    all.values().filter(fights).count() > 1
+}
+
+/// Whether the name has `lock` or `mutex` as a word: not of a block or a clock.
+fn is_lock(row: &FunctionRow) -> bool {
+    let name = row.function.as_deref().unwrap_or_default();
+    let mut words = String::new();
+    for c in name.chars() {
+        match c {
+            'A'..='Z' => words.extend([' ', c.to_ascii_lowercase()]),
+            c if c.is_ascii_alphanumeric() => words.push(c),
+            _ => words.push(' '),
+        }
+    }
+    let is = |word: &str| ["lock", "spinlock", "rwlock", "trylock", "mutex"].contains(&word);
+    words.split(' ').any(is)
+}
+
+/// Threads that do little else than ask channels without waiting for them.
+fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
+    let mut all: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
+    for row in functions {
+        let (of_thread, asking, around) = all.entry(row.tid).or_default();
+        *of_thread += row.samples;
+        *asking += row.samples * u64::from(asks_channel(row));
+        *around += row.samples * u64::from(is_of_channels(row));
+    }
+    all.retain(|_, (of_thread, asking, around)| {
+        let bulk = (*asking + *around) as f64 >= t::PART_OF_ASKING * *of_thread as f64;
+        *asking >= t::LEAST_SAMPLES && bulk
+    });
+    let is_asked = |row: &&FunctionRow| all.contains_key(&row.tid) && asks_channel(row);
+    Some(Spinning {
+        what: What::Channel,
+        first: functions.iter().find(is_asked)?,
+        samples: all
+            .into_iter()
+            .map(|(tid, (of_thread, ..))| (tid, of_thread))
+            .collect(),
+    })
+}
+
+fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Claim> {
+    let Spinning {
+        what,
+        samples,
+        first,
+    } = spins;
+    let threads: Vec<&ThreadTimes> = analysis
+        .threads
+        .iter()
+        .filter(|times| samples.contains_key(&times.tid))
+        .collect();
+    let period = analysis.trace.profile.as_ref()?.period_ns as f64;
+    let burnt: f64 = samples
+        .values()
+        .map(|samples| analysis.untraced(*samples as f64 * period))
+        .sum();
+    // Of many threads each may spin for a moment: a part of what all of them compute.
+    if burnt < t::LEAST_SHARE * analysis.cpu_ns {
+        return None;
+    }
+    let name = first.function.as_deref().unwrap_or_default();
+    let who = match samples.len() {
+        1 => "A thread".to_owned(),
+        threads => format!("{threads} threads"),
+    };
+    let within = match name {
+        "" => String::new(),
+        name => format!(" in `{name}`"),
+    };
+    let for_what = match what {
+        What::Lock => " for a lock",
+        What::Memory | What::Channel => "",
+    };
+    let spun = format!("{who} spun{for_what}{within} for");
+    let id = match what {
+        What::Lock => FindingId::LockContention,
+        What::Memory | What::Channel => FindingId::BusyPolling,
+    };
+    Some(
+        burning(id, analysis, &threads, (&spun, burnt, ""))
+            .evidence("CPU time of spinning", burnt, "ns")
+            .advice(match advice_on_spinning(first) {
+                Some(words) => words.into(),
+                None => match what {
+                What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and take a lock that sleeps when it is held (a mutex) where it is held for longer than a microsecond.".into(),
+                What::Channel => Runtime::of_function(first).advice(Topic::Channel),
+                What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.".into(),
+            }})
+            .place(Place {
+                pid: Some(first.pid),
+                tid: Some(first.tid),
+                ..Place::default()
+            }),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use crate::fake::{Fake, ROOT};
+
+    fn spinning(function: &str) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 990);
+        fake.in_function(101, "/bin/program", function, 900);
+        let profile = fake.trace.profile.as_mut().expect("made by in_function");
+        profile.functions[0].spins = 700;
+        fake.in_function(ROOT, "/bin/program", "work", 900);
+        fake
+    }
+
+    #[test]
+    fn who_spins_is_reported_with_the_function() {
+        let found = &spinning("wait_until_ready").findings()[0];
+        assert_eq!(
+            (found.id.as_str(), found.place.tid),
+            ("busy-polling", Some(101))
+        );
+        let begin = "A thread spun in `wait_until_ready` for 698 ms of CPU time";
+        assert!(found.statement.starts_with(begin), "{}", found.statement);
+    }
+
+    #[test]
+    fn spinning_for_a_lock_is_contention() {
+        let found = &spinning("pthread_spin_lock").findings()[0];
+        assert_eq!(found.id, FindingId::LockContention);
+    }
+
+    #[test]
+    fn who_is_mostly_at_the_instruction_that_asks_for_a_lock_fights_for_it() {
+        let reported = |locking: u64| {
+            let mut fake = Fake::new(1000);
+            for tid in [ROOT, 101] {
+                if tid != ROOT {
+                    fake.thread(ROOT, tid, 0, 1000, 990);
+                }
+                fake.in_function(tid, "/lib/libc.so.6", "pthread_spin_lock", locking);
+                fake.in_function(tid, "/bin/program", "work", 900 - locking);
+            }
+            fake.ids()
+        };
+        assert_eq!(reported(500), ["lock-contention"]);
+        assert!(reported(100).is_empty());
+    }
+
+    #[test]
+    fn asking_a_channel_again_and_again_is_found() {
+        let mut fake = Fake::new(1000);
+        fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 300);
+        fake.in_function(ROOT, "/bin/program", "runtime.chanrecv", 300);
+        fake.in_function(ROOT, "/bin/program", "main.main", 300);
+        let found = &fake.findings()[0];
+        assert_eq!(found.id, FindingId::BusyPolling);
+        assert!(found.advice.contains("`default`"), "{}", found.advice);
+    }
+
+    #[test]
+    fn who_only_tries_to_receive_is_advised_to_wait() {
+        let mut fake = Fake::new(1000);
+        let function = "std::sync::mpmc::list::Channel<T>::try_recv";
+        fake.in_function(ROOT, "/bin/program", function, 900);
+        let found = &fake.findings()[0];
+        assert_eq!(found.id, FindingId::BusyPolling);
+        assert!(found.advice.contains("`recv`"), "{}", found.advice);
+    }
+
+    #[test]
+    fn a_worker_that_asks_whether_to_stop_does_not_spin() {
+        let mut fake = Fake::new(1000);
+        fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 150);
+        fake.in_function(ROOT, "/bin/program", "main.work", 800);
+        // Others wait for channels properly.
+        fake.thread(ROOT, 101, 0, 1000, 500);
+        fake.in_function(101, "/bin/program", "runtime.chanrecv", 400);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn blocks_and_clocks_are_no_locks() {
+        let is = |function: &str| {
+            super::is_lock(&fathom_trace::FunctionRow {
+                function: Some(function.to_owned()),
+                ..Default::default()
+            })
+        };
+        for name in [
+            "pthread_spin_lock",
+            "Mutex::lock",
+            "SpinLock::acquire",
+            "raw_mutex",
+        ] {
+            assert!(is(name), "{name}");
+        }
+        for name in ["process_block", "wait_clock", "BlockingQueue::poll", ""] {
+            assert!(!is(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn code_that_does_not_say_so_is_not_taken_for_spinning() {
+        let mut fake = spinning("work");
+        fake.trace.profile.as_mut().expect("there").functions[0].spins = 10;
+        assert!(fake.ids().is_empty());
+    }
+}

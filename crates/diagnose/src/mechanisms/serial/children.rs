@@ -1,0 +1,193 @@
+//! Child processes that could run side by side run one after another.
+
+use std::collections::BTreeSet;
+
+use fathom_model::{FindingId, TimeCategory};
+
+use crate::analysis::Analysis;
+use crate::claim::Claim;
+use crate::critical_path::{covered_ns, span_ns};
+use crate::mechanisms::make::children::alike;
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// Children that a parent could have run side by side.
+struct InTurn {
+    pid: u32,
+    children: usize,
+    /// Their lives together.
+    total_ns: f64,
+    saving_ns: f64,
+}
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let parents: BTreeSet<u32> = analysis
+        .trace
+        .processes
+        .iter()
+        .filter_map(|p| p.parent)
+        .collect();
+    let found = parents
+        .into_iter()
+        .filter_map(|pid| of_parent(analysis, pid));
+    let InTurn {
+        pid,
+        children,
+        total_ns: total,
+        saving_ns: saving,
+    } = found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))?;
+    let statement = format!(
+        "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
+        time(analysis.untraced(total)),
+        analysis.observation.cpus,
+        time(saving),
+        analysis.percent(saving),
+    );
+    Some(
+        Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
+            .evidence("children in turn", children as f64, "processes")
+            .evidence("their lives", analysis.untraced(total), "ns")
+            .advice("Start the children that don't need each other together, as many at a time as there are CPUs, or do their work in one pass.")
+            .pid(Some(pid))
+            .likely(),
+    )
+}
+
+fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
+    let waits = |times: &ThreadTimes| {
+        times.sums.get(TimeCategory::WaitingForChild) + times.sums.get(TimeCategory::WaitingForPipe)
+    };
+    // Any thread of it may be the one that waits: Go moves its work between them.
+    let threads = analysis.threads_of(parent);
+    let on_path = |times: &ThreadTimes| waits(times) * analysis.weight(times.tid);
+    let waiter = threads.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
+    let end = analysis.trace.duration_ns;
+    let children: Vec<(u32, u64, u64)> = analysis
+        .children_of(parent)
+        // What a shim or wrapper asks before it becomes the program is needed for that.
+        .filter(|p| became(analysis, parent).is_none_or(|at| p.started_ns >= at))
+        .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
+        // Short ones are process-spawning's.
+        .filter(|c| {
+            span_ns(c) > t::SHORT_CHILD_CPU_NS && analysis.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
+        })
+        .collect();
+    let sum = |of: &[(u32, u64, u64)]| of.iter().map(span_ns).sum::<f64>();
+    if children.len() < 2
+        || sum(&children) > covered_ns(&children) as f64 * t::OVERLAP_OF_SERIAL_CHILDREN
+    {
+        return None;
+    }
+    let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
+    let groups = alike(analysis, &pids)
+        .into_iter()
+        .filter(|group| group.len() >= 2);
+    let found = groups.map(|group| {
+        let children: Vec<_> = children
+            .iter()
+            .copied()
+            .filter(|c| group.contains(&c.0))
+            .collect();
+        let total = sum(&children);
+        let longest = children.iter().map(span_ns).fold(0.0, f64::max);
+        // Side by side they take as long as the longest, or as the CPUs allow.
+        let least = longest.max(total / analysis.observation.cpus.max(1) as f64);
+        // What other programs took of the CPUs would be theirs then as well.
+        let undisturbed = (total.min(waits(waiter)) - least) * analysis.quiet;
+        let on_path = analysis.weight(waiter.tid).max(weight(analysis, &children));
+        let saving = analysis.untraced(undisturbed * on_path);
+        InTurn {
+            pid: parent,
+            children: children.len(),
+            total_ns: total,
+            saving_ns: saving,
+        }
+    });
+    found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
+}
+
+/// Part of the CPU time of these and of their descendants that is on the critical path: who waits
+/// for them may have so little of its own that it says nothing (`xargs` in a pipeline).
+fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
+    let trees = children.iter().flat_map(|child| analysis.tree(child.0));
+    let threads: Vec<&ThreadTimes> = trees.flat_map(|pid| analysis.threads_of(pid)).collect();
+    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| threads.iter().map(|times| of(times)).sum::<f64>();
+    let on_path = sum(&|times| times.on_cpu_ns * analysis.weight(times.tid));
+    on_path / sum(&|times| times.on_cpu_ns).max(1.0)
+}
+
+/// When a process became another program, which then took most of the time.
+fn became(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
+    let execs = &analysis.process(pid)?.execs;
+    let at = execs.last().filter(|_| execs.len() > 1)?.at_ns;
+    (at * 2 < analysis.trace.duration_ns).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    fn children(spans: &[(u64, u64)]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("wait4"), None, Cause::Asleep, 3, 300_000);
+        for (pid, (from, to)) in (200..).zip(spans) {
+            fake.child(pid, *from, *to, to - from);
+        }
+        fake
+    }
+
+    #[test]
+    fn children_in_turn_are_found() {
+        assert_eq!(
+            children(&[(0, 300), (310, 610), (620, 920)]).ids(),
+            ["waiting-for-child"]
+        );
+    }
+
+    #[test]
+    fn what_a_shim_asks_before_it_becomes_the_program_is_not() {
+        let mut fake = children(&[(0, 150), (160, 310)]);
+        let mut program = fake.trace.processes[0].execs[0].clone();
+        program.at_ns = 320 * crate::fake::MS;
+        fake.trace.processes[0].execs.push(program);
+        assert_eq!(fake.ids(), ["startup-dominated"]);
+    }
+
+    #[test]
+    fn steps_that_are_not_alike_may_need_each_other() {
+        let mut fake = children(&[(0, 300), (310, 610)]);
+        for (process, step) in fake.trace.processes[1..]
+            .iter_mut()
+            .zip(["repack", "prune"])
+        {
+            process.execs[0].arguments = vec!["git".to_owned(), step.to_owned()];
+        }
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn another_thread_than_the_first_may_wait() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(crate::Language::Go);
+        fake.waits(Some("futex"), None, Cause::Asleep, 1, 990_000);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 1000);
+        fake.waits_of(101, Some("waitid"), None, Cause::Asleep, 3, 300_000);
+        for (pid, from) in (200..203).zip([0, 310, 620]) {
+            fake.child(pid, from, from + 300, 300);
+        }
+        assert_eq!(fake.ids(), ["waiting-for-child"]);
+    }
+
+    #[test]
+    fn a_single_child_is_the_command_itself() {
+        assert!(children(&[(0, 900)]).ids().is_empty());
+    }
+
+    #[test]
+    fn children_together_are_not() {
+        assert!(children(&[(0, 900), (10, 900), (20, 900)]).ids().is_empty());
+    }
+}

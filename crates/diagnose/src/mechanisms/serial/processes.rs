@@ -1,0 +1,215 @@
+//! Of several processes that were made to share work, one does it all while CPUs are free.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::{Process, Tier};
+
+use crate::analysis::Analysis;
+use crate::claim::Claim;
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// A process that was made to share work, with its threads' sums.
+struct Worker {
+    pid: u32,
+    from_ns: u64,
+    to_ns: u64,
+    /// On a CPU or ready, all threads.
+    busy_ns: f64,
+    cpu_ns: f64,
+    on_path: f64,
+}
+
+fn worker(analysis: &Analysis<'_>, process: &Process) -> Option<Worker> {
+    let own: Vec<&ThreadTimes> = analysis.threads_of(process.pid).collect();
+    let main = own.iter().find(|times| times.tid == times.pid)?;
+    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| own.iter().map(|times| of(times)).sum();
+    Some(Worker {
+        pid: process.pid,
+        from_ns: main.from_ns,
+        to_ns: main.to_ns,
+        busy_ns: sum(&|times| times.on_cpu_ns + times.sums.get(TimeCategory::Ready)),
+        cpu_ns: analysis.cpu_of(process.pid),
+        on_path: analysis.weight(main.tid),
+    })
+}
+
+/// What processes have in common that share work: nothing where they are copies of their parent,
+/// else the program and its arguments but for numbers.
+fn kind(process: &Process) -> String {
+    let Some(exec) = process.execs.last() else {
+        return String::new();
+    };
+    let words = [exec.path.as_str()].into_iter();
+    let words = words.chain(exec.arguments.iter().map(String::as_str));
+    let plain = words.map(|word| word.replace(|c: char| c.is_ascii_digit(), ""));
+    plain.collect::<Vec<_>>().join(" ")
+}
+
+/// Processes of one parent and one kind that are there together.
+fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
+    let mut pools: BTreeMap<(u32, String), Vec<Worker>> = BTreeMap::new();
+    for process in &analysis.trace.processes {
+        if let (Some(parent), Some(worker)) = (process.parent, worker(analysis, process)) {
+            pools
+                .entry((parent, kind(process)))
+                .or_default()
+                .push(worker);
+        }
+    }
+    let pools = pools.into_iter();
+    pools
+        .map(|((_, kind), workers)| (kind.is_empty(), workers))
+        .collect()
+}
+
+/// The busiest of a pool and what an even spread would save, if it does all the work.
+fn alone<'a>(
+    analysis: &Analysis<'_>,
+    copies: bool,
+    pool: &'a [Worker],
+) -> Option<(&'a Worker, usize, f64)> {
+    let busiest = pool.iter().max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
+    let span = busiest.to_ns.saturating_sub(busiest.from_ns);
+    // Copies that got nothing to do may end at once; other programs that are short have done their
+    // work.
+    let shares = |other: &&Worker| {
+        let overlap = other
+            .to_ns
+            .min(busiest.to_ns)
+            .saturating_sub(other.from_ns.max(busiest.from_ns));
+        let together = other.from_ns.abs_diff(busiest.from_ns) <= MADE_TOGETHER_NS;
+        overlap * 2 > span || copies && together
+    };
+    let pool: Vec<&Worker> = pool.iter().filter(shares).collect();
+    let all: f64 = pool.iter().map(|worker| worker.cpu_ns).sum();
+    let rules = busiest.busy_ns >= t::BUSY_THREAD * span as f64
+        && busiest.cpu_ns >= t::PART_OF_THE_BUSIEST * all
+        && (busiest.on_path > 0.5 || is_waited_for(analysis, span as f64));
+    if pool.len() < 2 || !rules {
+        return None;
+    }
+    let spread = all / analysis.observation.cpus.min(pool.len()) as f64;
+    let saving = analysis.untraced((busiest.cpu_ns - spread) * analysis.quiet);
+    Some((busiest, pool.len(), saving))
+}
+
+/// Whether the command waits for somebody of its own for as long as that, where nobody saw who
+/// ended the waits: by sampling from outside, a pool's results can come from any of its processes.
+fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
+    let waited = analysis.spent_on(&[
+        TimeCategory::WaitingForChild,
+        TimeCategory::WaitingForPipe,
+        TimeCategory::WaitingForEvents,
+        TimeCategory::Locks,
+    ]);
+    analysis.trace.tier.is_some_and(Tier::only_samples)
+        && waited >= t::BUSY_THREAD * analysis.untraced(span)
+}
+
+/// Processes of one pool are made one right after the other; making one takes an interpreter some
+/// ms.
+const MADE_TOGETHER_NS: u64 = 50_000_000;
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    if analysis.observation.cpus < 2 || analysis.quiet < t::LEAST_QUIET {
+        return None;
+    }
+    let pools = pools(analysis);
+    let found = pools
+        .iter()
+        .filter_map(|(copies, pool)| alone(analysis, *copies, pool));
+    let (busiest, processes, saving) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let statement = format!(
+        "Of {processes} processes that were made together one (pid {}) does all the work, on one of {} CPUs; evenly spread it would take {} less, {} of the wall time.",
+        busiest.pid,
+        analysis.observation.cpus,
+        time(saving),
+        analysis.percent(saving),
+    );
+    Some(
+        Claim::new(FindingId::IdleCores, analysis, saving, statement)
+            .evidence("processes", processes as f64, "processes")
+            .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
+            .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")
+            .pid(Some(busiest.pid))
+            .likely(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::{Cause, Tier};
+
+    use crate::fake::Fake;
+
+    /// A pool of four for whom the command waits; each lives for so long and has so much CPU time.
+    fn pool(copies: bool, of: [(u64, u64); 4]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("wait4"), None, Cause::Asleep, 1, 990_000);
+        for (pid, (to, cpu)) in (200..).zip(of) {
+            fake.child(pid, 5, to, cpu);
+            let waited = (to - 5).saturating_sub(cpu) * 1000;
+            fake.waits_of(pid, Some("read"), Some(3), Cause::Asleep, 1, waited);
+            if copies {
+                fake.trace
+                    .processes
+                    .last_mut()
+                    .expect("a child")
+                    .execs
+                    .clear();
+            }
+        }
+        fake
+    }
+
+    fn is_found(mut fake: Fake) -> bool {
+        fake.ids().contains(&"idle-cores")
+    }
+
+    #[test]
+    fn one_process_of_a_pool_with_all_the_work_is_found() {
+        assert!(is_found(pool(
+            true,
+            [(995, 980), (995, 5), (995, 5), (995, 5)]
+        )));
+        assert!(is_found(pool(
+            false,
+            [(995, 980), (995, 5), (995, 5), (995, 5)]
+        )));
+    }
+
+    #[test]
+    fn copies_that_found_nothing_to_do_are_reported_and_short_programs_not() {
+        let early = [(995, 980), (9, 2), (9, 2), (9, 2)];
+        assert!(is_found(pool(true, early)));
+        assert!(!is_found(pool(false, early)));
+    }
+
+    #[test]
+    fn who_ended_the_waits_need_not_be_known_where_only_samples_show() {
+        let of = |tier| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(tier);
+            fake.waits(Some("futex"), None, Cause::Asleep, 1, 990_000);
+            for (pid, cpu) in [(200, 980), (201, 5), (202, 5)] {
+                fake.child(pid, 5, 995, cpu);
+                let waited = (990 - cpu) * 1000;
+                fake.waits_of(pid, Some("read"), Some(3), Cause::Asleep, 1, waited);
+            }
+            is_found(fake)
+        };
+        assert!(of(Tier::Perf));
+        assert!(!of(Tier::Kernel));
+    }
+
+    #[test]
+    fn an_even_pool_is_not() {
+        assert!(!is_found(pool(
+            true,
+            [(995, 490), (995, 490), (995, 490), (995, 490)]
+        )));
+    }
+}

@@ -1,0 +1,407 @@
+//! A program that has several threads uses one CPU.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::Tier;
+
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::Claim;
+use crate::numbers::time;
+use crate::runtimes::{Habit, ThreadNames};
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// Threads that are made together start within this.
+const TOGETHER_NS: u64 = 5_000_000;
+
+/// Threads of one process that were made to share work: of one name, alive together, each with a
+/// part of the CPU time; or one that has it all and those that were made with it and ended at once.
+fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a ThreadTimes> {
+    let mut named: BTreeMap<&str, Vec<&ThreadTimes>> = BTreeMap::new();
+    for (thread, times) in analysis.trace.threads.iter().zip(&analysis.threads) {
+        if times.pid == pid
+            && (times.tid != pid || go)
+            && times.on_cpu_ns >= if go { 0.05 } else { 0.01 } * analysis.trace.duration_ns as f64
+            && (go || computes(analysis, times))
+        {
+            named.entry(stem(&thread.name)).or_default().push(times);
+        }
+    }
+    let cpu = |threads: &[&ThreadTimes]| threads.iter().map(|l| l.on_cpu_ns).sum::<f64>();
+    let mut most = named
+        .into_values()
+        .max_by(|a, b| cpu(a).total_cmp(&cpu(b)))
+        .unwrap_or_default();
+    if let [alone] = most[..]
+        && !go
+    {
+        most.extend(left_without_work(analysis, alone));
+    }
+    most
+}
+
+/// The name that threads of one kind share: pools and runtimes number them.
+fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
+}
+
+/// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others
+/// has no share of their work, and often their name. Where calls aren't timed, samples of its own
+/// code decide, if there are some.
+fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
+    if analysis.trace.tier != Some(Tier::Kernel) {
+        let own = analysis.in_own_code_ns(times.tid);
+        return own.is_none_or(|own| own * 2.0 >= times.on_cpu_ns);
+    }
+    let moves = |spent| matches!(spent, TimeCategory::KernelIo | TimeCategory::KernelFiles);
+    let in_calls = times.sums.of(moves);
+    in_calls * 2.0 < times.on_cpu_ns
+}
+
+/// Threads like this one that were made with it and ended at once: it had taken all the work.
+fn left_without_work<'a>(
+    analysis: &'a Analysis<'_>,
+    busy: &'a ThreadTimes,
+) -> impl Iterator<Item = &'a ThreadTimes> {
+    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
+    let name = threads
+        .clone()
+        .find(|(_, times)| times.tid == busy.tid)
+        .map(|(t, _)| stem(&t.name));
+    threads
+        .filter(move |(thread, times)| {
+            times.pid == busy.pid
+                && times.tid != busy.tid
+                && times.tid != times.pid
+                && Some(stem(&thread.name)) == name
+                && times.from_ns.abs_diff(busy.from_ns) <= TOGETHER_NS
+                && times.ns() <= 0.05 * busy.ns()
+        })
+        .map(|(_, times)| times)
+}
+
+/// Whether somebody waited for results of these threads more than once each: one job given away
+/// can't be cut from outside, several can be spread. Without a timeline nobody knows.
+fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
+    let Some(pid) = workers.first().map(|worker| worker.pid) else {
+        return false;
+    };
+    // The thread that runs `main` has the process's name; those of the virtual machine have their
+    // own.
+    let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
+    let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
+    let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
+    let reported = analysis.trace.timeline.iter().flatten();
+    let waits = reported.filter(|interval| {
+        workers.iter().any(|w| interval.woken_by == Some(w.tid))
+            && interval.call.as_deref().is_some_and(calls::is_lock)
+            && asks(interval.tid)
+    });
+    waits.count() >= t::LEAST_RESULTS * workers.len()
+}
+
+/// Whether threads wait for something outside more than for each other and a CPU: they are there to
+/// have several requests in flight, and their computing beside that is no work that somebody wanted
+/// to spread.
+fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
+    let sum = |kinds: &[TimeCategory]| -> f64 {
+        let of = |times: &&ThreadTimes| times.sums.of_any(kinds);
+        workers.iter().map(of).sum()
+    };
+    use TimeCategory::{Disk, Network, WaitingForChild, WaitingForEvents, WaitingForPipe};
+    let outside = sum(&[
+        Network,
+        Disk,
+        WaitingForPipe,
+        WaitingForChild,
+        WaitingForEvents,
+    ]);
+    outside > sum(&[TimeCategory::Locks, TimeCategory::Ready])
+}
+
+/// Threads of executors that are named as such (`pool-1-thread-1`). One that is alone in its
+/// pool and works nearly all the time has been given all the work; several of which each result is
+/// awaited before the next job is given take turns.
+fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec<&'a ThreadTimes> {
+    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
+    let own =
+        threads.filter(|(thread, times)| times.pid == pid && thread.name.starts_with(names.pool));
+    let (called, pool): (Vec<&str>, Vec<&ThreadTimes>) = own
+        .map(|(thread, times)| (thread.name.as_str(), times))
+        .unzip();
+    let whole = pool.len() > 1
+        || called
+            .iter()
+            .all(|name| name.ends_with(names.first_of_pool));
+    match whole && gave_several(analysis, &pool) {
+        true => pool,
+        false => Vec::new(),
+    }
+}
+
+/// Of the threads that a program made without names the one that has all the work, with
+/// those that ended at once.
+fn one_of_several<'a>(
+    analysis: &'a Analysis<'_>,
+    pid: u32,
+    names: ThreadNames,
+) -> Vec<&'a ThreadTimes> {
+    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
+    let own =
+        threads.filter(|(thread, times)| times.pid == pid && stem(&thread.name) == names.unnamed);
+    let busy = own.max_by(|a, b| a.1.on_cpu_ns.total_cmp(&b.1.on_cpu_ns));
+    let Some((_, busy)) = busy else {
+        return Vec::new();
+    };
+    let others: Vec<&ThreadTimes> = left_without_work(analysis, busy).collect();
+    match others.is_empty() || !computes(analysis, busy) {
+        true => Vec::new(),
+        false => [vec![busy], others].concat(),
+    }
+}
+
+/// CPUs that the other threads of the process used while the workers lived.
+fn others_cpus(analysis: &Analysis<'_>, pid: u32, workers: &[&ThreadTimes]) -> f64 {
+    let from = workers.iter().map(|l| l.from_ns).min().unwrap_or(0);
+    let to = workers.iter().map(|l| l.to_ns).max().unwrap_or(0);
+    let works = |times: &&ThreadTimes| workers.iter().any(|worker| worker.tid == times.tid);
+    let others = analysis
+        .threads
+        .iter()
+        .filter(|l| l.pid == pid && !works(l));
+    let used = others.map(|times| {
+        let overlap = times.to_ns.min(to).saturating_sub(times.from_ns.max(from));
+        times.on_cpu_ns * overlap as f64 / times.ns().max(1.0)
+    });
+    used.sum::<f64>() / to.saturating_sub(from).max(1) as f64
+}
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    if analysis.quiet < t::LEAST_QUIET {
+        return None;
+    }
+    let cpus = analysis.observation.cpus;
+    let found = analysis.trace.processes.iter().filter_map(|process| {
+        let runtime = analysis.runtime(Some(process.pid));
+        // Its runtime's own threads share one name and work beside the program's single one.
+        if cpus < 2 || runtime.has(Habit::OneThread) {
+            return None;
+        }
+        let moves_work = runtime.has(Habit::MovesWork);
+        let names_pools = runtime.thread_names.is_some();
+        let workers = match runtime.thread_names {
+            Some(names) => match executor(analysis, process.pid, names) {
+                none if none.is_empty() => one_of_several(analysis, process.pid, names),
+                pool => pool,
+            },
+            None => workers(analysis, process.pid, moves_work),
+        };
+        let alone_in_pool = names_pools && workers.len() == 1;
+        if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
+            return None;
+        }
+        // The thread that gives out the work may do a part of it. A machine's own compile and
+        // collect.
+        if !names_pools && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
+            return None;
+        }
+        // Where work moves over many threads, only those that are bound to theirs get equal parts
+        // of it and still take turns.
+        let least = workers.iter().map(|l| l.on_cpu_ns).fold(f64::MAX, f64::min);
+        let most = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
+        if moves_work && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
+            return None;
+        }
+        let cpu: f64 = workers.iter().map(|l| l.on_cpu_ns).sum();
+        let busiest = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
+        let from = workers.iter().map(|l| l.from_ns).min()?;
+        let to = workers.iter().map(|l| l.to_ns).max()?;
+        let span = (to - from) as f64;
+        let ready: f64 = workers
+            .iter()
+            .map(|l| l.sums.get(TimeCategory::Ready))
+            .sum();
+        let used = (cpu + ready) / span.max(1.0);
+        // One works while the rest wait, in turn or all the time.
+        let alone = used < 1.25 && used > 0.7;
+        let lopsided = busiest > t::BUSY_THREAD * span;
+        let in_turn = workers.len() > cpus || !lopsided;
+        // What other programs took of the CPUs is nobody's idling.
+        let own = span * analysis.quiet;
+        let spread = own / cpus.min(workers.len().max(2)) as f64;
+        let saving = analysis.untraced(own - spread.max(cpu / cpus as f64));
+        (alone && (lopsided || in_turn)).then_some((process.pid, workers.len(), used, saving))
+    });
+    let (pid, threads, used, saving) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let share = if threads == 1 {
+        "1 thread has all the work and uses".to_owned()
+    } else {
+        format!("{threads} threads share the work and use")
+    };
+    let statement = format!(
+        "{share} {used:.2} of {cpus} CPUs; evenly spread it would take {} less, {} of the wall time.",
+        time(saving),
+        analysis.percent(saving),
+    );
+    Some(
+        Claim::new(FindingId::IdleCores, analysis, saving, statement)
+            .evidence("threads", threads as f64, "threads")
+            .evidence("CPUs used", used, "CPUs")
+            .advice("Give the work to as many threads as there are CPUs, in more and smaller pieces than that, and see that no lock or single stage makes them take turns.")
+            .pid(Some(pid))
+            .likely(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::{Cause, Tier};
+
+    use crate::fake::{Fake, ROOT};
+
+    fn workers(cpu: [u64; 2]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        for (tid, cpu) in (101..).zip(cpu) {
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+            fake.waits_of(
+                tid,
+                Some("futex"),
+                None,
+                Cause::Asleep,
+                3,
+                (1000 - cpu) * 333,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn one_worker_with_all_the_work_is_found() {
+        assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn who_reads_for_a_worker_shares_no_work_with_it() {
+        let mut fake = workers([980, 30]);
+        fake.calls_of(102, "read", Some(3), 200, 131_072, 140_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn where_calls_are_not_timed_samples_show_who_computes() {
+        let reported = |samples: u64| {
+            let mut fake = workers([980, 30]);
+            fake.trace.tier = Some(Tier::Perf);
+            fake.in_function(101, "/bin/zstd", "", 970);
+            fake.in_function(102, "/bin/zstd", "", samples);
+            fake.ids()
+        };
+        assert_eq!(reported(28), ["idle-cores"]);
+        assert!(reported(2).is_empty());
+    }
+
+    #[test]
+    fn one_that_took_all_and_one_that_found_nothing_are_found() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        fake.thread(ROOT, 101, 5, 1000, 990);
+        fake.thread(ROOT, 102, 6, 7, 0);
+        assert_eq!(fake.ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn a_worker_beside_a_helper_that_lives_on_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        fake.thread(ROOT, 101, 5, 1000, 990);
+        fake.thread(ROOT, 102, 6, 1000, 994);
+        fake.waits_of(102, Some("futex"), None, Cause::Asleep, 1, 993_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn an_executor_of_one_thread_is_reported_in_java_if_it_had_several_jobs() {
+        let reported = |jobs: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Java);
+            fake.thread(ROOT, 101, 0, 1000, 990);
+            fake.trace.threads.last_mut().unwrap().name = "pool-1-thread-1".to_owned();
+            let each = 1000 / jobs;
+            for job in 0..jobs {
+                let (from, to) = (job * each + 1, (job + 1) * each - 1);
+                fake.wait_for(ROOT, "futex", None, (from, to, to), Some(101));
+            }
+            fake.ids()
+        };
+        assert_eq!(reported(10), ["idle-cores"]);
+        assert!(reported(1).is_empty());
+    }
+
+    #[test]
+    fn a_thread_of_java_that_took_all_is_found() {
+        let reported = |other_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Java);
+            fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+            for (tid, to, cpu) in [(101, 1000, 990), (102, 6 + other_ms, other_ms)] {
+                fake.thread(ROOT, tid, 5, to, cpu);
+                let name = format!("Thread-{}", tid - 101);
+                fake.trace.threads.last_mut().unwrap().name = name;
+            }
+            fake.ids().contains(&"idle-cores")
+        };
+        assert!(reported(1));
+        assert!(!reported(600), "the other worked as well");
+    }
+
+    #[test]
+    fn an_executor_of_which_each_result_is_awaited_first_is_reported_in_java() {
+        let reported = |awaited: bool| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Java);
+            for tid in 101..105 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.trace.threads.last_mut().unwrap().name =
+                    format!("pool-1-thread-{}", tid - 100);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 25, 30_000);
+            }
+            for job in 0..100 {
+                let (from, to) = (job * 10 + 1, (job + 1) * 10 - 1);
+                let by = awaited.then_some(101 + job as u32 % 4);
+                fake.wait_for(ROOT, "futex", None, (from, to, to), by);
+            }
+            fake.ids().contains(&"idle-cores")
+        };
+        assert!(reported(true));
+        assert!(!reported(false));
+    }
+
+    #[test]
+    fn threads_that_await_replies_are_not() {
+        let mut fake = workers([500, 500]);
+        for tid in 101..103 {
+            fake.trace.off_cpu.retain(|row| row.tid != tid);
+            fake.descriptor(3, "socket");
+            fake.waits_of(tid, Some("recvfrom"), Some(3), Cause::Asleep, 50, 10_000);
+        }
+        assert!(!fake.ids().contains(&"idle-cores"));
+    }
+
+    #[test]
+    fn workers_made_one_after_another_beside_a_thread_that_works_too_are_not() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 4, 50_000);
+        for (tid, from) in (101..).zip([0, 250, 500, 750]) {
+            fake.thread(ROOT, tid, from, from + 249, 240);
+        }
+        assert!(!fake.ids().contains(&"idle-cores"));
+    }
+
+    #[test]
+    fn work_that_is_shared_is_not() {
+        assert!(workers([980, 950]).ids().is_empty());
+    }
+}

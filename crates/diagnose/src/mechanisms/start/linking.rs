@@ -1,0 +1,411 @@
+//! Claim and binding shared libraries takes a good part of the time.
+
+use std::collections::BTreeMap;
+
+use fathom_model::FindingId;
+use fathom_trace::{FileRow, FunctionRow};
+
+use crate::analysis::{Analysis, Tally};
+use crate::calls;
+use crate::claim::Claim;
+use crate::critical_path::covered_ns;
+use crate::numbers::count;
+use crate::thresholds as t;
+
+/// Where glibc's loader looks up its libraries.
+const LIST: &str = "/etc/ld.so.cache";
+
+/// Libraries that one process loaded.
+struct Loaded {
+    pid: u32,
+    libraries: usize,
+    from_ns: u64,
+    to_ns: u64,
+    /// By `dlopen`, after it began.
+    by_program: bool,
+}
+
+/// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are
+/// looked up by it too, as long as the program runs. (musl's loader is its C library.)
+fn is_loader(row: &FunctionRow) -> bool {
+    let file = row.file.rsplit('/').next().unwrap_or_default();
+    let function = row.function.as_deref().unwrap_or_default();
+    let of_threads = ["tls", "_dl_runtime", "_dl_fixup"];
+    (file.starts_with("ld-linux") || file.starts_with("ld64.so"))
+        && !of_threads.iter().any(|part| function.contains(part))
+}
+
+/// Many libraries, whenever they were opened: what the loader computed to bind them, and its calls.
+pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
+    let pid = analysis.main_function(is_loader)?.pid;
+    let own = analysis.files_of(pid);
+    let libraries = own.filter(|file| is_library(&file.name.text())).count();
+    let (loader, calls) = loading_ns(analysis, pid, libraries as u64);
+    let cost = loader + calls;
+    if libraries < t::MANY_LIBRARIES || loader <= 0.0 {
+        return None;
+    }
+    let statement = format!(
+        "{} shared libraries were opened; finding and binding them took {}.",
+        count(libraries as u64),
+        analysis.time_and_share(cost),
+    );
+    Some(
+        Claim::new(FindingId::DynamicLinking, analysis, cost, statement)
+            .evidence("libraries", libraries as f64, "files")
+            .evidence("time in the loader's own code", loader, "ns")
+            .advice("Link what belongs together into one library, open plugins when they are needed and without `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols (`-fvisibility=hidden`).")
+            .pid(Some(pid)),
+    )
+}
+
+/// What a process's loader computes, 0 without samples, and what the kernel does for it when it
+/// opens so many libraries, or one so often.
+fn loading_ns(analysis: &Analysis<'_>, pid: u32, opens: u64) -> (f64, f64) {
+    let loader = analysis.in_functions(|row| row.pid == pid && is_loader(row));
+    let all_opens = calls_of(analysis, pid, calls::opens_file).calls;
+    let part = opens as f64 / all_opens.max(1) as f64;
+    let calls = calls_of(analysis, pid, calls::loads).cost_ns * part.min(1.0);
+    (loader, calls)
+}
+
+fn calls_of(analysis: &Analysis<'_>, pid: u32, is: impl Fn(&str) -> bool) -> Tally {
+    analysis.tally(|row| row.pid == pid && is(&row.name))
+}
+
+/// A library that a program opens and closes for each piece of work.
+pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
+    let again =
+        |file: &&FileRow| is_library(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
+    let libraries = || analysis.trace.files.iter().filter(again);
+    let most = libraries().max_by_key(|file| file.opens)?;
+    let of_it = || libraries().filter(|file| file.pid == most.pid);
+    let opens: u64 = of_it().map(|file| file.opens).sum();
+    let (loader, calls) = loading_ns(analysis, most.pid, opens);
+    let cost = loader + calls;
+    // Who finds it loaded already maps nothing, and who keeps it gives nothing back.
+    if calls_of(analysis, most.pid, |name| name == "munmap").calls < opens {
+        return None;
+    }
+    let (subject, them) = match of_it().count() {
+        1 => (format!("{} was", most.name), "it"),
+        several => (
+            format!(
+                "{} libraries, such as {}, were",
+                count(several as u64),
+                most.name
+            ),
+            "them",
+        ),
+    };
+    let statement = format!(
+        "{subject} opened {} times (`dlopen`); {} {them} cost {}; the page faults that follow{} come on top.",
+        count(opens),
+        match loader > 0.0 {
+            true => "to map and bind",
+            false => "the calls that map",
+        },
+        analysis.time_and_share(cost),
+        match loader > 0.0 {
+            true => String::new(),
+            false => format!(" and what the loader computes to bind {them}"),
+        },
+    );
+    Some(
+        Claim::new(FindingId::DynamicLinking, analysis, cost, statement)
+            .evidence("times opened", opens as f64, "calls")
+            .advice(match them {
+                "it" => "Open it once, keep it, and call `dlclose` at the end.",
+                _ => "Open each once, keep it, and call `dlclose` at the end.",
+            })
+            .pid(Some(most.pid))
+            .likely(),
+    )
+}
+
+pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
+    let mut found = all(analysis);
+    // What the first process opens itself is reported of it alone: others have another cause.
+    if let Some(first) = found.first()
+        && first.by_program
+    {
+        found.truncate(1);
+    } else {
+        found.retain(|loaded| !loaded.by_program);
+    }
+    let by_program = found.first()?.by_program;
+    let times: Vec<(u32, u64, u64)> = found
+        .iter()
+        .map(|it| (it.pid, it.from_ns, it.to_ns))
+        .collect();
+    let spans = times
+        .iter()
+        .map(|it| it.2.saturating_sub(it.1))
+        .sum::<u64>()
+        .max(1) as f64;
+    let on_path = found.iter().map(|it| on_path_ns(analysis, it)).sum::<f64>();
+    // Of processes side by side at most the time that they cover together.
+    let spent = analysis.untraced(on_path.min(covered_ns(&times) as f64 * on_path / spans));
+    let many: usize = found.iter().map(|it| it.libraries).sum();
+    let pids: Vec<u32> = found.iter().map(|it| it.pid).collect();
+    let tried: u64 = analysis
+        .trace
+        .failed_lookups
+        .iter()
+        .filter(|l| pids.contains(&l.pid) && is_library(&l.path))
+        .map(|l| l.calls)
+        .sum();
+    let statement = format!(
+        "{} shared libraries were {}{} ({} more places searched), {}.",
+        count((many / found.len()) as u64),
+        match by_program {
+            true => "opened by the program itself (`dlopen`)",
+            false => "loaded before the program began",
+        },
+        match found.len() {
+            1 => String::new(),
+            processes => format!(", in each of {} processes", count(processes as u64)),
+        },
+        count(tried),
+        analysis.time_and_share(spent),
+    );
+    let advice = match (by_program, found.len()) {
+        (true, _) => {
+            "Open a library when something of it is needed, with RTLD_LAZY; link what is always needed into the program."
+        }
+        (false, 1) => {
+            "Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or prelink; load seldom used parts by `dlopen`."
+        }
+        _ => {
+            "Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or do all items in one start."
+        }
+    };
+    Some(
+        Claim::new(FindingId::DynamicLinking, analysis, spent, statement)
+            .evidence("libraries", many as f64, "files")
+            .evidence("failed lookups", tried as f64, "calls")
+            .advice(advice)
+            .pid(Some(found[0].pid))
+            .likely(),
+    )
+}
+
+fn is_library(name: &str) -> bool {
+    name.ends_with(".so") || name.contains(".so.")
+}
+
+/// Processes that loaded many libraries, the command's first first.
+fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
+    let Some(root) = analysis.trace.processes.first().map(|process| process.pid) else {
+        return Vec::new();
+    };
+    let mut files: BTreeMap<(bool, u32), Vec<&FileRow>> = BTreeMap::new();
+    for file in analysis.trace.files.iter().filter(|file| file.opens > 0) {
+        files
+            .entry((file.pid != root, file.pid))
+            .or_default()
+            .push(file);
+    }
+    let loaded = files
+        .into_iter()
+        .filter_map(|((_, pid), files)| of_process(analysis, pid, files));
+    loaded.collect()
+}
+
+fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
+    // Where nobody knows which process of this run it is, that was stopped at its calls: what a
+    // shell opened for the program it is about to become comes before all that the loader opens.
+    let exec = analysis
+        .process(pid)
+        .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
+    let of_loader = files.iter().filter(|file| is_library(&file.name.text()));
+    let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
+    files.retain(|file| file.first_ns >= begun);
+    files.sort_by_key(|f| f.first_ns);
+    let libraries: Vec<_> = files
+        .iter()
+        .take_while(|f| is_library(&f.name.text()))
+        .filter(|f| f.name != LIST)
+        .collect();
+    let last = libraries.last()?;
+    // What is opened after the loader gave its list back is the program's own wish.
+    let begins = list_given_back_ns(analysis, pid).unwrap_or(u64::MAX);
+    let linked = libraries.partition_point(|f| f.first_ns <= begins);
+    let by_program = linked < t::MANY_LIBRARIES;
+    let (libraries, from_ns, to_ns) = match by_program {
+        true => (libraries.len() - linked, begins, last.first_ns),
+        false => {
+            let last = libraries[linked - 1].first_ns;
+            (linked, begun, bound_ns(analysis, pid, last))
+        }
+    };
+    (libraries >= t::MANY_LIBRARIES).then_some(Loaded {
+        pid,
+        libraries,
+        from_ns,
+        to_ns,
+        by_program,
+    })
+}
+
+/// The time that a process loaded libraries, as far as the command waited for it.
+fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
+    let ns = loaded.to_ns.saturating_sub(loaded.from_ns) as f64;
+    let is_first = analysis
+        .trace
+        .processes
+        .first()
+        .is_some_and(|it| it.pid == loaded.pid);
+    match analysis.process(loaded.pid) {
+        Some(_) if !is_first => ns * analysis.weight(loaded.pid),
+        _ => ns,
+    }
+}
+
+/// When the loader was done with a program whose last library it opened at `opened`: its symbols
+/// are bound only after that. The loader of glibc then gives back the list of libraries that it had
+/// mapped, which is its last call and mostly its first of this kind.
+fn bound_ns(analysis: &Analysis<'_>, pid: u32, opened: u64) -> u64 {
+    list_given_back_ns(analysis, pid).unwrap_or(0).max(opened)
+}
+
+fn list_given_back_ns(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
+    let has_list = analysis.files_of(pid).any(|file| file.name == LIST);
+    let given_back = analysis
+        .rows_of(pid)
+        .filter(|row| row.pid == pid && row.name == "munmap")
+        .map(|row| row.first_ns)
+        .min();
+    given_back.filter(|_| has_list)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, MS};
+
+    #[test]
+    fn a_library_that_is_opened_for_each_piece_of_work_is_found() {
+        let reported = |opens: u64, given_back: u64| {
+            let mut fake = Fake::new(1000);
+            fake.file("/usr/lib/filter.so", opens, 0, 0, 10 * MS);
+            fake.calls("openat", None, 400, 0, 10_000);
+            fake.calls("mmap", None, 2_000, 0, 60_000);
+            fake.calls("munmap", None, given_back, 0, 150_000);
+            fake.ids().contains(&"dynamic-linking")
+        };
+        assert!(reported(400, 400));
+        assert!(!reported(1, 400));
+        // It is loaded already, and the others' memory is the program's.
+        assert!(!reported(400, 10));
+        // A fifth of what is opened: the rest maps for itself.
+        assert!(!reported(80, 400));
+    }
+
+    #[test]
+    fn what_the_loader_computes_for_many_libraries_is_found() {
+        let reported = |libraries: u64, function: &str| {
+            let mut fake = Fake::new(300);
+            for i in 0..libraries {
+                fake.file(&format!("/srv/plug{i}.so"), 1, 1, 832, 100 * MS);
+            }
+            fake.calls("openat", None, libraries, 0, 5_000);
+            let loader = "/usr/lib64/ld-linux-x86-64.so.2";
+            fake.in_function(crate::fake::ROOT, loader, function, 150);
+            fake.in_function(crate::fake::ROOT, "/bin/program", "work", 150);
+            let observation = fake.observation(&[]);
+            super::bound(&crate::analysis::Analysis::new(&observation)).map(|found| found.share)
+        };
+        let share = reported(100, "do_lookup_x").expect("half of it");
+        assert!((share - 0.5).abs() < 0.02, "{share}");
+        assert_eq!(reported(9, "do_lookup_x"), None);
+        assert_eq!(reported(100, "__tls_get_addr"), None);
+    }
+
+    fn links(libraries: u64) -> Fake {
+        let mut fake = Fake::new(20);
+        for i in 0..libraries {
+            fake.file(
+                &format!("/lib/part{i}.so.1"),
+                1,
+                1,
+                832,
+                1 + i * 10 * MS / libraries,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn a_hundred_libraries_are_found() {
+        assert_eq!(links(100).ids(), ["dynamic-linking"]);
+    }
+
+    #[test]
+    fn binding_the_symbols_belongs_to_it() {
+        let mut fake = links(100);
+        fake.file(super::LIST, 1, 0, 0, 1);
+        fake.calls("munmap", None, 1, 0, 1_000).first_ns = 16 * MS;
+        let reported = fake.findings();
+        assert_eq!((reported[0].share * 100.0).round(), 80.0);
+    }
+
+    #[test]
+    fn what_the_program_opens_itself_is_named_as_that() {
+        let mut fake = links(100);
+        fake.file(super::LIST, 1, 0, 0, 1);
+        fake.calls("munmap", None, 1, 0, 1_000).first_ns = MS / 2;
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
+        let begin = "95 shared libraries were opened by the program itself (`dlopen`)";
+        assert!(
+            reported[0].statement.starts_with(begin),
+            "{}",
+            reported[0].statement
+        );
+        assert!(!reported[0].advice.contains("by `dlopen`"));
+    }
+
+    #[test]
+    fn what_the_children_load_adds_up() {
+        let mut fake = Fake::new(100);
+        fake.waits(Some("wait4"), None, fathom_trace::Cause::Asleep, 5, 18_000);
+        for child in 0..5 {
+            let (pid, from) = (200 + child as u32, 20 * child);
+            fake.child(pid, from, from + 18, 14);
+            for i in 0..100 {
+                let at = from * MS + 1 + i * 10 * MS / 100;
+                fake.file(&format!("/lib/part{i}.so.1"), 1, 1, 832, at);
+                fake.trace.files.last_mut().expect("just made").pid = pid;
+            }
+        }
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
+        let begin =
+            "100 shared libraries were loaded before the program began, in each of 5 processes";
+        assert!(
+            reported[0].statement.starts_with(begin),
+            "{}",
+            reported[0].statement
+        );
+        assert!(
+            (0.45..0.55).contains(&reported[0].share),
+            "{}",
+            reported[0].share
+        );
+        // Calls traced in another run have other process numbers.
+        let files = fake.trace.files.iter_mut();
+        files.for_each(|file| file.pid += 1000);
+        for child in 0..5 {
+            for (name, at) in [("/dev/null", 0), (super::LIST, 20 * child * MS)] {
+                fake.file(name, 1, 1, 1, at);
+                fake.trace.files.last_mut().expect("just made").pid = 1200 + child as u32;
+            }
+        }
+        assert_eq!(fake.ids(), ["dynamic-linking"]);
+    }
+
+    #[test]
+    fn ten_are_not() {
+        assert!(links(10).ids().is_empty());
+    }
+}

@@ -1,0 +1,226 @@
+//! The start takes longer than the work.
+
+use fathom_model::FindingId;
+use fathom_trace::{FileRow, Process};
+
+use super::code_files::CodeFiles;
+use crate::analysis::Analysis;
+use crate::claim::{Claim, Least};
+use crate::critical_path::covered_ns;
+use crate::numbers::{count, time};
+use crate::runtimes::{Begins, Topic};
+use crate::thresholds as t;
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let root = analysis.trace.processes.first()?;
+    let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
+    let output = root.first_output_ns.unwrap_or(analysis.trace.duration_ns);
+    // Files are what a start is made of.
+    let code = CodeFiles::of(analysis, root.pid);
+    let loaded =
+        analysis.trace.files.iter().filter(|f| {
+            f.pid == root.pid && (begun..output).contains(&f.first_ns) && code.holds(f)
+        });
+    let mut opened: Vec<u64> = loaded.clone().map(|file| file.first_ns).collect();
+    opened.sort_unstable();
+    let last = loaded_ns(&mut opened, begun)?;
+    let loading = last.saturating_sub(begun) - childrens_ns(analysis, root.pid, begun, last);
+    let start = analysis.untraced(loading as f64);
+    // Another run's times are brought to this one's clock by a model, which finds too little more
+    // often than too much.
+    let least = match analysis.trace.calls_from {
+        Some(_) => t::START_SHARE_MODELLED,
+        None => t::START_SHARE,
+    };
+    if opened.len() < t::MANY_START_FILES {
+        return None;
+    }
+    let first = first_of_program(analysis, root, loaded).unwrap_or(begun);
+    let runtime = analysis.untraced((first - begun) as f64).min(start);
+    let loading = start - runtime;
+    let statement = format!(
+        "The program loaded {} files of code for {} before its work began, {} of the wall time.",
+        count(opened.len() as u64),
+        time(loading),
+        analysis.percent(loading),
+    );
+    let of_runtime = || {
+        format!(
+            "the runtime took {} before the first of them",
+            time(runtime)
+        )
+    };
+    let claim = Claim::new(FindingId::StartupDominated, analysis, loading, statement);
+    let claim = match runtime >= t::RUNTIME_OF_NOTE_NS {
+        true => claim.limit(Some(of_runtime())),
+        false => claim.takes_here("the empty program", analysis.observation.floor_seconds),
+    };
+    Some(
+        claim
+            .evidence("files of code", opened.len() as f64, "files")
+            .evidence("time to the last of them", start, "ns")
+            .advice(analysis.runtime(None).advice(Topic::Start))
+            .pid(Some(root.pid))
+            .likely()
+            .weighing(start)
+            .least(Least {
+                ns: t::LONG_START_NS,
+                ..Least::share(least)
+            }),
+    )
+}
+
+/// When the first file was opened that the program chose: what came before it is the runtime's own
+/// start (Node 60 ms, Java 40, Python 10 to 20), which stays whatever the program loads. `None`
+/// where nothing says.
+fn first_of_program<'a>(
+    analysis: &Analysis<'_>,
+    root: &Process,
+    loaded: impl Iterator<Item = &'a FileRow>,
+) -> Option<u64> {
+    let mut own = loaded.filter(|file| !file.name.text().contains(".so"));
+    match analysis.runtime(Some(root.pid)).modules.begins() {
+        Begins::Unknown => None,
+        Begins::First(of_runtime) => own
+            .filter(|file| {
+                !of_runtime
+                    .iter()
+                    .any(|part| file.name.text().contains(part))
+            })
+            .map(|file| file.first_ns)
+            .min(),
+        Begins::Script(ending) => {
+            let mut words = root.execs.last()?.arguments.iter().skip(1);
+            let script = words.find(|word| word.ends_with(ending))?;
+            let script = script.trim_start_matches("./");
+            let mut files = analysis.trace.files.iter();
+            let opened =
+                files.find(|file| file.pid == root.pid && file.name.text().ends_with(script));
+            let begun =
+                own.find(|file| opened.is_some_and(|script| file.first_ns >= script.first_ns));
+            begun.and(opened).map(|script| script.first_ns)
+        }
+    }
+}
+
+/// Part of the time from `from` to `to` in which children of the process ran: it had begun its
+/// work, as a test that starts the program under test, and loads what it needs on the way.
+fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
+    let threads = analysis.children_of(pid).map(|child| {
+        let end = child.ended_ns.unwrap_or(to);
+        (
+            child.pid,
+            child.started_ns.clamp(from, to),
+            end.clamp(from, to),
+        )
+    });
+    covered_ns(&threads.collect::<Vec<_>>())
+}
+
+/// The moment after which most of the files had been opened, and the files up to then. A pause
+/// between two of them that is longer than all before and after it is the work, for which more is
+/// loaded now and then.
+fn loaded_ns(opened: &mut Vec<u64>, begun: u64) -> Option<u64> {
+    let most = (opened.len() * 98 / 100).min(opened.len().checked_sub(1)?);
+    let whole = opened[most] - begun;
+    let pause = opened[..=most]
+        .windows(2)
+        .position(|pair| (pair[1] - pair[0]) * 2 > whole);
+    if let Some(at) = pause {
+        opened.truncate(at + 1);
+        return opened.last().copied();
+    }
+    Some(opened[most])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, MS, ROOT};
+
+    fn imports(files: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/usr/bin/python3".to_owned();
+        for i in 0..files {
+            fake.file(
+                &format!("/lib/module{i}.pyc"),
+                1,
+                2,
+                9_000,
+                1 + i * 800 * MS / files,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn hundreds_of_modules_before_the_work_are_found() {
+        assert_eq!(imports(400).ids(), ["startup-dominated"]);
+    }
+
+    #[test]
+    fn the_runtimes_own_start_is_not_won() {
+        let mut fake = imports(400);
+        fake.trace.processes[0].execs[0].arguments =
+            ["python3", "app/main.py", "-v"].map(str::to_owned).to_vec();
+        let whole = fake.findings()[0].could_win_ns;
+        // The script is opened after 100 ms of modules.
+        fake.file("/home/me/app/main.py", 1, 2, 900, 100 * MS);
+        let found = &fake.findings()[0];
+        assert!(
+            found.could_win_ns.abs_diff(whole - 99 * MS) < 2 * MS,
+            "{} {whole}",
+            found.could_win_ns
+        );
+        assert!(
+            found
+                .limit
+                .as_deref()
+                .is_some_and(|limit| limit.starts_with("the runtime took"))
+        );
+    }
+
+    #[test]
+    fn while_children_run_the_work_has_begun() {
+        let mut fake = imports(400);
+        for (n, pid) in (200..203).enumerate() {
+            let from = 100 + 200 * n as u64;
+            fake.child(pid, from, from + 180, 10);
+            fake.wait_for(
+                ROOT,
+                "wait4",
+                None,
+                (from, from + 180, from + 180),
+                Some(pid),
+            );
+        }
+        assert!(!fake.ids().contains(&"startup-dominated"));
+    }
+
+    #[test]
+    fn data_that_looks_like_code_is_not_loaded() {
+        for program in ["tar", "grep", "git", "python3"] {
+            let mut fake = Fake::new(1000);
+            fake.trace.processes[0].execs[0].path = format!("/usr/bin/{program}");
+            for i in 0..400 {
+                let end = ["py", "js", "json"][i as usize % 3];
+                fake.file(&format!("tree/{i}.{end}"), 1, 2, 9_000, 2 * i * MS);
+            }
+            assert!(fake.ids().is_empty(), "{program}");
+        }
+    }
+
+    #[test]
+    fn work_between_two_loads_is_no_start() {
+        let mut fake = imports(400);
+        for (i, file) in fake.trace.files.iter_mut().enumerate() {
+            let at = 200 * MS * i as u64 / 400;
+            file.first_ns = if i < 300 { at } else { at + 700 * MS };
+        }
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn an_interpreters_own_are_not() {
+        assert!(imports(80).ids().is_empty());
+    }
+}

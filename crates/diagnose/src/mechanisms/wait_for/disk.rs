@@ -1,0 +1,240 @@
+//! Calls wait for the storage device, or faults in mapped files and programs do.
+
+use std::collections::BTreeSet;
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::OffCpuRow;
+
+use super::fetching;
+use super::syncs::Synced;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::{Claim, Least, Piece};
+use crate::classify;
+use crate::numbers::{count, time};
+use crate::thresholds as t;
+
+/// As much as a program and its libraries read of files at their start.
+const READ_AT_START: u64 = 64 << 10;
+
+/// Whether a process has no other way than to wait for folders and the journal. One that writes
+/// files as copies and archives are written, half of what it reads or more and each file once,
+/// waits for the run before, which made the same files a moment ago: `cp -r` of 1,500 files over
+/// themselves waited for 53 % of its time, to a new place not at all. Another removes files and does
+/// nothing else to them, as `rm -r`.
+fn must_wait_for_journal(analysis: &Analysis<'_>, pid: u32) -> bool {
+    let bytes = |is: fn(&str) -> bool| {
+        let rows = analysis.rows_of_process(pid);
+        let rows = rows.filter(|row| row.fd.is_some_and(|fd| fd > 2) && is(&row.name));
+        rows.map(|row| row.bytes).sum::<u64>()
+    };
+    let copied = bytes(calls::is_copy);
+    let (read, written) = (bytes(calls::is_read), bytes(calls::is_write));
+    let removes = analysis
+        .rows_of_process(pid)
+        .filter(|row| calls::removes(&row.name));
+    let removed: u64 = removes.map(|row| row.calls).sum();
+    let again = |file: &fathom_trace::FileRow| {
+        file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.text().starts_with('/')
+    };
+    let makes = written + copied > 0 && (written + copied) * 2 >= read + copied;
+    makes && !analysis.files_of(pid).any(again)
+        || removed >= t::LEAST_DISK_WAITS && read + written <= READ_AT_START
+}
+
+fn advice(on_names: bool, block_bytes: f64) -> &'static str {
+    match on_names {
+        _ if block_bytes >= t::LARGE_READ_BYTES => {
+            "The blocks are large already: read the next one while this one is worked on (a second thread, `posix_fadvise`), read less, or keep the data in memory. A second run may find the file there."
+        }
+        true => {
+            "These waits are for folders and for the file system's journal, in opening, closing, renaming and removing files: do several at once, make fewer files, or write over a file in its place instead of emptying it or making it anew (unless it must never be seen half written, as what is written aside and renamed). In memory (`/dev/shm`) such calls wait for nothing."
+        }
+        false => {
+            "Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); leave out O_DIRECT unless it is needed. A second run may find the file in memory."
+        }
+    }
+}
+
+/// The call of a wait for the disk; nothing in that of a fault, or of a program that is loaded.
+fn call_of<'a>(analysis: &Analysis<'_>, row: &'a OffCpuRow) -> Option<&'a str> {
+    let call = row.call.as_deref();
+    let is_disk = classify::from_disk(analysis.trace, row.cause, call);
+    let call = call.filter(|call| !call.starts_with("execve"));
+    is_disk.then(|| call.unwrap_or_default())
+}
+
+pub(crate) fn disk(analysis: &Analysis<'_>) -> Option<Claim> {
+    // Those for a sync are asked for.
+    let synced = Synced::of(analysis);
+    let pids = analysis.trace.processes.iter().map(|process| process.pid);
+    let bound: BTreeSet<u32> = pids
+        .filter(|pid| must_wait_for_journal(analysis, *pid))
+        .collect();
+    let counts = |row: &OffCpuRow| {
+        call_of(analysis, row).is_some_and(|call| {
+            let journal = calls::waits_for_journal(call) && bound.contains(&row.pid);
+            !call.is_empty() && !synced.has(row.pid, row.fd, call) && !journal
+        })
+    };
+    let (wait, waits) = analysis.off(counts);
+    let (on_names, _) = analysis
+        .off(|row| counts(row) && row.call.as_deref().is_some_and(calls::waits_for_journal));
+    let on_names = on_names * 2.0 > wait;
+    let wait = wait.min(analysis.spent_ns(TimeCategory::Disk));
+    if waits.is_some_and(|n| n < t::LEAST_DISK_WAITS) {
+        return None;
+    }
+    let reads = fetching::reads(analysis, counts);
+    let fetching = fetching::by_reads(analysis, wait, &reads);
+    let who = match waits {
+        Some(n) => format!("{} waits", count(n)),
+        None => "Waiting".to_owned(),
+    };
+    let statement = format!("{who} for the disk took {}", time(wait));
+    let finding = finding(
+        FindingId::WaitingForDisk,
+        analysis,
+        (wait, fetching),
+        statement,
+    );
+    let finding = finding.pieces(vec![Piece::of_waits(analysis, wait, |row, _| counts(row))]);
+    let finding = finding.evidence_if("waits", waits, "calls");
+    let finding = finding.evidence("CPU time of fetching", fetching.round(), "ns");
+    Some(finding.advice(advice(on_names, reads.bytes_per_call())))
+}
+
+/// Page by page.
+pub(crate) fn cold_files(analysis: &Analysis<'_>) -> Option<Claim> {
+    let is_fault = |row: &OffCpuRow| call_of(analysis, row) == Some("");
+    let (wait, waits) = analysis.off(is_fault);
+    let faults = analysis.trace.accounts.major_faults;
+    if faults == 0 {
+        return None;
+    }
+    let fetching = fetching::by_faults(analysis, wait);
+    let statement = format!(
+        "{} page faults waited for the disk, {} in all",
+        count(faults),
+        time(wait)
+    );
+    let finding = finding(FindingId::ColdFiles, analysis, (wait, fetching), statement);
+    let finding = finding.pieces(vec![Piece::of_waits(analysis, wait, |row, _| {
+        is_fault(row)
+    })]);
+    let finding = finding.least(
+        match faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_FETCH_NS {
+            true => Least {
+                ns: t::LONG_FETCH_NS / 2.0,
+                share: t::FETCH_RULES,
+                ..Least::OF_WAITING
+            },
+            false => Least::OF_WAITING,
+        },
+    );
+    let finding = finding.evidence("major faults", faults as f64, "faults");
+    let finding = finding.evidence("CPU time of fetching", fetching.round(), "ns");
+    let finding = finding.evidence_if("waits", waits, "calls");
+    Some(finding.advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs."))
+}
+
+/// A finding about a wait and the CPU time of fetching what was waited for.
+fn finding(
+    id: FindingId,
+    analysis: &Analysis<'_>,
+    (wait, fetching): (f64, f64),
+    statement: String,
+) -> Claim {
+    let saving = wait + fetching;
+    let fetching = match fetching >= wait * t::FETCH_CPU_WORTH_REPORTING {
+        true => format!(" and {} of CPU time for fetching", time(fetching)),
+        false => String::new(),
+    };
+    let share = analysis.percent(saving);
+    let statement = format!("{statement}{fetching}, {share} of the wall time.");
+    Claim::new(id, analysis, saving, statement).weighing(wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn reads_that_wait_for_the_device_are_found() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("pread64"), Some(3), Cause::Disk, 5_000, 100);
+        assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_unwritten_is_not_the_programs() {
+        let reported = |opens, written: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(3), 1_500, 8_000, 3_000);
+            fake.calls("write", Some(4), 1_500, written, 3_000);
+            fake.file("/tmp/state.json", opens, 1, 8_000, 0);
+            fake.waits(Some("openat"), None, Cause::Disk, 1_500, 300);
+            fake.ids()
+        };
+        assert!(reported(1, 8_000).is_empty());
+        // One file that is made anew again and again, and many that are only read.
+        assert_eq!(reported(1_500, 8_000), ["waiting-for-disk"]);
+        assert_eq!(reported(1, 10), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn waits_for_folders_get_an_advice_of_their_own_and_removing_none() {
+        let waits_in = |call: &str, moved: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(3), 1_500, moved, 3_000);
+            fake.calls(call, None, 1_500, 0, 3_000);
+            let fd = (call == "read").then_some(3);
+            fake.waits(Some(call), fd, Cause::Disk, 1_500, 300);
+            fake.findings()
+        };
+        assert!(waits_in("unlinkat", 1).is_empty());
+        let found = waits_in("renameat2", 8_000);
+        assert_eq!(found[0].id, FindingId::WaitingForDisk);
+        assert!(found[0].advice.contains("journal"));
+        assert!(waits_in("pread64", 8_000)[0].advice.contains("O_DIRECT"));
+        let large = waits_in("read", 1 << 20);
+        assert!(large[0].advice.contains("large already"));
+    }
+
+    #[test]
+    fn one_long_wait_is_chance() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("pread64"), Some(3), Cause::Disk, 1, 300_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn a_few_waits_are_nothing() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("pread64"), Some(3), Cause::Disk, 50, 1_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn faults_that_wait_for_the_disk_are_found() {
+        let mut fake = Fake::new(1000);
+        fake.trace.accounts.major_faults = 4_000;
+        fake.waits(None, None, Cause::Disk, 4_000, 100);
+        assert_eq!(fake.ids(), ["cold-files"]);
+    }
+
+    #[test]
+    fn a_few_faults_that_are_a_third_of_a_short_run_are_reported_and_a_start_is_not() {
+        for (wall_ms, waits, reported) in [(200, 35, true), (400, 35, false), (90, 15, false)] {
+            let mut fake = Fake::new(wall_ms);
+            fake.trace.accounts.major_faults = waits;
+            // 2 ms each.
+            fake.waits(None, None, Cause::Disk, waits, 2_000);
+            assert_eq!(fake.ids().contains(&"cold-files"), reported, "{wall_ms}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The command waits for replies from a socket.
+
+use super::peer::waited_for;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::{Claim, Least, Piece};
+use crate::descriptors::is_local;
+use crate::numbers::count;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::Tier;
+
+/// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
+/// by the reads that followed. With it whether there is anybody else.
+fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
+    let peers = waited_for(
+        analysis,
+        |row| analysis.descriptors.peer(row.pid, row.fd?),
+        |row| {
+            let fd = row.fd.filter(|_| calls::is_read(&row.name))?;
+            analysis.descriptors.peer(row.pid, fd)
+        },
+    );
+    let several = peers.len() > 1;
+    let (peer, _) = peers.into_iter().max_by_key(|(_, score)| *score)?;
+    Some((peer, several))
+}
+
+/// Samples don't show who ended a wait: another thread of the command that computes for as long,
+/// and hardly waits for the network itself, may have sent the answer.
+fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
+    let waited = |times: &ThreadTimes| times.sums.get(TimeCategory::Network);
+    let on_path = |times: &ThreadTimes| {
+        waited(times) * analysis.path.wait_weight(times.tid, TimeCategory::Network)
+    };
+    let waiter = analysis
+        .threads
+        .iter()
+        .max_by(|a, b| on_path(a).total_cmp(&on_path(b)));
+    let answers = |times: &ThreadTimes| {
+        let computed = times.on_cpu_ns;
+        let is_other = Some(times.tid) != waiter.map(|it| it.tid);
+        is_other && waited(times) < computed && analysis.untraced(computed) >= t::BUSY_THREAD * wait
+    };
+    analysis.trace.tier.is_some_and(Tier::only_samples) && analysis.threads.iter().any(answers)
+}
+
+pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
+    let wait = analysis.spent_ns(TimeCategory::Network);
+    // Polls are among them: nothing names the socket of those.
+    let waits = analysis.waits_for(TimeCategory::Network);
+    let mut least = Least::OF_WAITING;
+    // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these
+    // are no slow answers.
+    if waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS) {
+        least.ns = t::LEAST_OF_SHORT_REPLIES_NS;
+    }
+    let peer = peer(analysis);
+    if analysis.descriptors.accepts() && peer.is_some_and(|(peer, _)| is_local(peer)) {
+        least.share = t::SHARE_OF_OWN_REPLIES;
+    }
+    if may_be_own(analysis, wait) {
+        return None;
+    }
+    let whom = match peer {
+        Some((peer, true)) => format!(", most of all for {peer}"),
+        Some((peer, false)) => format!(", for {peer}"),
+        None => String::new(),
+    };
+    let (in_vain, in_vain_ns) = analysis.unanswered;
+    let in_vain =
+        (analysis.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
+    let unanswered = match in_vain {
+        Some(1) => "; one of the waits ended by its time limit, without an answer".to_owned(),
+        Some(n) => format!(
+            "; {} of the waits ended by their time limits, without an answer",
+            count(n)
+        ),
+        None => String::new(),
+    };
+    let statement = format!(
+        "The command waited for the network for {}{whom}{unanswered}.",
+        analysis.time_and_share(wait),
+    );
+    let advice = match in_vain {
+        Some(_) => {
+            "See why nobody answers. Ask somebody who does first, or several at once, and shorten the time limit."
+        }
+        None => {
+            "Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers."
+        }
+    };
+    Some(
+        Claim::new(FindingId::WaitingForNetwork, analysis, wait, statement)
+            .evidence("time asleep", wait, "ns")
+            .evidence_if("waits", waits, "calls")
+            .evidence_if("waits that a time limit ended", in_vain, "calls")
+            .advice(advice)
+            .observed()
+            .pieces(vec![Piece::of_waits(analysis, wait, |_, spent| {
+                spent == TimeCategory::Network
+            })])
+            .least(least),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::{Cause, Tier};
+
+    use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn replies_that_take_long_are_found() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
+        assert_eq!(fake.ids(), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn requests_that_nobody_answers_are_named_as_that() {
+        let reported = |connected: bool| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(5, "inet socket");
+            fake.waits(Some("poll"), Some(5), Cause::Asleep, 8, 100_000);
+            let polls = fake.calls("poll", Some(5), 16, 0, 50_000_000);
+            polls.polls = Some(fathom_trace::PollEnds {
+                by_limit: 8,
+                by_limit_ns: 799_000_000,
+                total_ns: 800_000_000,
+            });
+            fake.calls("recvfrom", Some(5), 8, 9, 1_000);
+            if connected {
+                fake.calls("sendto", Some(5), 16, 12, 1_000);
+            }
+            let found = fake.findings();
+            (found[0].id.as_str(), found[0].statement.clone())
+        };
+        let (id, statement) = reported(true);
+        assert_eq!(id, "waiting-for-network");
+        let end = "; 8 of the waits ended by their time limits, without an answer.";
+        assert!(statement.ends_with(end), "{statement}");
+        assert_eq!(reported(false).0, "sleeping");
+    }
+
+    #[test]
+    fn what_another_thread_computes_meanwhile_may_be_the_reply() {
+        let reported = |tier| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(tier);
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 3, 300_000);
+            fake.thread(ROOT, ROOT + 1, 0, 1000, 950);
+            fake.ids()
+        };
+        assert!(reported(Tier::Perf).is_empty());
+        assert_eq!(reported(Tier::Kernel), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn what_is_left_beside_answers_of_its_own_is_waking_each_other() {
+        let reported = |peer: &str, wait_us| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, &format!("socket to {peer}"));
+            fake.descriptor(4, "accepted socket from socket at 127.0.0.1:8080");
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, wait_us);
+            fake.ids()
+        };
+        assert_eq!(reported("127.0.0.1:8080", 6_000), ["waiting-for-network"]);
+        assert!(reported("127.0.0.1:8080", 2_500).is_empty());
+        assert_eq!(reported("10.0.0.5:5432", 2_500), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn a_few_quick_replies_are_not() {
+        let reported = |count| {
+            let mut fake = Fake::new(40);
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, count, 140);
+            fake.ids()
+        };
+        assert!(reported(40).is_empty());
+        assert_eq!(reported(200), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn polls_are_among_the_waits_and_what_follows_a_wait_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "socket to 10.1.2.3:80");
+        fake.calls("recvfrom", Some(3), 100, 900, 2_000);
+        fake.waits(Some("epoll_wait"), Some(4), Cause::Asleep, 100, 6_000);
+        fake.waits(Some("epoll_wait"), Some(4), Cause::Ready, 100, 10);
+        let found = fake.findings();
+        let waits = found[0].evidence.iter().find(|e| e.name == "waits");
+        assert_eq!(waits.map(|waits| waits.value), Some(100.0));
+        assert!(!found[0].advice.contains("seen"), "{}", found[0].advice);
+    }
+
+    #[test]
+    fn whoever_is_waited_for_is_named() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "socket to 10.1.2.3:80");
+        fake.calls("recvfrom", Some(3), 100, 900, 2_000);
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
+        let reported = |fake: &mut Fake| fake.findings()[0].statement.clone();
+        assert!(reported(&mut fake).ends_with(", for 10.1.2.3:80."));
+        fake.descriptor(4, "socket to 10.1.2.4:80");
+        fake.waits(Some("recvfrom"), Some(4), Cause::Asleep, 10, 1_000);
+        assert!(reported(&mut fake).ends_with(", most of all for 10.1.2.3:80."));
+    }
+}

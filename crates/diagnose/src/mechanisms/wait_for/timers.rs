@@ -1,0 +1,226 @@
+//! The program pauses by its own wish.
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::{Cause, OffCpuRow};
+
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::{Claim, Least, Piece};
+use crate::mechanisms::contend;
+use crate::numbers::{count, time};
+use crate::thresholds as t;
+
+pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
+    // What follows a sleep, ready but not running, is a row of its own.
+    let naps = |fits: &dyn Fn(&OffCpuRow) -> bool| {
+        analysis.off(|row| {
+            let sleeps = row.call.as_deref().is_some_and(calls::is_sleep);
+            sleeps && row.cause == Cause::Asleep && fits(row)
+        })
+    };
+    let of_runtime = |row: &OffCpuRow| analysis.works.is_of_runtime(row.tid);
+    // A runtime that naps until the program's threads are where it needs them is no pause of
+    // anybody's wish.
+    let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - naps(&of_runtime).0).max(0.0);
+    // Sleeping in turn, each with the lock that the others want, is the lock's doing.
+    let goroutines = contend::goroutines::queue(analysis).filter(|queue| queue.holder_waits);
+    let threads = || contend::asleep::turns(analysis).map(|turns| turns.saving_ns);
+    let lock_ns = goroutines.map(|queue| queue.saving_ns).or_else(threads);
+    if lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns)) {
+        return None;
+    }
+    let (asleep, naps) = naps(&|row| !of_runtime(row) && analysis.weight(row.tid) > 0.0);
+    // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
+    let naps = naps.filter(|_| asleep >= 0.9 * sleep);
+    // A pause as short as that is a loop that asks: who is awaited decides how long it lasts.
+    let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::PAUSE_OF_AN_ASKER_NS);
+    if asks && others_compute(analysis) {
+        return None;
+    }
+    let statement = match naps {
+        None | Some(0) => format!(
+            "The program waited for timers for {}.",
+            analysis.time_and_share(sleep)
+        ),
+        Some(n) => format!(
+            "The program slept {}, {} in all, {} of the wall time.",
+            if n == 1 {
+                "once".to_owned()
+            } else {
+                format!("{} times", count(n))
+            },
+            time(sleep),
+            analysis.percent(sleep)
+        ),
+    };
+    Some(
+        Claim::new(FindingId::Sleeping, analysis, sleep, statement)
+            .evidence("time asleep", sleep, "ns")
+            .evidence_if("sleeps", naps, "calls")
+            .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
+            .observed()
+            .pieces(vec![Piece::of_waits(analysis, sleep, |row, spent| {
+                spent == TimeCategory::Sleeping && !of_runtime(row)
+            })]),
+    )
+}
+
+/// Whether threads that are not on the critical path computed for most of the time.
+fn others_compute(analysis: &Analysis<'_>) -> bool {
+    let others = analysis
+        .threads
+        .iter()
+        .filter(|l| analysis.weight(l.tid) < 0.5);
+    let busiest = others.map(|times| times.on_cpu_ns).fold(0.0, f64::max);
+    busiest >= 0.5 * analysis.trace.duration_ns as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn the_naps_of_a_runtimes_own_thread_are_no_pause() {
+        let reported = |name: &str| {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, 10);
+            fake.trace.threads.last_mut().expect("just added").name = name.to_owned();
+            fake.wait_for(ROOT, "futex", None, (100, 990, 990), Some(101));
+            fake.wait_for(101, "clock_nanosleep", None, (100, 980, 980), None);
+            fake.ids()
+        };
+        assert_eq!(reported("worker"), ["sleeping"]);
+        assert_eq!(reported("VM Thread"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn pauses_are_reported_with_their_number() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id, FindingId::Sleeping);
+        assert!(found[0].statement.contains("slept 40 times"));
+    }
+
+    #[test]
+    fn short_pauses_until_another_thread_is_done_win_nothing() {
+        let pauses = |cpu_ms| {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, cpu_ms);
+            fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 9_000, 80);
+            fake.ids().contains(&"sleeping")
+        };
+        assert!(!pauses(950));
+        assert!(pauses(10));
+    }
+
+    fn of_another_length(milliseconds: u64) -> Vec<fathom_model::Run> {
+        let mut run = crate::fake::run(milliseconds * crate::fake::MS, 10 * crate::fake::MS);
+        run.run_queue_wait_ns = Some(0);
+        vec![run]
+    }
+
+    #[test]
+    fn a_sleep_is_as_long_as_it_was_however_slow_tracing_made_the_rest() {
+        let mut fake = Fake::new(300);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 2, 40_070);
+        let timed = of_another_length(150);
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
+        let found = &diagnosis.findings[0];
+        assert!(
+            found
+                .statement
+                .contains("slept 2 times, 80.1 ms in all, 53 % of"),
+            "{}",
+            found.statement
+        );
+        assert!(!found.statement.contains("modelled"), "{}", found.statement);
+        let account = diagnosis.account;
+        assert_eq!(account.ns(fathom_model::TimeCategory::Sleeping), 80_140_000);
+        assert!((found.share - account.share(fathom_model::TimeCategory::Sleeping)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_sleeps_side_by_side_only_those_on_the_critical_path_are_counted() {
+        let mut fake = Fake::new(410);
+        for tid in 101..105 {
+            fake.thread(crate::fake::ROOT, tid, 0, 405, 405);
+            fake.waits_of(tid, Some("clock_nanosleep"), None, Cause::Asleep, 80, 5_000);
+        }
+        fake.wait_for(crate::fake::ROOT, "futex", None, (1, 405, 405), Some(104));
+        let found = fake.findings();
+        assert_eq!(found[0].id, FindingId::Sleeping);
+        assert!(
+            found[0].statement.contains("slept 80 times"),
+            "{}",
+            found[0].statement
+        );
+        assert!(
+            found[0].could_win_ns >= 395_000_000,
+            "{}",
+            found[0].could_win_ns
+        );
+    }
+
+    #[test]
+    fn a_wait_for_a_signal_is_no_sleep() {
+        let mut fake = Fake::new(500);
+        fake.waits(Some("pause"), None, Cause::Asleep, 1, 480_000);
+        let timed = of_another_length(500);
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
+        assert!(diagnosis.findings.is_empty());
+        assert_eq!(
+            diagnosis.account.ns(fathom_model::TimeCategory::Signals),
+            480_000_000
+        );
+    }
+
+    #[test]
+    fn nothing_is_won_from_a_run_that_was_cut_off() {
+        let mut fake = Fake::new(500);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 1, 480_000);
+        fake.trace.end.cut_short = true;
+        let found = fake.findings();
+        assert_eq!(
+            (found[0].id.as_str(), found[0].could_win_ns),
+            ("sleeping", 0)
+        );
+    }
+
+    #[test]
+    fn samples_are_not_taken_for_pauses() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
+        fake.trace.tier = Some(fathom_trace::Tier::Sample);
+        let found = fake.findings();
+        assert_eq!(found[0].id, FindingId::Sleeping);
+        assert!(!found[0].statement.contains("40"), "{}", found[0].statement);
+    }
+
+    #[test]
+    fn a_runtimes_polls_that_its_timers_end_are_pauses_and_those_that_messages_end_are_not() {
+        let reported = |by_limit_ns: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Node);
+            fake.calls("read", Some(5), 60, 8, 500);
+            fake.descriptor(5, "eventfd");
+            fake.waits(Some("epoll_wait"), Some(4), Cause::Asleep, 66, 12_000);
+            let polls = fake.calls("epoll_wait", Some(4), 66, 0, 12_000_000);
+            polls.polls = Some(fathom_trace::PollEnds {
+                by_limit: 6,
+                by_limit_ns,
+                total_ns: 792_000_000,
+            });
+            // A thread of the runtime waits for events all its life.
+            fake.thread(ROOT, 101, 0, 1000, 1000);
+            fake.waits_of(101, Some("epoll_wait"), Some(7), Cause::Asleep, 1, 999_000);
+            fake.ids()
+        };
+        assert_eq!(reported(700_000_000), ["sleeping"]);
+        assert!(reported(60_000_000).is_empty());
+    }
+}
