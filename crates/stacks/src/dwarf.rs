@@ -15,20 +15,13 @@ use crate::bounded::{Bounded, Budget};
 use crate::debug_files::{self, MOST_DECOMPRESSED, Opened};
 use crate::demangle::demangled;
 use crate::image::Bytes;
+use crate::tree::Level;
 
 /// Functions that were put into one another: compilers stop long before.
 const MOST_LEVELS: usize = 256;
 
 /// Files of split debug information that are opened for one program.
 const MOST_SPLIT: u32 = 4_096;
-
-/// A function at an address, as the compiler recorded it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Level {
-    pub function: Option<String>,
-    pub source_file: Option<String>,
-    pub line: Option<u32>,
-}
 
 /// Debug information of a file.
 pub(crate) struct Dwarf<'d> {

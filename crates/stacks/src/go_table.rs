@@ -8,7 +8,7 @@ use object::read::SectionIndex;
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use crate::bounded::Budget;
-use crate::dwarf::Level;
+use crate::tree::Level;
 
 /// Where the numbers of the header lie: functions, beginning of the code, names, and functions'
 /// descriptions.

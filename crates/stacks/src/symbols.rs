@@ -7,11 +7,12 @@ use object::Object;
 
 use crate::cfi::Tables;
 use crate::debug_files::{self, Opened};
-use crate::dwarf::{Costs, Dwarf, Level};
+use crate::dwarf::{Costs, Dwarf};
 use crate::go_table::GoTable;
 use crate::image::{Image, Segments};
 use crate::plt::Stubs;
 use crate::symbol_table::{self, Found};
+use crate::tree::Level;
 use crate::{Files, Frame, Place, StackTree, Tree, perf_map};
 
 /// The frames at each place, innermost first: more than one where functions were inlined. Each

@@ -5,6 +5,14 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
+/// A function at an address, as the compiler recorded it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Level {
+    pub function: Option<String>,
+    pub source_file: Option<String>,
+    pub line: Option<u32>,
+}
+
 /// A place in a program's code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {

@@ -49,7 +49,7 @@ pub enum TraceError {
     Group,
     /// A process that runs already can't be observed.
     #[error(transparent)]
-    Attach(#[from] crate::attach::AttachError),
+    Attach(#[from] AttachError),
     /// A system call of the tracer failed.
     #[error("{what}: {error}")]
     System {
@@ -63,4 +63,78 @@ pub enum TraceError {
 /// Puts what was tried before a system error.
 pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> TraceError {
     move |error| TraceError::System { what, error }
+}
+
+/// Why a process can't be observed.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// Nobody has the number.
+    #[error("there is no process {0}: it has ended, or it never was; `ps -e` lists those that run")]
+    Gone(u32),
+    /// It has ended, and nobody has asked how.
+    #[error("process {pid} ({name}) has ended already: only its parent hasn't taken note of that")]
+    Ended {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// The number is that of a thread.
+    #[error("{tid} is a thread of process {pid} ({name}): observe that one, with --pid {pid}")]
+    Thread {
+        /// The number.
+        tid: u32,
+        /// Whose it is.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// The kernel's own.
+    #[error(
+        "process {pid} ({name}) is a thread of the kernel: it has no program that could be observed"
+    )]
+    Kernel {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// This process.
+    #[error("process {0} is this Fathom itself, which has nothing to do but to observe")]
+    Itself(u32),
+    /// The user may not.
+    #[error("process {pid} ({name}) belongs to {owner}, and you may not trace it: {why}")]
+    NotAllowed {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+        /// The user.
+        owner: String,
+        /// The reason, and what helps.
+        why: String,
+    },
+    /// The tier stops what it observes.
+    #[error(
+        "the ptrace tier stops a program at every call, which is not for one that has work to do: take the tier kernel, \
+         perf or sample"
+    )]
+    Stops,
+    /// A system call failed.
+    #[error("{what} of process {pid}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// On which process.
+        pid: u32,
+        /// The system's reason.
+        error: io::Error,
+    },
+}
+
+impl AttachError {
+    /// Whether no rights would help: there is nothing to observe by this number, or in this way.
+    pub fn is_no_such(&self) -> bool {
+        !matches!(self, Self::NotAllowed { .. } | Self::System { .. })
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::attach::Sockets;
+use crate::attach::sockets::Sockets;
 use crate::descriptor::{DescriptorKind, SocketEnd, SocketFamily};
 use crate::names::Names;
 use crate::paths::is_fifo;

@@ -47,11 +47,11 @@ mod stacks;
 mod uses;
 mod watch;
 
-pub use attach::{AttachError, Target, attach};
+pub use attach::Target;
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use cpus::{allowed_cpus, run_on};
 pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
-pub use error::TraceError;
+pub use error::{AttachError, TraceError};
 pub use kernel::btf::BtfError;
 pub use mutexes::MutexRow;
 pub use orphans::{Adopted, Orphans};
@@ -67,6 +67,8 @@ pub use result::{
 pub use sample::NO_CALLS;
 pub use stacks::StackPool;
 pub use uses::{Flow, Moved, UseRow};
+
+use std::time::Duration;
 
 /// Runs the command to its end under this tier and reports what was seen.
 ///
@@ -118,6 +120,26 @@ pub fn trace_group(
         .stacks
         .iter()
         .for_each(|pool| pool.traced(&seen.trace));
+    Ok(seen)
+}
+
+/// Observes a process with its threads and children for `time`, or until it ends or the caller
+/// wants it to stop, and reports what was seen. The process goes on.
+///
+/// # Errors
+/// [`TraceError`]; the ptrace tier is refused: it stops a process at every call.
+pub fn attach(
+    target: &Target,
+    time: Duration,
+    tier: Tier,
+    options: &TraceOptions,
+) -> Result<Trace, TraceError> {
+    let seen = match tier {
+        Tier::Kernel => kernel::attach(target, time, options),
+        Tier::Perf | Tier::Sample => sample::attach(target, time, tier, options),
+        Tier::Ptrace => Err(AttachError::Stops.into()),
+    }?;
+    options.stacks.iter().for_each(|pool| pool.traced(&seen));
     Ok(seen)
 }
 

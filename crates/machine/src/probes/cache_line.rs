@@ -59,15 +59,6 @@ fn decide(answers: &[f64]) -> ProbeResult {
     }
 }
 
-/// The power of two next to `value`, if it is near: within a factor of 1.25.
-pub(crate) fn near_power_of_two(value: f64) -> Option<f64> {
-    if !(8.0..=4096.0).contains(&value) {
-        return None;
-    }
-    let power = 2f64.powf(value.log2().round());
-    (value / power < 1.25 && power / value < 1.25).then_some(power)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,14 +69,5 @@ mod tests {
         assert_eq!(decide(&[64.0, 128.0]).value, None);
         assert_eq!(decide(&[64.0]).verdict, ProbeVerdict::NoAnswer);
         assert_eq!(decide(&[]).verdict, ProbeVerdict::NoAnswer);
-    }
-
-    #[test]
-    fn only_lengths_near_a_power_of_two_are_rounded() {
-        assert_eq!(near_power_of_two(65.0), Some(64.0));
-        assert_eq!(near_power_of_two(73.0), Some(64.0));
-        assert_eq!(near_power_of_two(120.0), Some(128.0));
-        assert_eq!(near_power_of_two(91.0), None);
-        assert_eq!(near_power_of_two(f64::NAN), None);
     }
 }

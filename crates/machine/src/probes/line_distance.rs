@@ -13,7 +13,7 @@ use crate::chase::Xorshift;
 use crate::context::Context;
 use crate::kernels;
 use crate::mapping::{Mapping, Pages};
-use crate::probes::cache_line::near_power_of_two;
+use crate::probes::line_slots::near_power_of_two;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use crate::chase::{Cycle, Layout};
 use crate::gate::CpuOf;
 use crate::mapping::Pages;
-use crate::probes::cache_line::near_power_of_two;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
 use crate::track::sample;
@@ -119,6 +118,15 @@ fn held(spacing: usize, base: f64) -> Option<usize> {
     Some(low)
 }
 
+/// The power of two next to `value`, if it is near: within a factor of 1.25.
+pub(crate) fn near_power_of_two(value: f64) -> Option<f64> {
+    if !(8.0..=4096.0).contains(&value) {
+        return None;
+    }
+    let power = 2f64.powf(value.log2().round());
+    (value / power < 1.25 && power / value < 1.25).then_some(power)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,5 +158,14 @@ mod tests {
             &[(136.0, 508.0), (152.0, 508.0), (168.0, 508.0)],
         );
         assert_eq!(result.value, Some(64.0));
+    }
+
+    #[test]
+    fn only_lengths_near_a_power_of_two_are_rounded() {
+        assert_eq!(near_power_of_two(65.0), Some(64.0));
+        assert_eq!(near_power_of_two(73.0), Some(64.0));
+        assert_eq!(near_power_of_two(120.0), Some(128.0));
+        assert_eq!(near_power_of_two(91.0), None);
+        assert_eq!(near_power_of_two(f64::NAN), None);
     }
 }

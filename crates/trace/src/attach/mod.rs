@@ -5,23 +5,19 @@
 //! switched on is behind descriptors, which the kernel closes.
 
 mod access;
-mod found;
+pub(crate) mod found;
 mod readings;
-mod sockets;
+pub(crate) mod sockets;
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 
-pub use access::AttachError;
 pub(crate) use found::{Found, threads_of};
 pub(crate) use readings::{Reading, Readings, read_thread};
-pub(crate) use sockets::Sockets;
 
 use crate::command::TraceOptions;
-use crate::error::TraceError;
-use crate::kernel;
-use crate::result::{Attached, End, Process, Tier, Trace};
-use crate::sample;
+use crate::error::AttachError;
+use crate::result::{Attached, End, Process, Trace};
 use crate::watch::{Limits, ended};
 
 /// A process that may be observed, held by a descriptor so that its number can't become another's.
@@ -62,26 +58,6 @@ impl Target {
             listening,
         }
     }
-}
-
-/// Observes a process with its threads and children for `time`, or until it ends or the caller
-/// wants it to stop, and reports what was seen. The process goes on.
-///
-/// # Errors
-/// [`TraceError`]; the ptrace tier is refused: it stops a process at every call.
-pub fn attach(
-    target: &Target,
-    time: Duration,
-    tier: Tier,
-    options: &TraceOptions,
-) -> Result<Trace, TraceError> {
-    let seen = match tier {
-        Tier::Kernel => kernel::attach(target, time, options),
-        Tier::Perf | Tier::Sample => sample::attach(target, time, tier, options),
-        Tier::Ptrace => Err(AttachError::Stops.into()),
-    }?;
-    options.stacks.iter().for_each(|pool| pool.traced(&seen));
-    Ok(seen)
 }
 
 /// From now on, for so long.

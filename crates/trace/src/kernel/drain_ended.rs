@@ -9,21 +9,10 @@ use std::io;
 
 use super::bpf::Map;
 use super::layout::pace;
+use super::programs::worth_a_pass;
 use super::session::Session;
 use crate::error::{TraceError, system};
 use crate::records::{CallKey, CallTotals, OffTotals, Who};
-
-/// Ended threads that are worth going through the tables for: 300 leave about 7500 rows, a fifth
-/// of the default table, and a pass over 10 000 rows takes some 10 ms.
-const WORTH_A_PASS: usize = 300;
-/// Rows of the table for each of them, so that a smaller table is gone through as early: at a
-/// fifth.
-const ROWS_FOR_EACH: usize = 125;
-
-/// Ended threads that are worth going through tables with room for so many rows.
-pub(super) fn worth_a_pass(most_rows: u32) -> u64 {
-    (most_rows as usize / ROWS_FOR_EACH).clamp(1, WORTH_A_PASS) as u64
-}
 
 /// Rows taken out of the kernel.
 #[derive(Debug)]

@@ -71,7 +71,7 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     load_polled(c, a);
     a.jump(known);
     a.bind(store);
-    load_argument(c, a, R1, 0);
+    emit_record::load_argument(c, a, R1, 0);
     a.bind(known);
     a.store(Width::Word, R7, task::FD, R1);
     a.store_imm(Width::Double, R7, task::CALL_BLOCKED, 0);
@@ -116,9 +116,9 @@ fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
 /// the thread in `R7`.
 fn load_polled(c: &Context<'_>, a: &mut Asm) {
     let (none, done) = (a.label(), a.label());
-    load_argument(c, a, R1, 1);
+    emit_record::load_argument(c, a, R1, 1);
     a.jump_if_imm(Cond::NotEqual, R1, 1, none);
-    load_argument(c, a, R3, 0);
+    emit_record::load_argument(c, a, R3, 0);
     a.mov(R1, R10).alu_imm(Alu::Add, R1, KEY_SLOT.into());
     a.mov_imm(R2, 4).call(Helper::ProbeReadUser);
     a.jump_if_imm(Cond::NotEqual, R0, 0, none);
@@ -133,11 +133,11 @@ fn load_polled(c: &Context<'_>, a: &mut Asm) {
 fn load_selected(c: &Context<'_>, a: &mut Asm) {
     let (to_write, examine, masked) = (a.label(), a.label(), a.label());
     let (none, done) = (a.label(), a.label());
-    load_argument(c, a, R8, 0); // how many bits
-    load_argument(c, a, R1, 3);
+    emit_record::load_argument(c, a, R8, 0); // how many bits
+    emit_record::load_argument(c, a, R1, 3);
     a.jump_if_imm(Cond::NotEqual, R1, 0, none);
-    load_argument(c, a, R3, 1);
-    load_argument(c, a, R1, 2);
+    emit_record::load_argument(c, a, R3, 1);
+    emit_record::load_argument(c, a, R1, 2);
     a.jump_if_imm(Cond::Equal, R3, 0, to_write);
     a.jump_if_imm(Cond::NotEqual, R1, 0, none);
     a.jump(examine);
@@ -169,22 +169,6 @@ fn load_selected(c: &Context<'_>, a: &mut Asm) {
     a.bind(none);
     a.mov_imm(R1, -1);
     a.bind(done);
-}
-
-/// `into = ` an argument of the thread's current call. Registers of the call in `R9`, the thread in
-/// `R7`.
-pub(super) fn load_argument(c: &Context<'_>, a: &mut Asm, into: Reg, argument: usize) {
-    let (native, loaded) = (a.label(), a.label());
-    if let Some(entry) = c.offsets.entry_32 {
-        a.load(Width::Word, into, R7, task::NR);
-        a.alu_imm(Alu::And, into, ENTRY_32 as i32);
-        a.jump_if_imm(Cond::Equal, into, 0, native);
-        a.load(Width::Word, into, R9, entry.regs_arguments[argument]);
-        a.jump(loaded);
-    }
-    a.bind(native);
-    a.load(Width::Double, into, R9, c.offsets.regs_arguments[argument]);
-    a.bind(loaded);
 }
 
 /// `sys_exit(regs, result)`: adds the call to its row, and records it if it is worth a record.
@@ -366,7 +350,7 @@ fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
 fn note_place(c: &Context<'_>, a: &mut Asm) {
     let (jumped, streams) = (a.label(), a.label());
     a.load(Width::Double, R9, R6, 0); // registers
-    load_argument(c, a, R3, 3);
+    emit_record::load_argument(c, a, R3, 3);
     a.jump_if_imm(Cond::Equal, R3, -1, streams);
     a.load(Width::Double, R1, R0, call::NEXT_PLACE);
     a.mov(R2, R3).alu(Alu::Sub, R2, R1);
@@ -389,7 +373,7 @@ fn examine_last_byte(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     add_one(a, R0, call::EXAMINATIONS, R1);
     a.store(Width::Double, R10, ROW, R0);
     a.load(Width::Double, R9, R6, 0); // registers
-    load_argument(c, a, R3, 1);
+    emit_record::load_argument(c, a, R3, 1);
     a.alu(Alu::Add, R3, R8).alu_imm(Alu::Add, R3, -1);
     a.store_imm(Width::Double, R10, LAST_BYTE, 0);
     a.mov(R1, R10).alu_imm(Alu::Add, R1, LAST_BYTE.into());

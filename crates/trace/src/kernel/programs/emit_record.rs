@@ -5,7 +5,6 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{call, record, task};
-use super::calls::load_argument;
 use super::{Context, scratch, send};
 use crate::calls::{
     self, ADDRESS, CLOSE0, CLOSE1, ENTRY_32, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, RECORD_ERROR,
@@ -20,6 +19,22 @@ const ADDRESS_MAX: i32 = 110;
 /// Frame slots: how long the payload is, and a key of the call table.
 const LENGTH: i16 = -16;
 const TOTALS_KEY: i16 = -32;
+
+/// `into = ` an argument of the thread's current call. Registers of the call in `R9`, the thread in
+/// `R7`.
+pub(super) fn load_argument(c: &Context<'_>, a: &mut Asm, into: Reg, argument: usize) {
+    let (native, loaded) = (a.label(), a.label());
+    if let Some(entry) = c.offsets.entry_32 {
+        a.load(Width::Word, into, R7, task::NR);
+        a.alu_imm(Alu::And, into, ENTRY_32 as i32);
+        a.jump_if_imm(Cond::Equal, into, 0, native);
+        a.load(Width::Word, into, R9, entry.regs_arguments[argument]);
+        a.jump(loaded);
+    }
+    a.bind(native);
+    a.load(Width::Double, into, R9, c.offsets.regs_arguments[argument]);
+    a.bind(loaded);
+}
 
 /// Records the call that just returned, if its outcome is one to record; then goes on at `done`.
 /// `R6` the tracepoint's arguments, `R7` the thread.

@@ -18,7 +18,6 @@ use std::rc::Rc;
 
 use super::asm::{Asm, AsmError, Cond, Helper, Label, Reg, Width};
 use super::bpf::{Map, MapKind};
-use super::drain_ended::worth_a_pass;
 use super::layout::{call, chosen, lost, off, pace as reader, record, stack, task};
 use super::offsets::Offsets;
 use crate::calls::TABLE_SIZE;
@@ -29,6 +28,18 @@ use Reg::{R0, R1, R2, R4, R6, R10};
 
 /// Stack slot for the key of a lookup, 4 bytes.
 const KEY_SLOT: i16 = -4;
+
+/// Ended threads that are worth going through the tables for: 300 leave about 7500 rows, a fifth
+/// of the default table, and a pass over 10 000 rows takes some 10 ms.
+const WORTH_A_PASS: usize = 300;
+/// Rows of the table for each of them, so that a smaller table is gone through as early: at a
+/// fifth.
+const ROWS_FOR_EACH: usize = 125;
+
+/// Ended threads that are worth going through tables with room for so many rows.
+pub(super) fn worth_a_pass(most_rows: u32) -> u64 {
+    (most_rows as usize / ROWS_FOR_EACH).clamp(1, WORTH_A_PASS) as u64
+}
 
 /// How much the kernel side may hold; more is counted as lost.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,6 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{chosen, lost, record, stack, task};
-use super::calls::load_argument;
 use super::pace::{self, SINCE};
 use super::{Context, KEY_SLOT, count_lost, emit_record, lookup_slot, scratch, send};
 use crate::calls::{ENTRY_32, ENTRY_32_ONLY, FIRST, PATH0, PATH1, REPLACES, TABLE_SIZE};
@@ -289,7 +288,7 @@ fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     scratch(c, a, none);
     emit_record::head(a, record::OBJECT);
     a.mov(R8, R0);
-    load_argument(c, a, R1, 0);
+    emit_record::load_argument(c, a, R1, 0);
     a.store(Width::Double, R8, record::ARG0, R1);
     for (slot, at) in [
         (SINCE, record::TIME),
@@ -302,13 +301,13 @@ fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     }
     a.mov(R1, R6).alu_imm(Alu::And, R1, PATH0 as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, second);
-    load_argument(c, a, R3, 0);
+    emit_record::load_argument(c, a, R3, 0);
     a.jump(read);
     a.bind(second);
     a.mov(R1, R6).alu_imm(Alu::And, R1, PATH1 as i32);
     a.mov_imm(R3, 0);
     a.jump_if_imm(Cond::Equal, R1, 0, unreadable);
-    load_argument(c, a, R3, 1);
+    emit_record::load_argument(c, a, R3, 1);
     a.bind(read);
     a.mov(R1, R8).alu_imm(Alu::Add, R1, record::HEAD as i32);
     a.mov_imm(R2, record::PATH_MAX);
