@@ -382,11 +382,6 @@ pub fn is_poll(name: &str) -> bool {
     POLLS.contains(&name)
 }
 
-/// Whether the named call opens a path.
-pub fn opens_path(name: &str) -> bool {
-    OPENS.contains(&name)
-}
-
 /// Calls whose totals a record of a close carries, in that order.
 pub const TOTALS: [&str; 7] = [
     "read", "write", "pread64", "pwrite64", "readv", "writev", "lseek",

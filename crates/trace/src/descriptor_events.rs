@@ -44,25 +44,14 @@ pub(crate) fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
     let result = event.result as i32;
     let cloexec = libc::O_CLOEXEC as u64;
     match name.as_str() {
-        "open" => {
+        "open" | "openat" | "openat2" | "creat" => {
             let path = path(names, event, flags);
-            names.opened(
-                pid,
-                result,
-                file(path),
-                event.args[1] & cloexec != 0,
-                true,
-                time,
-            );
-        }
-        "openat" | "openat2" => {
-            let path = path(names, event, flags);
-            let marked = name == "openat" && event.args[2] & cloexec != 0;
+            let marked = match name.as_str() {
+                "open" => event.args[1] & cloexec != 0,
+                "openat" => event.args[2] & cloexec != 0,
+                _ => false,
+            };
             names.opened(pid, result, file(path), marked, true, time);
-        }
-        "creat" => {
-            let path = path(names, event, flags);
-            names.opened(pid, result, file(path), false, true, time);
         }
         "chdir" => {
             let path = path(names, event, flags);
@@ -100,56 +89,66 @@ pub(crate) fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
                 names.opened(pid, fd, kind.clone(), marked, true, time);
             }
         }
-        "connect" | "bind" => {
+        "connect" | "bind" | "getsockname" | "setsockopt" | "accept" | "accept4" | "socket" => {
+            of_socket(names, event, &name, (fd, result));
+        }
+        other if flags & calls::RECORD_OK != 0 => {
+            let kind = other.trim_end_matches(|c: char| c.is_ascii_digit());
+            let kind = kind.trim_end_matches("_create").trim_end_matches("_init");
+            names.opened(pid, result, DescriptorKind::from(kind), false, true, time);
+        }
+        _ => {}
+    }
+}
+
+/// Applies one call on a socket.
+fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, result): (i32, i32)) {
+    let DescriptorEvent { pid, time, .. } = *event;
+    let before = socket(names, pid, fd);
+    let refined = match (name, before) {
+        ("connect" | "bind", before) => {
             let ongoing = event.result == -i64::from(libc::EINPROGRESS);
-            if (event.result >= 0 || ongoing)
-                && let Some(address) = address(event.payload)
-            {
-                let end = match name.as_str() {
+            let done = event.result >= 0 || ongoing;
+            let end = address(event.payload)
+                .filter(|_| done)
+                .map(|address| match name {
                     "connect" => SocketEnd::To(address),
                     _ => SocketEnd::At(address),
-                };
-                let nodelay = socket(names, pid, fd).is_some_and(|before| before.nodelay);
-                let kind = DescriptorKind::Socket(Socket { end, nodelay });
-                names.refined(pid, fd, kind, time);
-            }
+                });
+            let nodelay = before.is_some_and(|before| before.nodelay);
+            end.map(|end| Socket { end, nodelay })
         }
         // Who bound it to any port asks which it is.
-        "getsockname" => {
-            if let Some(before) = socket(names, pid, fd)
-                && let SocketEnd::At(asked) = &before.end
-                && asked.ends_with(":0")
-                && let Some(address) = address(event.payload)
-            {
-                let end = SocketEnd::At(address);
-                let kind = DescriptorKind::Socket(Socket { end, ..before });
-                names.refined(pid, fd, kind, time);
+        ("getsockname", Some(before)) => match &before.end {
+            SocketEnd::At(asked) if asked.ends_with(":0") => {
+                address(event.payload).map(|address| {
+                    let end = SocketEnd::At(address);
+                    Socket { end, ..before }
+                })
             }
-        }
-        "setsockopt" => {
+            _ => None,
+        },
+        ("setsockopt", Some(before)) => {
             let nodelay = [libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
             // The value isn't seen: who sets it again takes it back, as Go's `SetNoDelay(false)`
             // does.
-            if event.args[1..] == nodelay
-                && let Some(before) = socket(names, pid, fd)
-            {
-                let nodelay = !before.nodelay;
-                let kind = DescriptorKind::Socket(Socket { nodelay, ..before });
-                names.refined(pid, fd, kind, time);
-            }
+            (event.args[1..] == nodelay).then_some(Socket {
+                nodelay: !before.nodelay,
+                ..before
+            })
         }
-        "accept" | "accept4" => {
+        ("accept" | "accept4", before) => {
             // It has the options of the one that listens.
-            let nodelay = socket(names, pid, fd).is_some_and(|listening| listening.nodelay);
+            let nodelay = before.is_some_and(|listening| listening.nodelay);
             let from = names.kind(pid, fd).map(|listening| match &*listening {
                 DescriptorKind::Socket(socket) => socket.end.to_string(),
                 other => other.to_string(),
             });
             let end = SocketEnd::Accepted(from);
             let kind = DescriptorKind::Socket(Socket { end, nodelay });
-            names.opened(pid, result, kind, false, true, time);
+            return names.opened(pid, result, kind, false, true, time);
         }
-        "socket" => {
+        ("socket", _) => {
             let family = match event.args[0] as i32 {
                 libc::AF_UNIX => SocketFamily::Unix,
                 libc::AF_INET | libc::AF_INET6 => SocketFamily::Inet,
@@ -158,14 +157,12 @@ pub(crate) fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
             };
             let kind = DescriptorKind::from(SocketEnd::Loose(family));
             let marked = event.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
-            names.opened(pid, result, kind, marked, true, time);
+            return names.opened(pid, result, kind, marked, true, time);
         }
-        other if flags & calls::RECORD_OK != 0 => {
-            let kind = other.trim_end_matches(|c: char| c.is_ascii_digit());
-            let kind = kind.trim_end_matches("_create").trim_end_matches("_init");
-            names.opened(pid, result, DescriptorKind::from(kind), false, true, time);
-        }
-        _ => {}
+        _ => None,
+    };
+    if let Some(socket) = refined {
+        names.refined(pid, fd, DescriptorKind::Socket(socket), time);
     }
 }
 

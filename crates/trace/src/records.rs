@@ -6,7 +6,7 @@ use crate::kernel::layout::{call, off, record, task};
 use crate::result::Cause;
 
 /// Who did it: thread and process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Who {
     pub tid: u32,
     pub pid: u32,
@@ -48,20 +48,7 @@ pub(crate) enum Record<'a> {
         parent: Who,
         child: Who,
     },
-    Exec {
-        time: u64,
-        who: Who,
-        /// 0 if it is not known.
-        called: u64,
-        old_tid: u32,
-        path: &'a [u8],
-        /// What was asked for, where `path` is what came of it; else empty.
-        asked: &'a [u8],
-        /// Each followed by a zero.
-        arguments: &'a [u8],
-        /// There were more.
-        arguments_cut: bool,
-    },
+    Exec(Executed<'a>),
     /// A program has reached its first own instruction.
     Entered {
         time: u64,
@@ -74,24 +61,7 @@ pub(crate) enum Record<'a> {
         time: u64,
         who: Who,
     },
-    Exit {
-        time: u64,
-        who: Who,
-        code: i32,
-        minor_faults: u64,
-        major_faults: u64,
-        voluntary: u64,
-        involuntary: u64,
-        on_cpu: u64,
-        /// In the run queue, by the kernel's count.
-        queued: Option<u64>,
-        /// 0 if it is not known here.
-        started: u64,
-        /// Faults of its own code that were timed, and their time.
-        faults: u64,
-        fault_total: u64,
-        name: &'a [u8],
-    },
+    Exit(Exited<'a>),
     Off {
         who: Who,
         from: u64,
@@ -102,6 +72,44 @@ pub(crate) enum Record<'a> {
         call: Option<(u32, i32)>,
         waker: u32,
     },
+}
+
+/// A program was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Executed<'a> {
+    pub time: u64,
+    pub who: Who,
+    /// 0 if it is not known.
+    pub called: u64,
+    pub old_tid: u32,
+    pub path: &'a [u8],
+    /// What was asked for, where `path` is what came of it; else empty.
+    pub asked: &'a [u8],
+    /// Each followed by a zero.
+    pub arguments: &'a [u8],
+    /// There were more.
+    pub arguments_cut: bool,
+}
+
+/// A thread has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Exited<'a> {
+    pub time: u64,
+    pub who: Who,
+    pub code: i32,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    pub voluntary: u64,
+    pub involuntary: u64,
+    pub on_cpu: u64,
+    /// In the run queue, by the kernel's count.
+    pub queued: Option<u64>,
+    /// 0 if it is not known here.
+    pub started: u64,
+    /// Faults of its own code that were timed, and their time.
+    pub faults: u64,
+    pub fault_total: u64,
+    pub name: &'a [u8],
 }
 
 /// Decodes a ring record; `None` if it is of no known kind or too short.
@@ -153,7 +161,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
                 true => &arguments[..len.min(arguments.len())],
                 false => until_zero(arguments),
             };
-            Record::Exec {
+            Record::Exec(Executed {
                 time,
                 who,
                 called: result as u64,
@@ -162,7 +170,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
                 asked: b"",
                 arguments,
                 arguments_cut: arguments.len() < len,
-            }
+            })
         }
         record::ENTERED => Record::Entered {
             time,
@@ -170,7 +178,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             loaded: a0 != 0,
         },
         record::RIGHTS => Record::Rights { time, who },
-        record::EXIT => Record::Exit {
+        record::EXIT => Record::Exit(Exited {
             time,
             who,
             code: result as i32,
@@ -184,7 +192,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             faults: u64_at(bytes, record::EXIT_FAULTS)?,
             fault_total: u64_at(bytes, record::EXIT_FAULT_TOTAL)?,
             name: until_zero(bytes.get(record::EXIT_NAME as usize..)?),
-        },
+        }),
         record::OFF => Record::Off {
             who,
             from: a0,

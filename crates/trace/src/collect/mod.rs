@@ -10,14 +10,16 @@ use std::sync::Arc;
 use rows::{add_off, off_row, row, split, text};
 
 use crate::accounts;
-use crate::attach::Found;
+use crate::attach::found::Found;
 use crate::calls::{self, Direction};
 use crate::descriptor_events::{self, DescriptorEvent};
 use crate::kernel::stack_record::StackRecord;
 use crate::names::Names;
 use crate::path_totals::{PathTotals, without_steps_up};
 use crate::programs;
-use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
+use crate::records::{
+    Alive, CallKey, CallTotals, Executed, Exited, OffTotals, Record, Who, record,
+};
 use crate::result::{
     Cause, Entered, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
     not_seen_to_end,
@@ -227,15 +229,7 @@ impl Collector {
                 args,
                 payload,
             } => {
-                let event = DescriptorEvent {
-                    pid: who.pid,
-                    tid: who.tid,
-                    nr,
-                    result,
-                    args,
-                    payload,
-                    time: self.since_start(time),
-                };
+                let event = self.event(time, who, nr, result, args, payload);
                 descriptor_events::apply(&mut self.names, &event);
             }
             Record::Object {
@@ -249,15 +243,7 @@ impl Collector {
                 took,
                 has_stack,
             } => {
-                let event = DescriptorEvent {
-                    pid: who.pid,
-                    tid: who.tid,
-                    nr,
-                    result: 0,
-                    args: [directory, 0, 0],
-                    payload: path,
-                    time: self.since_start(time),
-                };
+                let event = self.event(time, who, nr, 0, [directory, 0, 0], path);
                 let object = self.object(&event, fd, (ns, took));
                 if let Some(object) = object.filter(|_| has_stack) {
                     self.objects.insert((who.tid, time), object);
@@ -279,49 +265,7 @@ impl Collector {
                     exec.entered = Some(Entered { at_ns, loaded });
                 }
             }
-            Record::Exec {
-                time,
-                who,
-                called,
-                old_tid,
-                path,
-                asked,
-                arguments,
-                arguments_cut,
-            } => {
-                let at_ns = self.since_start(time);
-                let called_ns = (called != 0).then(|| self.since_start(called));
-                if old_tid != who.tid {
-                    self.thread(
-                        Who {
-                            tid: old_tid,
-                            ..who
-                        },
-                        time,
-                    )
-                    .ended_ns = Some(at_ns);
-                    // What the first thread had done before it was replaced stays its own row.
-                    self.thread_at.insert(who.tid, self.threads.len());
-                    self.threads.push(Thread {
-                        pid: who.pid,
-                        tid: who.tid,
-                        started_ns: at_ns,
-                        ..Thread::default()
-                    });
-                }
-                self.names.execed(who.pid);
-                self.execed.iter_mut().for_each(|all| all.push(who.pid));
-                let process = self.process(who.pid, time);
-                process.execs.push(Exec {
-                    called_ns,
-                    at_ns,
-                    entered: None,
-                    path: text(path),
-                    asked: (!asked.is_empty()).then(|| text(asked)),
-                    arguments: split(arguments),
-                    arguments_cut,
-                });
-            }
+            Record::Exec(exec) => self.exec(exec),
             Record::Rights { time, who } => {
                 let ended = self.since_start(time);
                 self.ended.insert(who);
@@ -329,49 +273,7 @@ impl Collector {
                 self.process(who.pid, time).ended_ns = Some(ended);
                 self.with_rights.push(who.pid);
             }
-            Record::Exit {
-                time,
-                who,
-                code,
-                minor_faults,
-                major_faults,
-                voluntary,
-                involuntary,
-                on_cpu,
-                queued,
-                started,
-                faults,
-                fault_total,
-                name,
-            } => {
-                let ended = self.since_start(time);
-                self.ended.insert(who);
-                let name = text(name);
-                let began = (started != 0).then(|| self.since_start(started));
-                let timed = self.faults_timed;
-                let thread = self.thread(who, time);
-                let started_ns = began.unwrap_or(thread.started_ns);
-                *thread = Thread {
-                    pid: who.pid,
-                    tid: who.tid,
-                    name,
-                    started_ns,
-                    ended_ns: Some(ended),
-                    on_cpu_ns: Some(on_cpu),
-                    ready_ns: queued,
-                    minor_faults: Some(minor_faults),
-                    major_faults: Some(major_faults),
-                    timed_faults: timed.then_some(faults),
-                    fault_ns: timed.then_some(fault_total),
-                    voluntary_switches: Some(voluntary),
-                    involuntary_switches: Some(involuntary),
-                };
-                let process = self.process(who.pid, time);
-                process.ended_ns = Some(ended);
-                if who.tid == who.pid {
-                    process.end = Some(accounts::end(code, false));
-                }
-            }
+            Record::Exit(exit) => self.exit(exit),
             Record::Off {
                 who,
                 from,
@@ -381,6 +283,84 @@ impl Collector {
                 call,
                 waker,
             } => self.interval(who, (from, woken, to), cause, call, waker),
+        }
+    }
+
+    fn event<'a>(
+        &self,
+        time: u64,
+        Who { tid, pid }: Who,
+        nr: u32,
+        result: i64,
+        args: [u64; 3],
+        payload: &'a [u8],
+    ) -> DescriptorEvent<'a> {
+        DescriptorEvent {
+            pid,
+            tid,
+            nr,
+            result,
+            args,
+            payload,
+            time: self.since_start(time),
+        }
+    }
+
+    fn exec(&mut self, exec: Executed<'_>) {
+        let Executed { time, who, .. } = exec;
+        let at_ns = self.since_start(time);
+        let called_ns = (exec.called != 0).then(|| self.since_start(exec.called));
+        if exec.old_tid != who.tid {
+            let tid = exec.old_tid;
+            self.thread(Who { tid, ..who }, time).ended_ns = Some(at_ns);
+            // What the first thread had done before it was replaced stays its own row.
+            self.thread_at.insert(who.tid, self.threads.len());
+            self.threads.push(Thread {
+                pid: who.pid,
+                tid: who.tid,
+                started_ns: at_ns,
+                ..Thread::default()
+            });
+        }
+        self.names.execed(who.pid);
+        self.execed.iter_mut().for_each(|all| all.push(who.pid));
+        self.process(who.pid, time).execs.push(Exec {
+            called_ns,
+            at_ns,
+            entered: None,
+            path: text(exec.path),
+            asked: (!exec.asked.is_empty()).then(|| text(exec.asked)),
+            arguments: split(exec.arguments),
+            arguments_cut: exec.arguments_cut,
+        });
+    }
+
+    fn exit(&mut self, exit: Exited<'_>) {
+        let Exited { time, who, .. } = exit;
+        let ended = self.since_start(time);
+        self.ended.insert(who);
+        let began = (exit.started != 0).then(|| self.since_start(exit.started));
+        let timed = self.faults_timed;
+        let thread = self.thread(who, time);
+        *thread = Thread {
+            pid: who.pid,
+            tid: who.tid,
+            name: text(exit.name),
+            started_ns: began.unwrap_or(thread.started_ns),
+            ended_ns: Some(ended),
+            on_cpu_ns: Some(exit.on_cpu),
+            ready_ns: exit.queued,
+            minor_faults: Some(exit.minor_faults),
+            major_faults: Some(exit.major_faults),
+            timed_faults: timed.then_some(exit.faults),
+            fault_ns: timed.then_some(exit.fault_total),
+            voluntary_switches: Some(exit.voluntary),
+            involuntary_switches: Some(exit.involuntary),
+        };
+        let process = self.process(who.pid, time);
+        process.ended_ns = Some(ended);
+        if who.tid == who.pid {
+            process.end = Some(accounts::end(exit.code, false));
         }
     }
 

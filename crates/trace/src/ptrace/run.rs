@@ -17,7 +17,7 @@ use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
 use crate::inherited;
 use crate::paths;
-use crate::records::{CallKey, Record, Who, until_zero};
+use crate::records::{CallKey, Executed, Exited, Record, Who, until_zero};
 use crate::result::{StopReading, Trace};
 use crate::spawn::Held;
 use crate::watch::now;
@@ -328,7 +328,7 @@ impl Run {
         let mut arguments = fs::read(format!("/proc/{tid}/cmdline")).unwrap_or_default();
         let arguments_cut = arguments.len() > 512;
         arguments.truncate(512);
-        self.collector.apply(Record::Exec {
+        self.collector.apply(Record::Exec(Executed {
             time,
             who: Who { tid, pid: tid },
             called: call.map_or(0, |call| call.at),
@@ -337,7 +337,7 @@ impl Run {
             asked: asked.as_os_str().as_bytes(),
             arguments: &arguments,
             arguments_cut,
-        });
+        }));
     }
 
     fn at_call(&mut self, tid: u32, time: u64) {
@@ -466,21 +466,12 @@ fn is_execve(nr: u32) -> bool {
 }
 
 fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
-    Record::Exit {
+    Record::Exit(Exited {
         time,
         who,
         code: status,
-        minor_faults: 0,
-        major_faults: 0,
-        voluntary: 0,
-        involuntary: 0,
-        on_cpu: 0,
-        queued: None,
-        started: 0,
-        faults: 0,
-        fault_total: 0,
-        name: b"",
-    }
+        ..Exited::default()
+    })
 }
 
 /// CPU time of all threads of a process, ns.

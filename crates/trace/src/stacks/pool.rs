@@ -106,6 +106,89 @@ impl Key {
     fn is_of(&self, activity: Activity) -> bool {
         self.activity == activity
     }
+
+    fn row(self, weight: Weight) -> StackRow {
+        StackRow {
+            pid: self.pid,
+            tid: self.tid,
+            activity: self.activity,
+            call: self.call.map(calls::name),
+            fd: self.fd,
+            path: self.path.map(|path| path.to_string()),
+            woken_by: self.woken_by,
+            node: self.node,
+            samples: weight.samples,
+            ns: weight.ns.round() as u64,
+            calls: weight.calls.round() as u64,
+        }
+    }
+}
+
+impl Pool {
+    /// The runs that say what the threads of `main` did: that one where it saw any, except of own code,
+    /// which all saw a part of.
+    fn runs_with<'a>(&'a self, main: &'a Run, activity: Activity) -> Vec<&'a Run> {
+        let saw = |run: &&Run| run.rows.keys().any(|key| key.is_of(activity));
+        if activity != Activity::OwnCode && saw(&main) {
+            return vec![main];
+        }
+        let mut runs: Vec<&Run> = self.runs.iter().filter(saw).collect();
+        // Stacks that were cut off, where there are enough that weren't.
+        let most = runs.iter().map(|run| run.bytes).max();
+        let deep = |run: &&Run| !run.is_cut_off() || Some(run.bytes) == most;
+        let of_deep = runs.iter().copied().filter(deep);
+        let of_deep: u64 = of_deep.map(|run| run.samples_of(activity)).sum();
+        if of_deep >= ENOUGH {
+            runs.retain(deep);
+        }
+        runs
+    }
+
+    /// The samples of the threads of `main`, and of those like them in other runs.
+    fn joined(&self, main: &Run, stacks: &mut Stacks) -> HashMap<Key, Weight> {
+        let mut rows: HashMap<Key, Weight> = HashMap::new();
+        let mut counted: Vec<&Run> = Vec::new();
+        let all = [
+            Activity::OwnCode,
+            Activity::Fault,
+            Activity::Call,
+            Activity::Wait,
+        ];
+        for activity in all {
+            let runs = self.runs_with(main, activity);
+            for run in &runs {
+                if !counted.iter().any(|other| std::ptr::eq(*other, *run)) {
+                    stacks.taken += run.taken;
+                    stacks.whole += run.whole;
+                    stacks.cut_off += run.cut_off;
+                    stacks.thinned += run.thinned;
+                    stacks.python += run.python;
+                    stacks.torn += run.torn;
+                    counted.push(run);
+                }
+                let of_it = run.rows.iter().filter(|(key, _)| key.is_of(activity));
+                for (key, weight) in of_it {
+                    let numbers = (key.pid, key.tid);
+                    let Some((pid, tid)) = main.alike.here_or_process(&run.alike, numbers) else {
+                        continue;
+                    };
+                    let there = |other: &&&Run| other.alike.has(&run.alike, numbers);
+                    let times = runs.iter().filter(there).count().max(1) as f64;
+                    let key = Key {
+                        pid,
+                        tid,
+                        ..key.clone()
+                    };
+                    rows.entry(key).or_default().add(Weight {
+                        samples: weight.samples,
+                        ns: weight.ns / times,
+                        calls: weight.calls / times,
+                    });
+                }
+            }
+        }
+        rows
+    }
 }
 
 impl StackPool {
@@ -250,65 +333,7 @@ impl StackPool {
             return None;
         }
         let mut stacks = Stacks::default();
-        let mut rows: HashMap<Key, Weight> = HashMap::new();
-        let mut counted: Vec<&Run> = Vec::new();
-        let all = [
-            Activity::OwnCode,
-            Activity::Fault,
-            Activity::Call,
-            Activity::Wait,
-        ];
-        for activity in all {
-            let saw = |run: &Run| run.rows.keys().any(|key| key.is_of(activity));
-            let exact = activity != Activity::OwnCode && saw(main);
-            let mut runs: Vec<&Run> = pool
-                .runs
-                .iter()
-                .filter(|run| match exact {
-                    true => std::ptr::eq(*run, main),
-                    false => saw(run),
-                })
-                .collect();
-            // Stacks that were cut off, where there are enough that weren't.
-            let most = runs.iter().map(|run| run.bytes).max();
-            let deep = |run: &&Run| !run.is_cut_off() || Some(run.bytes) == most;
-            let of_deep = runs.iter().copied().filter(deep);
-            let of_deep: u64 = of_deep.map(|run| run.samples_of(activity)).sum();
-            if !exact && of_deep >= ENOUGH {
-                runs.retain(deep);
-            }
-            for run in &runs {
-                if !counted.iter().any(|other| std::ptr::eq(*other, *run)) {
-                    stacks.taken += run.taken;
-                    stacks.whole += run.whole;
-                    stacks.cut_off += run.cut_off;
-                    stacks.thinned += run.thinned;
-                    stacks.python += run.python;
-                    stacks.torn += run.torn;
-                    counted.push(run);
-                }
-                let of_it = run.rows.iter().filter(|(key, _)| key.is_of(activity));
-                for (key, weight) in of_it {
-                    let numbers = (key.pid, key.tid);
-                    let Some(here) = main.alike.here_or_process(&run.alike, numbers) else {
-                        continue;
-                    };
-                    let there = |other: &&&Run| other.alike.has(&run.alike, numbers);
-                    let times = runs.iter().filter(there).count().max(1);
-                    let key = Key {
-                        pid: here.0,
-                        tid: here.1,
-                        ..key.clone()
-                    };
-                    let row = rows.entry(key).or_default();
-                    row.add(Weight {
-                        samples: weight.samples,
-                        ns: weight.ns / times as f64,
-                        calls: weight.calls / times as f64,
-                    });
-                }
-            }
-        }
+        let rows = pool.joined(main, &mut stacks);
         let (tree, nodes) = named_tree(&pool.files, &pool.tree);
         let native = |key: &Key| key.node.and_then(|node| nodes.get(node as usize).copied());
         let mut named: HashMap<Key, Weight> = HashMap::new();
@@ -330,20 +355,10 @@ impl StackPool {
             };
             named.entry(key).or_default().add(weight);
         }
-        let rows = named.into_iter().map(|(key, weight)| StackRow {
-            pid: key.pid,
-            tid: key.tid,
-            activity: key.activity,
-            call: key.call.map(calls::name),
-            fd: key.fd,
-            path: key.path.map(|path| path.to_string()),
-            woken_by: key.woken_by,
-            node: key.node,
-            samples: weight.samples,
-            ns: weight.ns.round() as u64,
-            calls: weight.calls.round() as u64,
-        });
-        stacks.rows = rows.collect();
+        stacks.rows = named
+            .into_iter()
+            .map(|(key, weight)| key.row(weight))
+            .collect();
         let order = |row: &StackRow| {
             let of_call = (row.call.clone(), row.fd, row.path.clone(), row.woken_by);
             let who = (row.pid, row.tid, row.activity);
