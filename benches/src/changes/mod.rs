@@ -108,12 +108,9 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
         .iter()
         .filter(|one| one.content != Content::Drift)
         .collect();
-    let mut headers = vec![
-        "rule".to_string(),
-        "F1".into(),
-        "precision".into(),
-        "recall".into(),
-    ];
+    let mut headers = ["rule", "F1", "precision", "recall"]
+        .map(str::to_owned)
+        .to_vec();
     headers.extend(STEPS.map(|size| format!("{:.0} %", 100.0 * size)));
     headers.extend(["wrong without change".to_string(), "ms a series".into()]);
     let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
@@ -122,7 +119,12 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
         steps.len()
     );
     let mut table = Table::new(&title, &headers);
-    let mut by_noise: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut by_noise: Vec<(&str, Vec<f64>)> = Vec::new();
+    for one in &steps {
+        if by_noise.iter().all(|(noise, _)| *noise != one.noise) {
+            by_noise.push((&one.noise, Vec::new()));
+        }
+    }
     let mut scores = Vec::new();
     for (name, rule) in rules {
         let began = Instant::now();
@@ -146,14 +148,6 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
         row.extend([format!("{wrong} in {points}"), format!("{each:.2}")]);
         table.row(row);
         scores.push((score, wrong as f64 / points as f64));
-        for (one, reported) in steps.iter().zip(&reported) {
-            let mut score = Score::default();
-            score.add(&truth(one), reported);
-            match by_noise.iter_mut().find(|(noise, _)| *noise == one.noise) {
-                Some(_) => {}
-                None => by_noise.push((one.noise.clone(), Vec::new())),
-            }
-        }
         for (noise, cells) in &mut by_noise {
             let own: (Vec<&Labelled>, Vec<Vec<usize>>) = steps
                 .iter()
@@ -178,7 +172,16 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
         scores[0].1 * 4000.0,
         result(scores[0].1 * 4000.0 <= 1.0)
     ));
-    let mut noise_table = Table::new(
+    Ok(vec![
+        table,
+        by_noise_table(by_noise),
+        others(&series),
+        speed(),
+    ])
+}
+
+fn by_noise_table(by_noise: Vec<(&str, Vec<f64>)>) -> Table {
+    let mut table = Table::new(
         "The same by noise: F1",
         &[
             "noise",
@@ -191,9 +194,9 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
     );
     for (noise, cells) in by_noise {
         let cells = cells.into_iter().map(|f1| format!("{f1:.3}"));
-        noise_table.row(std::iter::once(noise).chain(cells));
+        table.row(std::iter::once(noise.to_owned()).chain(cells));
     }
-    Ok(vec![table, noise_table, others(&series), speed()])
+    table
 }
 
 fn truth(one: &Labelled) -> Vec<usize> {

@@ -116,8 +116,15 @@ impl Built {
     }
 
     fn build_all(&mut self) {
-        let chase = ["arena.c", "util.c", "permutation.c", "br_asm.c"];
         self.expand();
+        self.build_multichase();
+        self.build_tinymembench();
+        self.build_stream();
+        self.build_lmbench();
+    }
+
+    fn build_multichase(&mut self) {
+        let chase = ["arena.c", "util.c", "permutation.c", "br_asm.c"];
         let gnu = ["-O3", "-std=gnu99", "-w"];
         let [multichase, multiload] = [CHASE, LOADS].map(|changed| self.change(&changed));
         self.cc(
@@ -134,6 +141,9 @@ impl Built {
             &[&gnu[..], &["-march=native"]].concat(),
             &[&[multiload.as_str()], &chase[..]].concat(),
         );
+    }
+
+    fn build_tinymembench(&mut self) {
         let tiny = ["-O2", "-w", "-DMAXREPEATS=1"];
         // Its own 32 MiB stay in part in a last level of that size.
         let bytes = format!("({} * 1024 * 1024)", memory_mib());
@@ -157,6 +167,9 @@ impl Built {
                 "mips-32.S",
             ],
         );
+    }
+
+    fn build_stream(&mut self) {
         // Without -fno-tree compilers turn STREAM's loop into memcpy, which writes around the
         // caches: another figure. OFFSET is STREAM's own option: with 0 all arrays
         // lie at the same place of a page, where a load waits for the last store to such a place
@@ -179,6 +192,9 @@ impl Built {
             &[&stream[..], &["-fopenmp"]].concat(),
             &["stream.c"],
         );
+    }
+
+    fn build_lmbench(&mut self) {
         let old = [
             "-O",
             "-std=gnu89",

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 /// Of the user `fathom`.
 pub const PASSWORD: &str = "s3cret-word";
@@ -21,6 +21,38 @@ pub struct Server {
     pub tls: bool,
 }
 
+fn configure(data: &Path, folder: &Path, port: u16, tls: bool) {
+    let mut settings = format!(
+        "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\nfsync = off\n",
+        data.display()
+    );
+    if tls {
+        let file = |name: &str| folder.join(name).display().to_string();
+        let (certificate, key) = (file("server.crt"), file("server.key"));
+        settings += &format!("ssl = on\nssl_cert_file = '{certificate}'\nssl_key_file = '{key}'\n");
+    }
+    let config = data.join("postgresql.conf");
+    let mut config = std::fs::OpenOptions::new()
+        .append(true)
+        .open(config)
+        .unwrap();
+    config.write_all(settings.as_bytes()).unwrap();
+}
+
+fn wait_until_ready(stderr: ChildStderr) {
+    let mut log = BufReader::new(stderr).lines();
+    let mut said = String::new();
+    loop {
+        let line = log.next().unwrap_or_else(|| panic!("no server: {said}"));
+        let line = line.unwrap();
+        if line.contains("ready to accept connections") {
+            break;
+        }
+        said += &line;
+    }
+    std::thread::spawn(move || log.for_each(drop)); // a full pipe would stop the server
+}
+
 impl Server {
     /// Starts one; says so and answers `None` where PostgreSQL isn't installed.
     pub fn start() -> Option<Server> {
@@ -28,18 +60,12 @@ impl Server {
             fathom_test_log::skipped("PostgreSQL is not installed (apt install postgresql)");
             return None;
         };
-        let user = match is_root() {
-            true => match user_postgres() {
-                Some(user) => Some(user),
-                None => {
-                    fathom_test_log::skipped(
-                        "PostgreSQL refuses root, and there is no user postgres",
-                    );
-                    return None;
-                }
-            },
-            false => None,
-        };
+        let user = is_root().then(user_postgres);
+        if user == Some(None) {
+            fathom_test_log::skipped("PostgreSQL refuses root, and there is no user postgres");
+            return None;
+        }
+        let user = user.flatten();
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let data = folder.path().join("data");
@@ -91,21 +117,7 @@ impl Server {
         }
 
         let port = fathom_measure::server::free_port().unwrap();
-        let mut settings = format!(
-            "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\nfsync = off\n",
-            data.display()
-        );
-        if tls {
-            let file = |name: &str| folder.path().join(name).display().to_string();
-            let (certificate, key) = (file("server.crt"), file("server.key"));
-            settings +=
-                &format!("ssl = on\nssl_cert_file = '{certificate}'\nssl_key_file = '{key}'\n");
-        }
-        let mut config = std::fs::OpenOptions::new()
-            .append(true)
-            .open(data.join("postgresql.conf"))
-            .unwrap();
-        config.write_all(settings.as_bytes()).unwrap();
+        configure(&data, folder.path(), port, tls);
 
         // The shell ends the server when its standard input ends: with this process, however that dies.
         let mut shell = Command::new("sh");
@@ -120,19 +132,7 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut said = String::new();
-        loop {
-            let line = log
-                .next()
-                .unwrap_or_else(|| panic!("no server: {said}"))
-                .unwrap();
-            if line.contains("ready to accept connections") {
-                break;
-            }
-            said += &line;
-        }
-        std::thread::spawn(move || log.for_each(drop)); // a full pipe would stop the server
+        wait_until_ready(child.stderr.take().unwrap());
         Some(Server {
             child,
             folder,

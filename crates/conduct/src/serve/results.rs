@@ -49,24 +49,7 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
     let generator_cpu = sum(|step| step.done.outcome.cpu_with_drain);
     let (cpu, wall) = (sum(|s| s.done.outcome.cpu), sum(|s| s.done.outcome.wall));
     let generator_cpu_share = cpu as f64 / wall.max(1) as f64;
-    let neighbours = median(rounds.iter().map(|round| round.neighbours_share).collect());
-    let observed = Observed {
-        open: load.rate.is_some(),
-        generator_cpu_share,
-        lag_p95_ns: all.lag.percentile(0.95),
-        response_p50_ns: response.percentile(0.5),
-        neighbours_share: neighbours,
-        little,
-        answered: response.count(),
-    };
-    let mut verdicts = doubts(&observed);
-    let costs: Vec<f64> = rounds
-        .iter()
-        .filter_map(|round| round.server_cpu_us_per_request)
-        .collect();
-    if !is_steady(&costs) {
-        verdicts.push(Doubt::NotSteady);
-    }
+    let verdicts = verdicts(&all, &rounds, load, generator_cpu_share, little);
     let errors_by_kind = Failing::ALL.iter().zip(all.failed);
     let errors_by_kind = errors_by_kind.filter(|(_, count)| *count > 0);
     Some(LoadResult {
@@ -112,6 +95,33 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
         histogram_ns: response.steps(),
         rounds,
     })
+}
+
+/// What makes the figures doubtful.
+fn verdicts(
+    all: &Totals,
+    rounds: &[LoadRound],
+    load: Load,
+    generator_cpu_share: f64,
+    little: Option<f64>,
+) -> Vec<Doubt> {
+    let response = all.response();
+    let mut verdicts = doubts(&Observed {
+        open: load.rate.is_some(),
+        generator_cpu_share,
+        lag_p95_ns: all.lag.percentile(0.95),
+        response_p50_ns: response.percentile(0.5),
+        neighbours_share: median(rounds.iter().map(|round| round.neighbours_share).collect()),
+        little,
+        answered: response.count(),
+    });
+    let costs = rounds
+        .iter()
+        .filter_map(|round| round.server_cpu_us_per_request);
+    if !is_steady(&costs.collect::<Vec<f64>>()) {
+        verdicts.push(Doubt::NotSteady);
+    }
+    verdicts
 }
 
 fn round(step: &Made) -> LoadRound {

@@ -1,12 +1,11 @@
 //! oha's JSON: seconds, summaries only.
 
-use std::collections::BTreeMap;
-
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
 use crate::failed::Failed;
 use crate::json::{document, entries, holds, number, opens, quantiles, whole};
 use fathom_model::imported::Summary;
+use serde_json::Value;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     opens(head, b"{") && holds(head, &["\"latencyPercentiles\"", "\"requestsPerSec\""])
@@ -19,11 +18,8 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let count = codes.reduce(u64::saturating_add);
     let response = Summary {
         count,
-        mean: number(summary, "average"),
-        min: number(summary, "fastest"),
-        max: number(summary, "slowest"),
         quantiles: quantiles(&document["latencyPercentiles"]),
-        ..Summary::default()
+        ..extent(summary)
     };
     out.summary(Measure::new("oha", "response", "s"), response);
     for (metric, unit, key) in [
@@ -33,11 +29,9 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         ("size_per_request", "bytes", "sizePerRequest"),
         ("size_per_second", "B/s", "sizePerSec"),
     ] {
-        let measure = Measure::new("oha", metric, unit);
-        let measure = if metric == "success_rate" {
-            measure.higher()
-        } else {
-            measure
+        let measure = match (metric, Measure::new("oha", metric, unit)) {
+            ("success_rate", measure) => measure.higher(),
+            (_, measure) => measure,
         };
         out.value(measure, number(summary, key));
     }
@@ -52,63 +46,48 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         ..Summary::default()
     };
     out.summary(Measure::new("oha", "requests_per_second", "1/s"), rate);
-    let details = &document["details"];
-    for (metric, key) in [
-        ("dns_and_dial", "DNSDialup"),
-        ("dns_lookup", "DNSLookup"),
-        ("first_byte", "firstByte"),
+    for (metric, key, percentiles) in [
+        ("dns_and_dial", "DNSDialup", ""),
+        ("dns_lookup", "DNSLookup", ""),
+        ("first_byte", "firstByte", "firstBytePercentiles"),
     ] {
-        let value = &details[key];
-        let quantiles = if metric == "first_byte" {
-            quantiles(&document["firstBytePercentiles"])
-        } else {
-            BTreeMap::new()
+        let detail = Summary {
+            quantiles: quantiles(&document[percentiles]),
+            ..extent(&document["details"][key])
         };
-        let (mean, min, max) = (
-            number(value, "average"),
-            number(value, "fastest"),
-            number(value, "slowest"),
-        );
-        out.summary(
-            Measure::new("oha", metric, "s"),
-            Summary {
-                mean,
-                min,
-                max,
-                quantiles,
-                ..Summary::default()
-            },
-        );
+        out.summary(Measure::new("oha", metric, "s"), detail);
     }
+    failures(&document, out);
+    for key in ["responseTimeHistogram", "firstByteHistogram"] {
+        let count = u64::from(document[key].is_object());
+        out.left_out_times(key, "quantiles are kept", count);
+    }
+    let count = u64::from(document["metrics"].is_object());
+    out.left_out_times("metrics", "the same in milliseconds, rounded", count);
+    Ok(())
+}
+
+/// Mean and ends of a time.
+fn extent(value: &Value) -> Summary {
+    Summary {
+        mean: number(value, "average"),
+        min: number(value, "fastest"),
+        max: number(value, "slowest"),
+        ..Summary::default()
+    }
+}
+
+fn failures(document: &Value, out: &mut Collector) {
     let mut failed = Failed::default();
-    for (key, value) in entries(&document, "statusCodeDistribution") {
+    for (key, value) in entries(document, "statusCodeDistribution") {
         failed.status(key, whole(value).unwrap_or(0));
-        out.left_out_times(
-            format!("status {key}"),
-            "a count of responses",
-            whole(value).unwrap_or(1),
-        );
+        let (what, count) = (format!("status {key}"), whole(value).unwrap_or(1));
+        out.left_out_times(what, "a count of responses", count);
     }
-    for (key, value) in entries(&document, "errorDistribution") {
+    for (key, value) in entries(document, "errorDistribution") {
         failed.no_answer(whole(value).unwrap_or(0));
-        out.left_out_times(
-            format!("error: {key}"),
-            "no response",
-            whole(value).unwrap_or(1),
-        );
+        let (what, count) = (format!("error: {key}"), whole(value).unwrap_or(1));
+        out.left_out_times(what, "no response", count);
     }
     failed.write("oha", out);
-    for key in ["responseTimeHistogram", "firstByteHistogram"] {
-        out.left_out_times(
-            key,
-            "quantiles are kept",
-            u64::from(document[key].is_object()),
-        );
-    }
-    out.left_out_times(
-        "metrics",
-        "the same in milliseconds, rounded",
-        u64::from(document["metrics"].is_object()),
-    );
-    Ok(())
 }

@@ -99,14 +99,6 @@ impl Run {
                 );
                 out.left_out("+/- Stdev", "share within one deviation");
             }
-            [percent, time] if percent.ends_with('%') => {
-                let percent = lines::number(percent.trim_end_matches('%'))?;
-                let quantiles = match &mut self.uncorrected {
-                    Some(uncorrected) => uncorrected,
-                    None => &mut self.latency.quantiles,
-                };
-                quantiles.insert(percent.to_string(), milliseconds(time)?);
-            }
             [count, "requests", "in", _, _, "read"] => self.latency.count = count.parse().ok(),
             ["Requests/sec:", rate] => {
                 let metric = match self.paced {
@@ -144,6 +136,22 @@ impl Run {
                     let count = lines::number(count.trim_end_matches(','));
                     out.value(self.measure(kind, "").lower(), count);
                 }
+            }
+            _ => return self.detail(&words, out),
+        }
+        Some(())
+    }
+
+    /// A line of the distribution, or of wrk2's calibration.
+    fn detail(&mut self, words: &[&str], out: &mut Collector) -> Option<()> {
+        match *words {
+            [percent, time] if percent.ends_with('%') => {
+                let percent = lines::number(percent.trim_end_matches('%'))?;
+                let quantiles = match &mut self.uncorrected {
+                    Some(uncorrected) => uncorrected,
+                    None => &mut self.latency.quantiles,
+                };
+                quantiles.insert(percent.to_string(), milliseconds(time)?);
             }
             ["Thread", "calibration:", ..] => {
                 self.paced = true;

@@ -33,18 +33,14 @@ pub fn history_series(
     let scale = Scale::of(last.value, &series.unit);
     page.prose(0, Tone::Plain, &answer(series, last, &scale));
     page.gap();
-    let bars: Vec<Bar> = series
-        .points
-        .iter()
-        .enumerate()
-        .map(|(index, point)| Bar {
-            value: point.value,
-            low: point.low,
-            high: point.high,
-            cut: index > 0 && series.points[index - 1].environment != point.environment,
-            marked: change_points.contains(&index),
-        })
-        .collect();
+    let bar = |(index, point): (usize, &HistoryPoint)| Bar {
+        value: point.value,
+        low: point.low,
+        high: point.high,
+        cut: index > 0 && series.points[index - 1].environment != point.environment,
+        marked: change_points.contains(&index),
+    };
+    let bars: Vec<Bar> = series.points.iter().enumerate().map(bar).collect();
     let symbol = scale.symbol();
     plot::draw(&mut page, &bars, |value| {
         format!("{} {symbol}", scale.short(value))
@@ -63,7 +59,25 @@ pub fn history_series(
         true => 0,
         false => series.points.len().saturating_sub(SHOWN),
     };
-    let points = &series.points[from..];
+    let table = table(&series.points[from..], &environments, &scale);
+    table.terminal(&mut page, 0);
+    page.gap();
+    for (index, key) in environments.iter().enumerate() {
+        let facts = record.environments.iter().find(|one| one.key == **key);
+        let facts = facts.map(in_words).unwrap_or_default();
+        page.prose(0, Tone::Quiet, &format!("env {}: {facts}", index + 1));
+    }
+    if !change_points.is_empty() {
+        let mark = plot::change_mark(page.unicode());
+        let text = format!("{mark} a new level for good (a change point)");
+        page.prose(0, Tone::Notice, &text);
+    }
+    page.prose(0, Tone::Quiet, &notes(series, from, others));
+    page.finish()
+}
+
+/// A row for each point, with its environment's number.
+fn table(points: &[HistoryPoint], environments: &[&str], scale: &Scale) -> Table {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let bare = |row: usize, more: usize| {
         let point = &points[row];
@@ -71,15 +85,14 @@ pub fn history_series(
     };
     let more = decimals_apart(&values, &bare);
     let place = |point: &HistoryPoint| {
-        let place = environments
-            .iter()
-            .position(|key| *key == point.environment);
+        let mut known = environments.iter();
+        let place = known.position(|key| *key == point.environment);
         place.map_or(0, |index| index + 1).to_string()
     };
     let mut table = Table::new("Points")
         .column("revision", Kind::Name)
         .column("measured (UTC)", Kind::Words)
-        .column(format!("value {symbol}").trim_end(), Kind::Number)
+        .column(format!("value {}", scale.symbol()).trim_end(), Kind::Number)
         .column("interval", Kind::Words)
         .column("runs", Kind::Number)
         .column("env", Kind::Words)
@@ -100,23 +113,7 @@ pub fn history_series(
         ];
         table.row("", cells);
     }
-    table.terminal(&mut page, 0);
-    page.gap();
-    for (index, key) in environments.iter().enumerate() {
-        let facts = record.environments.iter().find(|one| one.key == **key);
-        let facts = facts.map(in_words).unwrap_or_default();
-        page.prose(0, Tone::Quiet, &format!("env {}: {facts}", index + 1));
-    }
-    if !change_points.is_empty() {
-        let mark = plot::change_mark(page.unicode());
-        page.prose(
-            0,
-            Tone::Notice,
-            &format!("{mark} a new level for good (a change point)"),
-        );
-    }
-    page.prose(0, Tone::Quiet, &notes(series, from, others));
-    page.finish()
+    table
 }
 
 fn answer(series: &HistorySeries, last: &HistoryPoint, scale: &Scale) -> String {

@@ -67,12 +67,10 @@ pub(crate) fn parse(
         why,
     };
     let variable = |key: &str| variable(key).filter(|value| !value.is_empty());
-    let (mut mode, mut root, mut schema, mut passfile) = (
-        variable("PGSSLMODE"),
-        variable("PGSSLROOTCERT"),
-        None,
-        variable("PGPASSFILE"),
-    );
+    let mut mode = variable("PGSSLMODE");
+    let mut root = variable("PGSSLROOTCERT");
+    let mut passfile = variable("PGPASSFILE");
+    let mut schema = "fathom".to_owned();
     let (place, query) = text.split_once('?').unwrap_or((text, ""));
     let mut rest = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -84,7 +82,7 @@ pub(crate) fn parse(
             "sslmode" => mode = Some(value()?),
             "sslrootcert" => root = Some(value()?),
             "passfile" => passfile = Some(value()?),
-            "schema" => schema = Some(value()?),
+            "schema" => schema = value()?,
             _ => rest.push(pair),
         }
     }
@@ -94,6 +92,42 @@ pub(crate) fn parse(
         wrong(cause.unwrap_or_else(|| error.to_string()))
     })?;
 
+    let user = complete(&mut config, &variable).map_err(&wrong)?;
+    let local = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
+    let mut mode = encryption(mode.as_deref(), local).map_err(&wrong)?;
+    let root = root.filter(|root| root != "system").map(PathBuf::from);
+    if mode == Mode::Require && root.is_some() {
+        mode = Mode::VerifyCa; // as psql does
+    }
+    if config.get_password().is_none() {
+        let file = passfile
+            .map(PathBuf::from)
+            .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".pgpass")));
+        let remembered = || password_of(&read_private(&file?)?, &asked(&config, &user));
+        if let Some(password) = variable("PGPASSWORD").or_else(remembered) {
+            config.password(password);
+        }
+    }
+    if !is_plain(&schema) {
+        return Err(wrong(format!(
+            "schema={schema:?} is no plain name (small letters, digits and underscores, at most 63)"
+        )));
+    }
+    Ok(Address {
+        config,
+        mode,
+        root,
+        schema,
+        user,
+        name,
+    })
+}
+
+/// Fills in what the address leaves open; its user.
+fn complete(
+    config: &mut Config,
+    variable: &impl Fn(&str) -> Option<String>,
+) -> Result<String, String> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         let host = variable("PGHOST").unwrap_or_else(usual_host);
         config.host(host.split(',').next().unwrap_or(&host));
@@ -102,7 +136,7 @@ pub(crate) fn parse(
         let port = variable("PGPORT").unwrap_or_else(|| "5432".to_owned());
         config.port(
             port.parse()
-                .map_err(|_| wrong(format!("PGPORT={port:?} is no port")))?,
+                .map_err(|_| format!("PGPORT={port:?} is no port"))?,
         );
     }
     let user = match config.get_user() {
@@ -110,7 +144,7 @@ pub(crate) fn parse(
         None => ["PGUSER", "USER", "LOGNAME"]
             .iter()
             .find_map(|key| variable(key))
-            .ok_or_else(|| wrong("it names no user, and PGUSER is not set".to_owned()))?,
+            .ok_or("it names no user, and PGUSER is not set")?,
     };
     config.user(&user);
     if config.get_dbname().is_none() {
@@ -135,8 +169,12 @@ pub(crate) fn parse(
             config.host(&host);
         }
     }
-    let local = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
-    let mut mode = match mode.as_deref() {
+    Ok(user)
+}
+
+/// What `sslmode` asks for.
+fn encryption(mode: Option<&str>, local: bool) -> Result<Mode, String> {
+    Ok(match mode {
         _ if local => Mode::Disable, // as psql: nobody listens on a socket file
         Some("disable") => Mode::Disable,
         None | Some("allow" | "prefer") => Mode::Prefer,
@@ -144,37 +182,10 @@ pub(crate) fn parse(
         Some("verify-ca") => Mode::VerifyCa,
         Some("verify-full") => Mode::VerifyFull,
         Some(other) => {
-            return Err(wrong(format!(
+            return Err(format!(
                 "sslmode={other:?} is none of disable, prefer, require, verify-ca, verify-full"
-            )));
+            ));
         }
-    };
-    let root = root.filter(|root| root != "system").map(PathBuf::from);
-    if mode == Mode::Require && root.is_some() {
-        mode = Mode::VerifyCa; // as psql does
-    }
-    if config.get_password().is_none() {
-        let file = passfile
-            .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".pgpass")));
-        let remembered = || password_of(&read_private(&file?)?, &asked(&config, &user));
-        if let Some(password) = variable("PGPASSWORD").or_else(remembered) {
-            config.password(password);
-        }
-    }
-    let schema = schema.unwrap_or_else(|| "fathom".to_owned());
-    if !is_plain(&schema) {
-        return Err(wrong(format!(
-            "schema={schema:?} is no plain name (small letters, digits and underscores, at most 63)"
-        )));
-    }
-    Ok(Address {
-        config,
-        mode,
-        root,
-        schema,
-        user,
-        name,
     })
 }
 
