@@ -87,34 +87,15 @@ fn moment(text: &str) -> Option<f64> {
     if let Some(number) = number(text) {
         return Some(number);
     }
-    let mut parts: Vec<f64> = Vec::new();
-    let mut zone = 0.0;
-    let mut rest = text;
-    while let Some(start) = rest.find(|char: char| char.is_ascii_digit()) {
-        let sign = rest[..start].chars().next_back();
-        let digits = &rest[start..];
-        let end = digits.find(|char: char| !char.is_ascii_digit());
-        let (digits, after) = digits.split_at(end.unwrap_or(digits.len()));
-        rest = after;
-        if parts.len() >= 5 && matches!(sign, Some('+' | '-')) {
-            // Hours and minutes, also as one number, east of Greenwich.
-            let hours: f64 = digits.get(..2)?.parse().ok()?;
-            let minutes = digits.get(2..).filter(|digits| !digits.is_empty());
-            let minutes = minutes.unwrap_or_else(|| after.trim_start_matches(':'));
-            let minutes: f64 = minutes.parse().unwrap_or(0.0);
-            zone = (hours * 60.0 + minutes) * if sign == Some('-') { -1.0 } else { 1.0 };
-            break;
-        }
-        match (parts.len(), sign) {
-            (6, Some('.')) => parts[5] += format!("0.{digits}").parse::<f64>().ok()?,
-            (0..6, _) => parts.push(digits.parse().ok()?),
-            _ => return None,
-        }
-    }
-    let [year, month, day, ..] = parts[..] else {
+    let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
+    let [year, month, day] = date.split(['.', '-', '/']).collect::<Vec<_>>()[..] else {
         return None;
     };
-    let at = |part: usize| parts.get(part).copied().unwrap_or(0.0);
-    let days = (year * 12.0 + month) * 31.0 + day;
-    Some(((days * 24.0 + at(3)) * 60.0 + at(4) - zone) * 60.0 + at(5))
+    let date = format!("{year:0>4}-{month:0>2}-{day:0>2}");
+    let time = time.replace(' ', "");
+    let text = match time.find(':') {
+        None => date,
+        Some(hour) => format!("{date}T{}{time}", "0".repeat(2usize.saturating_sub(hour))),
+    };
+    fathom_store::date::parse(&text).map(|milliseconds| milliseconds as f64)
 }
