@@ -48,11 +48,6 @@ impl Unit {
         self.powers.is_empty() && !self.any
     }
 
-    /// Whether it is not known yet.
-    pub fn is_any(&self) -> bool {
-        self.any
-    }
-
     /// Whether there is a base other than seconds and bytes in it: a bare number is then taken in
     /// the unit that the file declared.
     pub fn is_declared(&self) -> bool {

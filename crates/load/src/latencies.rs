@@ -72,11 +72,6 @@ impl Latencies {
         (beyond >= BEYOND - 1e-6).then(|| self.histogram.value_at_quantile(q))
     }
 
-    /// The share of all that took at most this long.
-    pub fn share_within(&self, ns: u64) -> f64 {
-        self.histogram.percentile_below(ns) / 100.0
-    }
-
     /// The filled steps: largest value and count, rising. For curves, and to be read again.
     pub fn steps(&self) -> Vec<(u64, u64)> {
         let steps = self.histogram.iter_recorded();

@@ -11,7 +11,7 @@
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | Where did a series change its level? | [`change_points`], [`follow`] |
 //! | Which revision changed it? | [`Halving`], [`geometric_middle`] |
-//! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
+//! | What is one number for many benchmarks? | [`geometric_mean`] |
 //! | What do another tool's figures say? | [`imported_middle`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
@@ -49,7 +49,7 @@ pub use gate::{
     BestOf, BestOfVerdict, FalseFailures, Gate, GateAnswer, GateFinding, GateQuestion, GateRound,
     GateRun, best_of, best_of_on_itself,
 };
-pub use geometric::{geometric_mean, geometric_mean_of_matched};
+pub use geometric::geometric_mean;
 pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
 pub use imported::{IntervalFrom, Middle, imported_middle};

@@ -59,9 +59,4 @@ impl Style {
     pub fn has_color(self) -> bool {
         matches!(self, Style::Full | Style::Color)
     }
-
-    /// Whether the style allows a progress line.
-    pub fn has_progress(self) -> bool {
-        matches!(self, Style::Full | Style::NoColor)
-    }
 }
