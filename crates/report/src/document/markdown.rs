@@ -22,6 +22,9 @@ pub(crate) fn markdown(document: &Document, plain: Plain, level: usize) -> Strin
             Block::Prose(_, Tone::Strong | Tone::Bad, text) => format!("**{}**\n", own(text)),
             Block::Prose(_, _, text) | Block::Note(_, _, text) => own(text) + "\n",
             Block::Fact(label, _, text) => format!("{}: {}\n", own(label), own(text)),
+            Block::Item(head, answer, text) if answer.is_empty() => {
+                format!("- {}{}\n", own(head), own(text))
+            }
             Block::Item(head, answer, text) => {
                 format!("- {} **{}**{}\n", own(head), own(answer), own(text))
             }

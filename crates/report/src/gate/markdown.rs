@@ -7,8 +7,9 @@ use super::{
     better, exact_levels, false_failures, gate_answer, inside, inside_margin, levels, notable,
     ratio,
 };
-use crate::bench::code;
-use crate::text::escape;
+use crate::document::{Cell, Document, Kind, Table, markdown};
+use crate::line::Tone;
+use crate::why::markdown_with_code;
 
 /// Rows of a comment.
 const ROWS: usize = 20;
@@ -30,53 +31,53 @@ pub fn gate_markdown(record: &GateRecord) -> String {
     if quiet {
         return String::new();
     }
-    let mut out = format!("**{}**\n", gate_answer(record));
-    if !rows.is_empty() {
-        out.push_str("\n| benchmark | verdict | change (95 % interval) | base → head | why |\n|:---|:---|---:|---:|:---|\n");
-        for row in rows.iter().take(ROWS) {
-            out.push_str(&format!(
-                "| {} | {} | {} | {} | {} |\n",
-                code(&escape(&row.name)),
-                word(row),
-                match &row.budget {
-                    Some(budget) => text(&format!("{} {budget}", row.metric)),
-                    None if is_small(row) => inside(row),
-                    None => ratio(row),
-                },
-                text(&levels(row).replace("->", "→")),
-                text(&why(row).join("; ")),
-            ));
-        }
-        if rows.len() > ROWS {
-            out.push_str(&format!("\n{} more.\n", rows.len() - ROWS));
-        }
+    let mut out = Document::default();
+    out.prose(0, Tone::Strong, gate_answer(record));
+    let mut table = Table::new("Gate")
+        .column("benchmark", Kind::Name)
+        .column("verdict", Kind::Words)
+        .column("change (95 % interval)", Kind::Number)
+        .column("base → head", Kind::Number)
+        .column("why", Kind::Words);
+    for row in rows.iter().take(ROWS) {
+        let change = match &row.budget {
+            Some(budget) => format!("{} {budget}", row.metric),
+            None if is_small(row) => inside(row),
+            None => ratio(row),
+        };
+        let cells = [
+            code(&row.name),
+            word(row).to_owned(),
+            change,
+            levels(row).replace("->", "→"),
+            why(row).join("; "),
+        ];
+        table.row("", cells.iter().map(|cell| Cell::words(cell)).collect());
     }
-    let mut notes: Vec<String> = record
-        .exact_changes
-        .iter()
-        .take(ROWS)
-        .map(|one| {
-            format!(
-                "{} {}: {}, no budget",
-                code(&escape(&one.benchmark)),
-                text(&one.metric),
-                exact_levels(one).replace("->", "→")
-            )
-        })
-        .collect();
+    out.table(table);
+    if rows.len() > ROWS {
+        let more = rows.len() - ROWS;
+        out.prose(0, Tone::Plain, format!("{more} more."));
+    }
+    for one in record.exact_changes.iter().take(ROWS) {
+        let (name, levels) = (code(&one.benchmark), exact_levels(one).replace("->", "→"));
+        let note = format!("{name} {}: {levels}, no budget", one.metric);
+        out.item(&note, "", String::new());
+    }
     let settings = record.settings_changed.iter();
-    notes.extend(
-        settings.map(|what| format!("head changes the gate's {}; base's applies", text(what))),
-    );
-    notes.extend(record.notes.iter().map(|note| text(note)));
-    notes.extend(false_failures(record));
-    if !notes.is_empty() {
-        out.push('\n');
+    let settings = settings.map(|what| format!("head changes the gate's {what}; base's applies"));
+    let notes = settings.chain(record.notes.iter().cloned());
+    for note in notes.chain(false_failures(record)) {
+        out.item(&note, "", String::new());
     }
-    for note in notes {
-        out.push_str(&format!("- {note}\n"));
-    }
-    out
+    markdown(&out, markdown_with_code, 2)
+        .trim_start()
+        .to_owned()
+}
+
+/// A name as code.
+fn code(name: &str) -> String {
+    format!("`{name}`")
 }
 
 /// Among the rows that are shown, those that aren't worse are better, or slower inside the margin.
@@ -89,35 +90,5 @@ fn word(row: &GateBenchmark) -> &'static str {
     match row.verdict {
         GateVerdict::NotWorse if !is_small(row) => "better",
         _ => verdict(row).0,
-    }
-}
-
-/// Text from outside in a paragraph or a cell: no markup, no link, no mention of a person.
-fn text(from_outside: &str) -> String {
-    let mut out = String::new();
-    for character in escape(from_outside).chars() {
-        match character {
-            ' ' | '.' | ',' | ';' | '-' | '/' | '%' | '+' | '=' | '(' | ')' => out.push(character),
-            other if other.is_ascii_punctuation() => {
-                out.push_str(&format!("&#{};", u32::from(other)));
-            }
-            other => out.push(other),
-        }
-    }
-    // What looks like an address becomes a link by itself.
-    out.replace("www.", "www&#46;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::text;
-
-    #[test]
-    fn nothing_from_outside_is_markup() {
-        let hostile = "<img src=x> @team [a](http://b) `c` **d** | e\n# f";
-        let shown = text(hostile);
-        for forbidden in ['<', '>', '@', '[', ']', '`', '*', '|', '\n', ':'] {
-            assert!(!shown.contains(forbidden), "{forbidden:?} in {shown}");
-        }
     }
 }
