@@ -3,15 +3,14 @@
 mod account;
 pub(crate) mod bar;
 mod code_name;
-pub(crate) mod columns;
 mod difference;
+mod document;
 mod findings;
 pub(crate) mod html;
 mod lanes;
 mod markdown;
 mod own_code;
 mod page_data;
-mod page_tables;
 mod processes;
 mod quote;
 mod server;

@@ -5,7 +5,7 @@ mod explained;
 use explained::tree::many;
 use explained::{attached, clean, findings};
 use fathom_model::{CodePlace, Explanation, TimeCategory, WhereRow};
-use fathom_report::{WhyOptions, columns, explain_terminal};
+use fathom_report::{Screen, WhyOptions, columns, explain_terminal};
 
 fn print(explanation: &Explanation) -> String {
     explain_terminal(explanation, &WhyOptions::default())
@@ -59,12 +59,17 @@ fn shares_only() {
     .to_vec();
     insta::assert_snapshot!(print(&explanation));
     let verbose = WhyOptions {
-        verbose: true,
+        screen: Screen {
+            verbose: true,
+            ..Screen::default()
+        },
         syscalls: true,
         ..WhyOptions::default()
     };
     let text = explain_terminal(&explanation, &verbose);
-    let (_, tables) = text.split_once("Where the time goes").expect("the account");
+    let (_, tables) = text
+        .split_once("Where the median wall time goes")
+        .expect("the account");
     for line in tables.lines() {
         let has_time = line.contains(" ms") || line.contains(" µs");
         assert!(!has_time, "{line}");
@@ -79,12 +84,14 @@ fn many_processes() {
 #[test]
 fn every_table() {
     let options = WhyOptions {
-        verbose: true,
+        screen: Screen {
+            verbose: true,
+            ..Screen::default()
+        },
         syscalls: true,
         functions: true,
         threads: true,
         processes: true,
-        ..WhyOptions::default()
     };
     insta::assert_snapshot!(explain_terminal(&many(4), &options));
 }
@@ -102,7 +109,10 @@ fn a_run_that_failed_with_losses_and_warnings() {
 #[test]
 fn sixty_columns() {
     let options = WhyOptions {
-        width: 60,
+        screen: Screen {
+            width: 60,
+            ..Screen::default()
+        },
         ..WhyOptions::default()
     };
     insta::assert_snapshot!(explain_terminal(&many(120), &options));
@@ -111,7 +121,10 @@ fn sixty_columns() {
 #[test]
 fn a_terminal_without_unicode() {
     let options = WhyOptions {
-        unicode: false,
+        screen: Screen {
+            unicode: false,
+            ..Screen::default()
+        },
         ..WhyOptions::default()
     };
     let text = explain_terminal(&findings(), &options);
@@ -128,13 +141,15 @@ fn hostile_names() {
 fn nothing_hostile_reaches_the_terminal() {
     for unicode in [true, false] {
         let options = WhyOptions {
-            unicode,
-            verbose: true,
+            screen: Screen {
+                unicode,
+                verbose: true,
+                ..Screen::default()
+            },
             syscalls: true,
             functions: true,
             threads: true,
             processes: true,
-            ..WhyOptions::default()
         };
         let text = explain_terminal(&hostile(), &options);
         for character in text.chars().filter(|character| *character != '\n') {
@@ -152,13 +167,15 @@ fn no_line_is_wider_than_asked() {
     for width in [32, 40, 60, 79, 80, 100, 200] {
         for explanation in [clean(), findings(), many(40), hostile()] {
             let options = WhyOptions {
-                width,
-                verbose: true,
+                screen: Screen {
+                    width,
+                    verbose: true,
+                    ..Screen::default()
+                },
                 syscalls: true,
                 functions: true,
                 threads: true,
                 processes: true,
-                ..WhyOptions::default()
             };
             for line in explain_terminal(&explanation, &options).lines() {
                 assert!(columns(line) <= width, "{width}: {line}");
@@ -263,7 +280,10 @@ fn placed() -> Explanation {
 fn places_are_whole_at_every_width() {
     let at = |width| {
         let options = WhyOptions {
-            width,
+            screen: Screen {
+                width,
+                ..Screen::default()
+            },
             ..WhyOptions::default()
         };
         explain_terminal(&placed(), &options)
@@ -290,7 +310,10 @@ fn places_are_whole_at_every_width() {
 #[test]
 fn colour_changes_no_character() {
     let options = WhyOptions {
-        color: true,
+        screen: Screen {
+            color: true,
+            ..Screen::default()
+        },
         ..WhyOptions::default()
     };
     let colored = explain_terminal(&findings(), &options);

@@ -251,6 +251,19 @@ impl Table {
         self.rows.push((class, cells));
     }
 
+    /// Leaves out the columns in which nothing stands.
+    pub(crate) fn without_empty(mut self) -> Table {
+        for at in (0..self.columns.len()).rev() {
+            if self.rows.iter().all(|(_, cells)| cells[at].text.is_empty()) {
+                self.columns.remove(at);
+                self.rows
+                    .iter_mut()
+                    .for_each(|(_, cells)| drop(cells.remove(at)));
+            }
+        }
+        self
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

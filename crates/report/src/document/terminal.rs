@@ -20,7 +20,12 @@ const INDENT: usize = 2;
 
 /// Writes all blocks; notes come last.
 pub(crate) fn write(page: &mut Page, document: &Document) {
-    for block in &document.blocks {
+    blocks(page, document, true);
+}
+
+/// `parted`: an empty line stands above a heading that comes first.
+fn blocks(page: &mut Page, document: &Document, parted: bool) {
+    for (index, block) in document.blocks.iter().enumerate() {
         match block {
             Block::Gap => page.gap(),
             Block::Prose(indent, tone, text) => page.prose(*indent, *tone, text),
@@ -38,9 +43,11 @@ pub(crate) fn write(page: &mut Page, document: &Document) {
             Block::Drawn(draw) => draw(page),
             Block::List(..) | Block::Folded(..) | Block::Picture(_) => {}
             Block::Section(heading, part) => {
-                page.gap();
+                if parted || index > 0 {
+                    page.gap();
+                }
                 page.prose(0, Tone::Strong, heading);
-                write(page, part);
+                blocks(page, part, false);
             }
         }
     }

@@ -14,8 +14,8 @@ const REST: (char, char) = ('·', '.');
 const WIDEST: usize = 100;
 
 /// The filling of the entry at `index`.
-pub(super) fn glyph(page: &Page, index: usize, entry: &Entry) -> char {
-    let (list, rest) = if page.unicode() {
+pub(super) fn glyph(unicode: bool, index: usize, entry: &Entry) -> char {
+    let (list, rest) = if unicode {
         (&BLOCKS, REST.0)
     } else {
         (&PLAIN, REST.1)
@@ -37,7 +37,8 @@ pub(super) fn write(page: &mut Page, entries: &[Entry]) {
     let shares: Vec<f64> = entries.iter().map(|entry| entry.share).collect();
     let mut line = Line::new().add(Tone::Plain, "  ");
     for (index, (entry, cells)) in entries.iter().zip(cells(&shares, width)).enumerate() {
-        let piece: String = std::iter::repeat_n(glyph(page, index, entry), cells).collect();
+        let piece: String =
+            std::iter::repeat_n(glyph(page.unicode(), index, entry), cells).collect();
         line = line.add(tone(entry), piece);
     }
     page.push(line);
@@ -47,7 +48,7 @@ pub(super) fn write(page: &mut Page, entries: &[Entry]) {
 pub(super) fn legend(page: &mut Page, entries: &[Entry]) {
     let named = |index: usize, entry: &Entry| {
         let name = entry.spent.map_or("other", words::short);
-        let glyph = glyph(page, index, entry);
+        let glyph = glyph(page.unicode(), index, entry);
         (glyph, format!(" {name} {}", share_text(entry.share)))
     };
     let all: Vec<(char, String)> = entries

@@ -6,12 +6,12 @@ use fathom_model::{
 };
 
 use super::code_name;
-use super::columns::{self, Column};
 use super::quote::{share_text, time};
 use super::summary::{estimate, explained_by};
 use super::words;
 use crate::Screen;
 use crate::TimeUnit;
+use crate::document::{Cell, Kind, Table};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, decimals_for, fixed, format_count, format_level, signed};
 use crate::text::{JOIN, columns as width_of, wrap};
@@ -328,21 +328,19 @@ fn accounts(page: &mut Page, record: &DifferenceRecord) {
     let [a, b] = &record.commands[..] else {
         return;
     };
-    let parts: Vec<TimeCategory> = TimeCategory::ALL
-        .into_iter()
-        .filter(|spent| a.account.ns(*spent) + b.account.ns(*spent) > 0)
-        .collect();
-    let names: Vec<String> = parts
-        .iter()
-        .map(|spent| words::name(*spent).to_owned())
-        .collect();
-    let cells = |command: &DifferenceCommand| {
-        let of = |spent: &TimeCategory| time(command.account.ns(*spent) as f64 / 1e9);
-        parts.iter().map(of).collect()
-    };
+    let mut table = Table::new("Accounts")
+        .column("where the median wall time goes", Kind::Name)
+        .column("A", Kind::Number)
+        .column("B", Kind::Number);
+    for spent in TimeCategory::ALL {
+        let of = [a, b].map(|command| command.account.ns(spent));
+        if of.iter().any(|ns| *ns > 0) {
+            let [a, b] = of.map(|ns| Cell::words(&time(ns as f64 / 1e9)));
+            table.row("", vec![Cell::name(words::name(spent)), a, b]);
+        }
+    }
     page.gap();
-    let numbers = vec![Column::new("A", 0, cells(a)), Column::new("B", 0, cells(b))];
-    columns::write(page, "where the median wall time goes", &names, numbers);
+    table.terminal(page, 2);
 }
 
 /// What only one of them has.

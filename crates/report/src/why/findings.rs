@@ -7,6 +7,7 @@ use super::summary::whole_seconds;
 use super::verdict::verdict;
 use super::{code_name, processes};
 use crate::columns;
+use crate::document::Document;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
@@ -15,6 +16,8 @@ use crate::text::wrap;
 const IN_FULL: usize = 3;
 /// So many more get a line each.
 const IN_BRIEF: usize = 5;
+/// So many are items of a summary.
+const ITEMS: usize = 5;
 /// Columns before the text of a finding.
 const INDENT: usize = 3;
 /// Lines of the first finding's evidence and change, and of another one's: with the headlines 20 of
@@ -45,7 +48,6 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
         };
         body(page, finding, lines);
         if let (true, Some(limit)) = (all, &finding.limit) {
-            let limit = page.clean(limit);
             page.prose(INDENT, Tone::Quiet, &format!("limit: {limit}"));
         }
     }
@@ -61,22 +63,50 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
 
 /// No finding: then where the time goes is the answer.
 fn nothing(page: &mut Page, explanation: &Explanation) {
-    let verdict = page.clean(&verdict(explanation));
-    page.prose(0, Tone::Strong, &verdict);
+    page.prose(0, Tone::Strong, &verdict(explanation));
     if let Some(child) = processes::busiest_child(explanation) {
-        let child = page.clean(&child);
         page.prose(2, Tone::Plain, &child);
+    }
+}
+
+/// Each as an item: id, what can be saved, then what is to be known.
+pub(super) fn items(out: &mut Document, explanation: &Explanation) {
+    let findings = &explanation.findings;
+    if findings.is_empty() {
+        out.prose(0, Tone::Strong, format!("{}.", verdict(explanation)));
+        if let Some(child) = processes::busiest_child(explanation) {
+            out.prose(0, Tone::Plain, child);
+        }
+    }
+    for finding in findings.iter().take(ITEMS) {
+        let (likely, fact) = headline_of(finding, whole_seconds(explanation));
+        let place = code_name::pieces(&finding.code, &finding.callers).join(" ");
+        let place = match place.is_empty() {
+            true => place,
+            false => format!(" At {place}."),
+        };
+        let (id, advice) = (finding.id.as_str(), &finding.advice);
+        let text = format!(". {}{place} Change: {advice}", finding.statement);
+        out.item(&format!("{id}{likely}:"), &fact, text);
+    }
+    if let Some(more @ 1..) = findings.len().checked_sub(ITEMS) {
+        out.prose(0, Tone::Plain, format!("and {more} more findings"));
+    }
+}
+
+/// Whether it is less than certain, and what it could save or takes.
+fn headline_of(finding: &Finding, whole: f64) -> (&'static str, String) {
+    let fact = could_save(finding, whole);
+    let fact = fact.unwrap_or_else(|| format!("{} of the wall time", share_text(finding.share)));
+    match finding.confidence {
+        Confidence::Likely => (" (likely)", fact),
+        Confidence::Certain => ("", fact),
     }
 }
 
 /// Number and id at the left; what can be saved at the right, or below where the page is narrow.
 fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
-    let fact = could_save(finding, whole);
-    let fact = fact.unwrap_or_else(|| format!("{} of the wall time", share_text(finding.share)));
-    let likely = match finding.confidence {
-        Confidence::Likely => " (likely)",
-        Confidence::Certain => "",
-    };
+    let (likely, fact) = headline_of(finding, whole);
     let number = format!("{:<INDENT$}", index + 1);
     let room = page.width().saturating_sub(number.len() + likely.len());
     let id = page.fit(finding.id.as_str(), room);

@@ -2,14 +2,17 @@
 
 use fathom_model::Explanation;
 
+use super::WhyOptions;
+use super::document::document;
 use super::page_data::{self, Limits, PageData};
-use super::page_tables;
 use super::quote::could_save;
 use super::summary::{process_title, whole_seconds};
+use super::tables::Extent;
 use super::verdict::verdict;
+use crate::document::{Form, html};
 use crate::line::Tone;
 use crate::page::{Head, Origin, drawn_by_script, inert};
-use crate::text::{bounded, words};
+use crate::text::bounded;
 
 const SCRIPT: &str = concat!(
     include_str!("../page/page.js"),
@@ -40,10 +43,16 @@ pub fn explain_html(explanation: &Explanation) -> String {
     };
     loop {
         let data = PageData::of(explanation, &limits);
-        let mut tables = page_tables::all(explanation, &data.timeline.lanes, &limits);
+        let extent = Extent {
+            form: Form::Page,
+            rows: limits.rows,
+            asked: WhyOptions::all(),
+        };
+        let mut document = document(explanation, extent);
         for note in page_data::notes(explanation, &limits) {
-            tables.push_str(&format!("<p class=\"small soft\">{}</p>\n", words(&note)));
+            document.prose(0, Tone::Quiet, note);
         }
+        let tables = html(&document);
         let page = drawn_by_script(&head(explanation), &tables, SCRIPT, &inert(&data));
         if page.len() < LARGEST || limits.rows <= 1 {
             return page;

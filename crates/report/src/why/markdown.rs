@@ -1,131 +1,28 @@
 //! A short summary for pull requests.
 
-use fathom_model::{Confidence, Explanation, Finding};
+use fathom_model::Explanation;
 
-use super::quote::{Quote, could_save, share_text};
-use super::summary::{
-    counted_runs, estimate, explained_by, process_title, slowdown, whole, whole_seconds,
-};
-use super::verdict::verdict;
-use super::{account, code_name, processes, whereabouts};
+use super::WhyOptions;
+use super::document::document;
+use super::tables::Extent;
 use crate::bench::code;
-use crate::text::JOIN;
+use crate::document::{Form, markdown};
 use crate::{escape, shorten};
 
-/// Findings in the summary.
-const FINDINGS: usize = 5;
 /// Columns of a command, name or sentence.
 const LONGEST: usize = 400;
 
 /// The explanation as GitHub Markdown: timed median, account, findings. Text from outside can't
 /// become markup, a mention or a link.
 pub fn explain_markdown(explanation: &Explanation) -> String {
-    let quote = Quote::of(explanation);
-    let explaining = &explanation.explaining;
     let command = shorten(&escape(&explanation.command), LONGEST);
-    let mut out = format!("**fathom why** {}\n\n", code(&command));
-    let by = plain(&explained_by(&explaining.tier));
-    let slowdown = slowdown(explanation);
-    out.push_str(&match &explanation.process {
-        Some(process) => {
-            let title = plain(&process_title(explanation, process));
-            format!("{title}. Observed {by}; {slowdown}.\n")
-        }
-        None => format!(
-            "Wall time {}, median of {}. Observed in another run, {by}; {slowdown}.\n",
-            estimate(&explanation.timed.wall).replace(JOIN, " "),
-            counted_runs(&explanation.timed),
-        ),
-    });
-    if !explanation.end.is_empty() {
-        out.push_str(&format!("\nThe run ended: {}.\n", plain(&explanation.end)));
-    }
-    for lost in &explaining.lost {
-        out.push_str(&format!("\nLost: {}\n", plain(lost)));
-    }
-    let entries = account::entries(&explanation.account);
-    if !entries.is_empty() {
-        let whole = whole(explanation);
-        out.push_str(&if quote.times {
-            format!("\n| Where the {whole} goes | Time | Share |\n|:---|---:|---:|\n")
-        } else {
-            format!("\n| Where the {whole} goes, predicted | Share |\n|:---|---:|\n")
-        });
-    }
-    for entry in &entries {
-        let time = match quote.times {
-            true => format!(" {} |", quote.show(entry.ns)),
-            false => String::new(),
-        };
-        out.push_str(&format!(
-            "| {} |{time} {} |\n",
-            entry.name,
-            share_text(entry.share)
-        ));
-    }
-    out.push_str(&places(explanation));
-    out.push('\n');
-    if explanation.findings.is_empty() {
-        out.push_str(&format!("{}.\n", plain(&verdict(explanation))));
-        if let Some(child) = processes::busiest_child(explanation) {
-            out.push_str(&format!("{}\n", plain(&child)));
-        }
-    }
-    for (index, finding) in explanation.findings.iter().take(FINDINGS).enumerate() {
-        out.push_str(&one(index, finding, whole_seconds(explanation)));
-    }
-    if explanation.findings.len() > FINDINGS {
-        out.push_str(&format!(
-            "\nand {} more findings\n",
-            explanation.findings.len() - FINDINGS
-        ));
-    }
-    for warning in &explanation.warnings {
-        out.push_str(&format!("\nWarning: {}\n", plain(warning)));
-    }
-    out
-}
-
-/// The largest pieces of the time.
-fn places(explanation: &Explanation) -> String {
-    let rows = whereabouts::shown(explanation).map(|row| {
-        let what = plain(&whereabouts::what(row));
-        let pieces: Vec<String> = whereabouts::pieces(row)
-            .iter()
-            .map(|one| plain(one))
-            .collect();
-        format!(
-            "| {} | {what} | {} |\n",
-            share_text(row.share),
-            pieces.join("; ")
-        )
-    });
-    let rows: String = rows.collect();
-    match rows.is_empty() {
-        true => rows,
-        false => format!("\n| Share | What | Where |\n|---:|:---|:---|\n{rows}"),
-    }
-}
-
-fn one(index: usize, finding: &Finding, whole: f64) -> String {
-    let mut facts = vec![format!("{} of the wall time", share_text(finding.share))];
-    facts.extend(could_save(finding, whole));
-    if finding.confidence == Confidence::Likely {
-        facts.push("likely".to_owned());
-    }
-    let place = code_name::pieces(&finding.code, &finding.callers).join(" ");
-    let place = match place.is_empty() {
-        true => place,
-        false => format!(" At {}.", plain(&place)),
+    let extent = Extent {
+        form: Form::Markdown,
+        rows: usize::MAX,
+        asked: WhyOptions::default(),
     };
-    format!(
-        "{}. **{}**: {}. {}{place} Change: {}\n",
-        index + 1,
-        plain(finding.id.as_str()),
-        facts.join(", "),
-        plain(&finding.statement),
-        plain(&finding.advice)
-    )
+    let document = markdown(&document(explanation, extent), plain, 3);
+    format!("**fathom why** {}\n{document}", code(&command))
 }
 
 /// Prose with names from outside in it, as Markdown that shows just its characters: punctuation

@@ -3,10 +3,10 @@
 use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 
 use super::code_name::{file_name, has_file, shortened};
-use super::columns::{self, Column};
 use super::quote::share_text;
+use crate::columns;
 use crate::line::{Line, Page, Tone};
-use crate::{columns, format_count};
+use crate::text::JOIN;
 
 /// Own code below this share of the wall time is not split.
 const LEAST_SHARE: f64 = 0.2;
@@ -19,15 +19,15 @@ const NAMED: usize = 4;
 
 /// `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None`
 /// where it doesn't matter or too little is known.
-fn in_a_sentence(page: &Page, explanation: &Explanation) -> Option<String> {
+pub(super) fn in_a_sentence(explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
     let part = explanation.account.share(TimeCategory::UserCode);
-    (part >= LEAST_SHARE).then(|| named(page, own, part))?
+    (part >= LEAST_SHARE).then(|| named(own, part))?
 }
 
 /// The functions with the largest shares of own code, which is this part of the whole; `None` where
 /// too little is known.
-pub(super) fn named(page: &Page, own: &OwnCode, part: f64) -> Option<String> {
+pub(super) fn named(own: &OwnCode, part: f64) -> Option<String> {
     if own.samples < LEAST_SAMPLES {
         return None;
     }
@@ -37,8 +37,8 @@ pub(super) fn named(page: &Page, own: &OwnCode, part: f64) -> Option<String> {
         .filter(|row| row.share >= LEAST_OF_CODE)
         .take(NAMED)
         .map(|row| {
-            let share = share_text(part * row.share).replace(' ', "\u{a0}");
-            format!("{share}\u{a0}{}", page.clean(&name(row)))
+            let share = share_text(part * row.share);
+            format!("{share} {}", name(row)).replace(' ', &JOIN.to_string())
         })
         .collect();
     (!named.is_empty()).then(|| named.join(", "))
@@ -63,47 +63,10 @@ fn unnamed(row: &FunctionShare) -> String {
     }
 }
 
-/// The table of `--functions`.
-pub(super) fn table(page: &mut Page, explanation: &Explanation) {
-    page.gap();
-    let Some(OwnCode {
-        functions, samples, ..
-    }) = &explanation.own_code
-    else {
-        let text = "This tier doesn't see in which functions the program's own code is.";
-        page.prose(0, Tone::Quiet, text);
-        return;
-    };
-    let column = |title, expendable, cell: &dyn Fn(&FunctionShare) -> String| {
-        Column::new(title, expendable, functions.iter().map(cell).collect())
-    };
-    let names: Vec<String> = functions
-        .iter()
-        .map(|row| row.function.clone().unwrap_or_else(|| unnamed(row)))
-        .collect();
-    let title = format!("own code, {samples} samples");
-    let numbers = vec![
-        column("of it", 0, &|row| share_text(row.share)),
-        column("samples", 2, &|row| format_count(row.samples as f64)),
-        column("file", 1, &|row| match row.function {
-            Some(_) => page.clean(file_name(&row.file)),
-            None => String::new(),
-        }),
-    ];
-    columns::write(page, &title, &names, numbers);
-}
-
-/// Below the own code's part in the table of the account.
-pub(super) fn below_its_part(page: &mut Page, explanation: &Explanation) {
-    if let Some(sentence) = in_a_sentence(page, explanation) {
-        page.prose(6, Tone::Quiet, &sentence);
-    }
-}
-
 /// Beside the account, in one line.
 pub(super) fn line(page: &mut Page, explanation: &Explanation) {
-    if let Some(sentence) = in_a_sentence(page, explanation) {
-        let text = format!("own code: {}", sentence.replace('\u{a0}', " "));
+    if let Some(sentence) = in_a_sentence(explanation) {
+        let text = page.own(&format!("own code: {}", sentence.replace(JOIN, " ")));
         // As many names as there is room for, each whole.
         let ends = text
             .match_indices(", ")

@@ -2,13 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{
-    AccountPart, Explanation, ProcessRow, ThreadAccount, TimeAccount, TimeCategory,
-};
+use fathom_model::{Explanation, ProcessRow, ThreadAccount, TimeCategory};
 
-use super::account;
 use super::quote::{Quote, share_text};
-use super::words;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::{columns, escape, shorten};
@@ -172,83 +168,10 @@ fn rest(page: &mut Page, rows: &[(usize, &ProcessRow)]) {
     page.prose(2, Tone::Quiet, &text);
 }
 
-/// Where the time of each process went, over all its threads.
-pub(super) fn accounts(page: &mut Page, explanation: &Explanation, quote: Quote) {
-    let mut sums: BTreeMap<u32, TimeAccount> = BTreeMap::new();
-    for thread in &explanation.threads {
-        let sum = sums.entry(thread.pid).or_default();
-        sum.wall_ns += thread.account.wall_ns;
-        for part in &thread.account.parts {
-            match sum.parts.iter_mut().find(|known| known.spent == part.spent) {
-                Some(known) => known.ns += part.ns,
-                None => sum.parts.push(AccountPart { ..*part }),
-            }
-        }
-    }
-    if sums.is_empty() {
-        return;
-    }
-    page.gap();
-    page.push(Line::new().add(Tone::Quiet, "  by process, summed over its threads"));
-    let rows = ordered(&explanation.processes);
-    let known: BTreeSet<u32> = rows.iter().map(|(_, row)| row.pid).collect();
-    let listed = rows.iter().map(|(_, row)| (row.pid, program(row)));
-    let others = sums.keys().filter(|pid| !known.contains(pid));
-    let others: Vec<(u32, String)> = others.map(|pid| (*pid, String::new())).collect();
-    let all: Vec<(u32, String)> = listed.chain(others).collect();
-    for (pid, name) in all {
-        if let Some(sum) = sums.remove(&pid) {
-            one(page, &format!("{pid} {name}"), &sum, quote);
-        }
-    }
-}
-
-/// Where the time of each thread went.
-pub(super) fn threads(page: &mut Page, explanation: &Explanation, quote: Quote) {
-    if explanation.threads.is_empty() {
-        return;
-    }
-    page.gap();
-    page.push(Line::new().add(Tone::Quiet, "  by thread, each of its own life"));
-    for thread in &explanation.threads {
-        let id = if thread.pid == thread.tid {
-            format!("{} {}", thread.pid, thread.name)
-        } else {
-            format!("{}/{} {}", thread.pid, thread.tid, thread.name)
-        };
-        one(page, &id, &thread.account, quote);
-    }
-}
-
-/// One account in one line: life and largest parts.
-fn one(page: &mut Page, name: &str, sum: &TimeAccount, quote: Quote) {
-    let name_width = (page.width() / 3).min(28);
-    let life = quote.show(sum.wall_ns);
-    let missing = 9usize.saturating_sub(columns(&life));
-    let at = 2 + name_width + 1 + 9 + 2;
-    let room = page.width().saturating_sub(at);
-    let mut parts = String::new();
-    for entry in account::entries(sum) {
-        let Some(spent) = entry.spent else { continue };
-        let comma = if parts.is_empty() { "" } else { ", " };
-        let part = format!("{comma}{} {}", share_text(entry.share), words::short(spent));
-        // Half a part would say less than none.
-        if columns(&parts) + columns(&part) > room {
-            break;
-        }
-        parts.push_str(&part);
-    }
-    let line = Line::new()
-        .add(Tone::Plain, "  ")
-        .add(Tone::Plain, page.fit(name, name_width))
-        .pad_to(2 + name_width + 1)
-        .add(Tone::Plain, format!("{}{life}", " ".repeat(missing)))
-        .pad_to(at);
-    page.push(line.add(Tone::Quiet, parts));
-}
-
 #[cfg(test)]
 mod tests {
+    use fathom_model::{AccountPart, TimeAccount};
+
     use super::*;
 
     fn row(pid: u32, parent: Option<u32>) -> ProcessRow {

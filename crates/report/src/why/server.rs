@@ -31,7 +31,7 @@ pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy
     }
     let code = why.own_code.as_ref();
     let own = why.account.share(TimeCategory::UserCode);
-    if let Some(functions) = code.and_then(|code| own_code::named(page, code, own)) {
+    if let Some(functions) = code.and_then(|code| own_code::named(code, own)) {
         page.prose(2, Tone::Plain, &format!("own code: {functions}"));
     }
     let observed = explained_by(&page.clean(&why.tier));

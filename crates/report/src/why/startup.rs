@@ -3,26 +3,17 @@
 use fathom_model::{Explanation, Phase};
 
 use super::quote::Quote;
-use crate::line::{Page, Tone};
 use crate::text::JOIN;
 
-/// When each phase was reached, in one labelled line.
-pub(super) fn write(page: &mut Page, explanation: &Explanation, quote: Quote) {
-    if explanation.phases.is_empty() {
-        return;
-    }
+/// When each phase was reached.
+pub(super) fn phases(explanation: &Explanation, quote: Quote) -> String {
     let mut phases: Vec<_> = explanation.phases.iter().collect();
     phases.sort_by_key(|phase| phase.at_ns);
-    let parts: Vec<String> = phases
-        .iter()
-        .map(|phase| {
-            let name = words(&page.clean(&phase.name));
-            let part = format!("{name} at {}{}", quote.show(phase.at_ns), source(phase));
-            part.replace(' ', &JOIN.to_string())
-        })
-        .collect();
-    page.gap();
-    page.field("phases", Tone::Plain, &parts.join(", "));
+    let parts = phases.iter().map(|phase| {
+        let (name, at) = (words(&phase.name), quote.show(phase.at_ns));
+        format!("{name} at {at}{}", source(phase)).replace(' ', &JOIN.to_string())
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// What is said of a phase that was not seen.

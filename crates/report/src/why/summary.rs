@@ -37,8 +37,7 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
         facts(page, &times(explanation));
     }
     if !explanation.end.is_empty() {
-        let end = page.clean(&explanation.end);
-        page.prose(2, Tone::Bad, &format!("ended: {end}"));
+        page.prose(2, Tone::Bad, &format!("ended: {}", explanation.end));
     }
     lost(page, explanation);
 }
@@ -47,8 +46,7 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
 fn lost(page: &mut Page, explanation: &Explanation) {
     let lost = &explanation.explaining.lost;
     if !lost.is_empty() {
-        let lost = page.clean(&lost.join(", "));
-        page.prose(2, Tone::Bad, &format!("lost: {lost}"));
+        page.prose(2, Tone::Bad, &format!("lost: {}", lost.join(", ")));
     }
 }
 
@@ -72,8 +70,7 @@ fn observed_process(page: &mut Page, explanation: &Explanation, process: &Observ
     }
     facts(page, &all);
     if process.ended && !explanation.end.is_empty() {
-        let end = page.clean(&explanation.end);
-        page.prose(2, Tone::Bad, &format!("ended: {end}"));
+        page.prose(2, Tone::Bad, &format!("ended: {}", explanation.end));
     }
     lost(page, explanation);
 }
@@ -299,7 +296,7 @@ fn limits(page: &mut Page, explanation: &Explanation) {
         let sentences: Vec<String> = not_visible
             .iter()
             .take(SENTENCES)
-            .map(|sentence| page.clean(sentence).trim_end_matches('.').to_owned())
+            .map(|sentence| sentence.trim_end_matches('.').to_owned())
             .collect();
         let mut text = sentences.join("; ");
         if not_visible.len() > SENTENCES {
@@ -309,7 +306,6 @@ fn limits(page: &mut Page, explanation: &Explanation) {
         page.prose(0, Tone::Quiet, &format!("not visible: {text}"));
     }
     if let Some(ran) = really_ran(explanation) {
-        let ran = page.clean(&ran);
         page.prose(0, Tone::Quiet, &format!("in the end it ran {ran}"));
     }
 }

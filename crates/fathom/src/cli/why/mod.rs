@@ -153,10 +153,7 @@ fn keep(path: &Path, observation: &Observation) -> Result<(), Failure> {
 
 fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure> {
     let options = report::WhyOptions {
-        width: screen::stdout_width(),
-        color: screen::stdout_has_colour(),
-        unicode: screen::speaks_unicode(),
-        verbose: arguments.verbose,
+        screen: screen::of_stdout(arguments.verbose),
         syscalls: arguments.syscalls,
         functions: arguments.functions,
         threads: arguments.threads,
