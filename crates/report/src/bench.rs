@@ -1,6 +1,7 @@
 //! `fathom bench`: what it prints at the end, its page, and its exports for other programs and for
 //! documents.
 
+mod document;
 mod export;
 mod figures;
 mod html;

@@ -83,3 +83,12 @@ pub(crate) fn rounds(record: &BenchRecord) -> u64 {
         .max()
         .unwrap_or(0)
 }
+
+/// Seconds from the start of the first run to the end of the last.
+pub(crate) fn measured_for(record: &BenchRecord) -> Option<f64> {
+    let runs = record.runs.iter();
+    let end = runs.map(|run| run.started_ns.saturating_add(run.wall_ns));
+    let start = record.runs.iter().map(|run| run.started_ns);
+    let span = end.max()?.saturating_sub(start.min()?);
+    Some(span as f64 / 1e9)
+}

@@ -2,13 +2,12 @@
 
 use fathom_model::{BenchRecord, Metric};
 
-use super::terminal::{answer, causes, conditions, footer, next_steps, notes, slow_runs, verdict};
-use super::{figures, pictures, tables};
-use crate::distribution::sorted;
-use crate::document::{Document, html};
+use super::terminal::{TerminalOptions, answer, footer, next_steps, notes, verdict};
+use super::{document, figures, pictures, tables};
+use crate::document::{Document, Form, html};
 use crate::line::Tone;
 use crate::page::{Head, Origin, page};
-use crate::quantity::{Words, change_and_interval, counted, format_level};
+use crate::quantity::{counted, format_level};
 use crate::session::Subject;
 use crate::text::{bounded, name};
 
@@ -42,9 +41,17 @@ pub fn bench_html(record: &BenchRecord) -> String {
     out.section("Order of the runs", |part| {
         part.picture(pictures::order(record, &subjects, clock));
     });
-    out.section("Comparison", |part| comparison(part, record, &subjects));
-    out.section("All metrics", |part| part.table(tables::metrics(&subjects)));
-    out.section("How it was measured", |part| how(part, record, &subjects));
+    document::add(
+        &mut out,
+        record,
+        &subjects,
+        Form::Page,
+        &TerminalOptions::default(),
+    );
+    let runs = counted(record.runs.len() as u64, "run", "runs");
+    out.picture(format!(
+        "<p class=\"soft\">All {runs}, with every metric: <code>--json</code>.</p>\n"
+    ));
     page(&head(record, &subjects, clock), &html(&out))
 }
 
@@ -106,80 +113,4 @@ fn alone(subjects: &[Subject], clock: Metric) -> String {
         text.push_str(&format!(" ({level} interval {low} to {high})"));
     }
     text
-}
-
-fn comparison(out: &mut Document, record: &BenchRecord, subjects: &[Subject]) {
-    let Some(outcome) = &record.outcome else {
-        return;
-    };
-    let Some(first) = outcome.comparisons.first() else {
-        return;
-    };
-    let clock = verdict::clock_name(first.metric);
-    out.prose(
-        0,
-        Tone::Plain,
-        format!("Compared by {clock}, paired by round."),
-    );
-    if outcome.comparisons.len() > 1 {
-        let text = "The false discovery rate is controlled (Benjamini-Hochberg).";
-        out.prose(0, Tone::Quiet, text);
-    }
-    out.picture(pictures::ratios(&outcome.comparisons, subjects));
-    out.table(tables::comparisons(&outcome.comparisons, subjects));
-    for cross in &outcome.cross_checks {
-        let pair = |c: &fathom_model::Comparison| (c.subject, c.reference);
-        let same = outcome.comparisons.iter().find(|c| pair(c) == pair(cross));
-        if same.is_some_and(|same| same.verdict != cross.verdict) {
-            let (change, interval) = change_and_interval(&cross.ratio, Words::of(cross.metric));
-            let text = format!(
-                "{}: {} alone says {}: {change} ({interval})",
-                cross.subject.saturating_add(1),
-                verdict::clock_name(cross.metric),
-                cross.verdict.word()
-            );
-            out.prose(0, Tone::Notice, text);
-        }
-    }
-}
-
-fn how(out: &mut Document, record: &BenchRecord, subjects: &[Subject]) {
-    out.prose(0, Tone::Plain, footer::how(record).join("; "));
-    out.prose(0, Tone::Plain, footer::CLOCKS);
-    for notice in footer::machine_notices(record) {
-        out.prose(0, Tone::Notice, notice);
-    }
-    for note in record.outcome.iter().flat_map(|outcome| &outcome.notes) {
-        let about = match note.benchmark {
-            Some(index) if subjects.len() > 1 => format!("{}: ", index.saturating_add(1)),
-            _ => String::new(),
-        };
-        out.prose(0, Tone::Plain, about + &note.message);
-    }
-    for subject in subjects {
-        let number = match subjects.len() {
-            1 => String::new(),
-            _ => format!("{}: ", subject.index + 1),
-        };
-        let title = number + &bounded(&subject.benchmark.name, 120);
-        out.section(title, |part| of_one(part, subject));
-    }
-    let runs = counted(record.runs.len() as u64, "run", "runs");
-    out.picture(format!(
-        "<p class=\"soft\">All {runs}, with every metric: <code>--json</code>.</p>\n"
-    ));
-}
-
-/// Where the time of one command went, what disturbed it, and what sets it apart.
-fn of_one(out: &mut Document, subject: &Subject) {
-    let times = sorted(subject.values(Metric::Wall));
-    let mut facts = causes::where_time_went(subject);
-    facts.extend(slow_runs::fact(subject, &times, None));
-    facts.extend(causes::left_behind(subject));
-    for (label, tone, text) in facts {
-        out.fact(label, tone, text);
-    }
-    for (label, text) in conditions::of(subject.benchmark) {
-        out.fact(label, Tone::Plain, bounded(&text, LONGEST));
-    }
 }

@@ -1,7 +1,6 @@
 //! What `fathom bench` prints at the end.
 
 pub(crate) mod answer;
-mod benchmark;
 mod brief;
 pub(crate) mod causes;
 pub(crate) mod comparison;
@@ -12,14 +11,16 @@ pub(crate) mod metrics;
 pub(crate) mod next_steps;
 pub(crate) mod notes;
 mod options;
-mod picture;
+pub(crate) mod picture;
 pub(crate) mod slow_runs;
 mod strips;
 pub(crate) mod verdict;
 
 use fathom_model::BenchRecord;
 
+use super::document;
 use crate::Screen;
+use crate::document::{Document, Form, write};
 use crate::line::Page;
 use crate::session::Subject;
 
@@ -56,27 +57,11 @@ pub fn terminal_with(
     }
     answer::write(&mut page, record, &subjects, options, longer);
     if options.screen.verbose {
-        details(&mut page, record, &subjects, options);
+        let mut details = Document::default();
+        document::add(&mut details, record, &subjects, Form::Full, options);
+        write(&mut page, &details);
+        page.gap();
+        next_steps::write_why(&mut page, record, &subjects);
     }
     page.finish()
-}
-
-/// All that is known, under headings.
-fn details(page: &mut Page, record: &BenchRecord, subjects: &[Subject], options: &TerminalOptions) {
-    comparison::write(page, record, subjects, options);
-    page.heading(if subjects.len() == 1 {
-        "Figures"
-    } else {
-        "Figures of each command"
-    });
-    conditions::common(page, record);
-    for (index, subject) in subjects.iter().enumerate() {
-        if index > 0 {
-            page.gap();
-        }
-        benchmark::write(page, record, subject, options.time_unit);
-    }
-    footer::write(page, record, subjects);
-    page.gap();
-    next_steps::write_why(page, record, subjects);
 }

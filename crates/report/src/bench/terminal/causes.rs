@@ -2,7 +2,7 @@
 
 use fathom_model::{CpuWaits, Exit, Run};
 
-use crate::line::{Page, Tone};
+use crate::line::Tone;
 use crate::quantity::{counted, format_count, format_share};
 use crate::session::Subject;
 use crate::text::JOIN;
@@ -87,16 +87,9 @@ fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
     runs.iter().map(|run| of(run) as f64).sum()
 }
 
-/// Writes what [`failed`] says.
-pub(super) fn failures(page: &mut Page, subject: &Subject) {
-    if let Some(text) = failed(subject) {
-        page.field("failures", Tone::Bad, &text);
-    }
-}
-
 /// `3 of 3 failed (exit 1)`: runs that did not end with success, by the way they ended, the most
 /// frequent first; `None` if all did.
-pub(super) fn failed(subject: &Subject) -> Option<String> {
+pub(crate) fn failed(subject: &Subject) -> Option<String> {
     let mut ways: Vec<(Exit, u64)> = Vec::new();
     for run in &subject.failed {
         match ways.iter_mut().find(|(exit, _)| *exit == run.exit) {

@@ -2,30 +2,11 @@
 
 use fathom_model::{BenchRecord, Benchmark, InputFrom, OutputTo, listed, pairs};
 
-use crate::line::{LABEL_WIDTH, Line, Page, Tone};
-
 /// A label and text from outside.
 pub(crate) type Condition = (&'static str, String);
 
-/// Writes what all benchmarks have in common, if there are several.
-pub(super) fn common(page: &mut Page, record: &BenchRecord) {
-    let shared = shared(record);
-    if !shared.is_empty() {
-        page.prose(0, Tone::Plain, "All commands with");
-        show(page, &shared);
-        page.gap();
-    }
-}
-
-/// Writes what this benchmark has and not all others.
-pub(super) fn own(page: &mut Page, record: &BenchRecord, benchmark: &Benchmark) {
-    let shared = shared(record);
-    let mut own = of(benchmark);
-    own.retain(|condition| !shared.contains(condition));
-    show(page, &own);
-}
-
-fn shared(record: &BenchRecord) -> Vec<Condition> {
+/// What all benchmarks have in common, if there are several.
+pub(crate) fn shared(record: &BenchRecord) -> Vec<Condition> {
     let Some((first, others)) = record.benchmarks.split_first() else {
         return Vec::new();
     };
@@ -66,15 +47,4 @@ pub(crate) fn of(benchmark: &Benchmark) -> Vec<Condition> {
         OutputTo::Inherit => list.push(("stdout", "Fathom's own standard output".to_owned())),
     }
     list
-}
-
-fn show(page: &mut Page, conditions: &[Condition]) {
-    for (label, text) in conditions {
-        let text = page.fit(text, page.width() - LABEL_WIDTH);
-        let start = Line::new()
-            .add(Tone::Plain, "  ")
-            .add(Tone::Quiet, *label)
-            .pad_to(LABEL_WIDTH);
-        page.push(start.add(Tone::Quiet, text));
-    }
 }

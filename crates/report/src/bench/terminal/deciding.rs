@@ -2,11 +2,10 @@
 
 use fathom_model::{BenchRecord, Comparison, Verdict};
 
-use super::next_steps::measured_for;
 use super::verdict::too_few;
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
-use crate::session::rounds;
+use crate::session::{measured_for, rounds};
 use crate::text::columns;
 
 /// The words of the command that was given, with this much time instead of what it had; `None` where

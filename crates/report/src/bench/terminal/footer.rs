@@ -1,10 +1,20 @@
 //! How the session went: what must be known before and after the numbers.
 
-use fathom_model::{BenchRecord, Fingerprint, MachineFigure, RunOrder, StopReason};
+use fathom_model::{
+    BenchRecord, Fingerprint, MachineFigure, Metric, RunOrder, StopReason, Warning,
+};
 
+use super::causes::Fact;
+use crate::TimeUnit;
+use crate::document::Form;
 use crate::line::{Page, Tone};
-use crate::quantity::{counted, format_share};
+use crate::quantity::{counted, format_share, format_time, supported_decimals};
 use crate::session::{Subject, rounds};
+use crate::text::JOIN;
+
+/// A run shorter than this many floors shows the floor: below it, more than 5 % of the time is the
+/// cost of running nothing.
+const FLOOR_MATTERS_BELOW: f64 = 20.0;
 
 /// That something is missing, in a sentence without its end; `None` of a whole session.
 pub(crate) fn partly(record: &BenchRecord) -> Option<String> {
@@ -33,19 +43,6 @@ pub(crate) fn partly(record: &BenchRecord) -> Option<String> {
 pub(super) fn partial(page: &mut Page, record: &BenchRecord) {
     if let Some(text) = partly(record) {
         page.prose(0, Tone::Bad, &format!("{text}:"));
-    }
-}
-
-/// Warnings and notes, then how it was measured.
-pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
-    warnings(page, record, subjects);
-    page.heading("How it was measured");
-    page.prose(0, Tone::Quiet, &how(record).join("; "));
-    page.prose(0, Tone::Quiet, CLOCKS);
-    let machine = machine(page, record);
-    page.prose(0, Tone::Quiet, &machine);
-    for notice in machine_notices(record) {
-        page.prose(0, Tone::Notice, &notice);
     }
 }
 
@@ -150,27 +147,37 @@ fn rounds_made(record: &BenchRecord) -> String {
     format!("{whole} and part of another")
 }
 
-fn warnings(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
-    let Some(outcome) = &record.outcome else {
-        return;
-    };
-    let warnings = outcome
-        .warnings
-        .iter()
-        .map(|warning| (Tone::Notice, warning));
-    let notes = outcome.notes.iter().map(|note| (Tone::Plain, note));
-    let all: Vec<_> = warnings.chain(notes).collect();
-    if !all.is_empty() {
-        page.heading("Also known");
+/// Warnings and notes; a page has the warnings at its top.
+pub(crate) fn also_known(record: &BenchRecord, form: Form) -> Vec<(Tone, &Warning)> {
+    let outcome = || record.outcome.iter();
+    let warnings = outcome().filter(|_| !form.has_pictures());
+    let warnings = warnings.flat_map(|outcome| &outcome.warnings);
+    let notes = outcome().flat_map(|outcome| &outcome.notes);
+    let warnings = warnings.map(|warning| (Tone::Notice, warning));
+    warnings
+        .chain(notes.map(|note| (Tone::Plain, note)))
+        .collect()
+}
+
+/// The cost of running nothing, beside a time that it is a large part of.
+pub(crate) fn floor(
+    record: &BenchRecord,
+    subject: &Subject,
+    unit: Option<TimeUnit>,
+) -> Option<Fact> {
+    let floor = record.outcome.as_ref()?.floor.as_ref()?;
+    let median = subject.median(Metric::Wall)?;
+    if median >= FLOOR_MATTERS_BELOW * floor.wall.value {
+        return None;
     }
-    for (tone, warning) in all {
-        let about = match warning.benchmark {
-            Some(index) if subjects.len() > 1 => format!("{}: ", index.saturating_add(1)),
-            _ => String::new(),
-        };
-        let message = page.clean(&warning.message);
-        page.prose(0, tone, &format!("{about}{message}"));
-    }
+    // In the unit of the time that it is a part of, so that the two can be compared at a glance.
+    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(median));
+    let decimals = supported_decimals(&floor.wall, unit.seconds()).min(3);
+    let time = format_time(floor.wall.value, Some(unit), decimals).replace(' ', &JOIN.to_string());
+    let text = format!(
+        "{time} of this is process start-up: an empty program run the same way (not subtracted)"
+    );
+    Some(("floor", Tone::Plain, text))
 }
 
 fn stopped(stop: StopReason) -> &'static str {
@@ -200,20 +207,20 @@ fn shared_core(fingerprint: &Fingerprint) -> Option<String> {
 }
 
 /// One line about the machine: the figures mean nothing elsewhere.
-fn machine(page: &Page, record: &BenchRecord) -> String {
+pub(crate) fn machine(record: &BenchRecord) -> String {
     let environment = &record.environment;
-    let mut parts = Vec::new();
-    if let Some(model) = &environment.cpu_model {
-        parts.push(page.fit(model, 40));
-    }
+    let mut parts: Vec<String> = environment.cpu_model.iter().cloned().collect();
     parts.push(counted(environment.cpus as u64, "CPU", "CPUs"));
-    if let Some(governor) = &environment.governor {
-        parts.push(format!("governor {}", page.fit(governor, 20)));
-    }
+    parts.extend(
+        environment
+            .governor
+            .iter()
+            .map(|one| format!("governor {one}")),
+    );
     if environment.virtual_machine == Some(true) {
         parts.push("virtual machine".to_owned());
     }
-    parts.push(page.fit(&environment.kernel, 40));
+    parts.push(environment.kernel.clone());
     format!("machine: {}", parts.join(", "))
 }
 

@@ -2,10 +2,11 @@
 
 use fathom_model::{Metric, Summary};
 
+use super::causes::Fact;
 use crate::TimeUnit;
 use crate::bench::figures::{FEWEST_FOR_P90, FEWEST_FOR_P99};
-use crate::document::{Cell, Kind, Table};
-use crate::line::{Page, Tone};
+use crate::document::{Cell, Document, Kind, Table};
+use crate::line::Tone;
 use crate::quantity::{
     ByteUnit, counted, fixed, format_bytes, format_count, format_level, supported_decimals,
 };
@@ -16,9 +17,8 @@ use crate::text::JOIN;
 /// of less than about ten ticks is noise, so it isn't shown.
 const SPLIT_FROM_SECONDS: f64 = 0.1;
 
-/// Writes a row for each metric that is a time or memory, and below them what is to be known of single
-/// ones. Returns whether there was any.
-pub(super) fn write(page: &mut Page, subject: &Subject, unit: Option<TimeUnit>) -> bool {
+/// A row for each metric that is a time or memory, and below them what is to be known of single ones.
+pub(crate) fn add(out: &mut Document, subject: &Subject, unit: Option<TimeUnit>) {
     let split = subject
         .median(Metric::Cpu)
         .is_some_and(|cpu| cpu >= SPLIT_FROM_SECONDS);
@@ -38,7 +38,8 @@ pub(super) fn write(page: &mut Page, subject: &Subject, unit: Option<TimeUnit>) 
     });
     let rows: Vec<(Metric, &str, &Summary)> = rows.collect();
     let Some((_, _, first)) = rows.first() else {
-        return false;
+        let text = "the runs are recorded, but the session ended before they were summarised";
+        return out.prose(2, Tone::Notice, text);
     };
     let interval = format!("{} interval", format_level(first.median.level));
     let mut table = Table::new("Figures")
@@ -51,14 +52,13 @@ pub(super) fn write(page: &mut Page, subject: &Subject, unit: Option<TimeUnit>) 
     for (metric, label, summary) in &rows {
         table.row("", row(label, *metric, summary, unit));
     }
-    table.terminal(page, 2);
+    out.table(table);
     for (metric, label, summary) in &rows {
         let notes = notes(*metric, summary, first);
         if !notes.is_empty() {
-            page.field(label, Tone::Quiet, &notes.join(", "));
+            out.fact(*label, Tone::Quiet, notes.join(", "));
         }
     }
-    true
 }
 
 fn row(label: &str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -> Vec<Cell> {
@@ -120,34 +120,36 @@ fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
 }
 
 /// Faults, switches, reading and writing: medians, one line each.
-pub(super) fn counts(page: &mut Page, subject: &Subject) {
-    let pair =
-        |first: Metric, second: Metric| Some((subject.summary(first)?, subject.summary(second)?));
-    if let Some((minor, major)) = pair(Metric::MinorFaults, Metric::MajorFaults) {
-        page.field(
-            "page faults",
-            Tone::Plain,
-            &format!("{} minor, {} major", usual(minor), usual(major)),
-        );
-    }
-    if let Some((voluntary, involuntary)) =
-        pair(Metric::VoluntarySwitches, Metric::InvoluntarySwitches)
-    {
-        let text = format!(
-            "{} voluntary, {} involuntary",
-            usual(voluntary),
-            usual(involuntary)
-        );
-        page.field("switches", Tone::Plain, &text);
-    }
+pub(crate) fn counts(subject: &Subject) -> impl Iterator<Item = Fact> {
+    let both = |label, pair: [Metric; 2], say: &dyn Fn(&Summary, &Summary) -> String| {
+        let [first, second] = pair.map(|metric| subject.summary(metric));
+        Some((label, Tone::Plain, say(first?, second?)))
+    };
     let from_storage = storage(subject, |io| io.device_read_bytes, "from storage");
     let to_storage = storage(subject, |io| io.device_written_bytes, "to storage");
-    if let Some((bytes, calls)) = pair(Metric::ReadBytes, Metric::ReadCalls) {
-        page.field("read", Tone::Plain, &traffic(bytes, calls, &from_storage));
-    }
-    if let Some((bytes, calls)) = pair(Metric::WrittenBytes, Metric::WriteCalls) {
-        page.field("written", Tone::Plain, &traffic(bytes, calls, &to_storage));
-    }
+    let facts = [
+        both(
+            "page faults",
+            [Metric::MinorFaults, Metric::MajorFaults],
+            &|minor, major| format!("{} minor, {} major", usual(minor), usual(major)),
+        ),
+        both(
+            "switches",
+            [Metric::VoluntarySwitches, Metric::InvoluntarySwitches],
+            &|of_itself, not| format!("{} voluntary, {} involuntary", usual(of_itself), usual(not)),
+        ),
+        both(
+            "read",
+            [Metric::ReadBytes, Metric::ReadCalls],
+            &|bytes, calls| traffic(bytes, calls, &from_storage),
+        ),
+        both(
+            "written",
+            [Metric::WrittenBytes, Metric::WriteCalls],
+            &|bytes, calls| traffic(bytes, calls, &to_storage),
+        ),
+    ];
+    facts.into_iter().flatten()
 }
 
 /// A median count, with the largest where some run was far from it.

@@ -6,7 +6,7 @@ use super::deciding::copied;
 use super::footer::order_of;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, short_time};
-use crate::session::{Subject, rounds};
+use crate::session::{Subject, measured_for, rounds};
 use crate::text::columns;
 
 /// Between the parts of a line.
@@ -71,15 +71,6 @@ fn why_lines(page: &Page, words: &[String]) -> Vec<String> {
             lines
         }
     }
-}
-
-/// Seconds from the start of the first run to the end of the last.
-pub(super) fn measured_for(record: &BenchRecord) -> Option<f64> {
-    let runs = record.runs.iter();
-    let end = runs.map(|run| run.started_ns.saturating_add(run.wall_ns));
-    let start = record.runs.iter().map(|run| run.started_ns);
-    let span = end.max()?.saturating_sub(start.min()?);
-    Some(span as f64 / 1e9)
 }
 
 /// The command that explains where the time goes: what differs between two, of more than two the

@@ -13,7 +13,7 @@ const BINS: usize = 26;
 
 /// Draws an ascending sample of times between its smallest value and its fence, and says how many
 /// runs lie beyond.
-pub(super) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
+pub(crate) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
     let bins = BINS.min(page.width() / 3).min(times.len() / 2);
     let Some(histogram) = histogram(times, bins) else {
         return;
