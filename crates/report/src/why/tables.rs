@@ -126,7 +126,10 @@ pub(super) fn places(explanation: &Explanation, extent: Extent) -> Table {
         cells.push(row.count.map_or(Cell::none("it is not counted"), count));
         table.row("", cells);
     }
-    table.without_empty()
+    match extent.form {
+        Form::Markdown => table.without_empty(),
+        _ => table,
+    }
 }
 
 /// What was moved by calls of one kind, or on one descriptor.
