@@ -299,7 +299,7 @@ impl Fake {
             timed: timed.to_vec(),
             floor_seconds: None,
             cpus: self.cpus,
-            limits: self.limits,
+            limits: self.limits.clone(),
             cpu_limit: self.cpu_limit,
             language: self.language,
             languages: self.languages.clone(),

@@ -1,5 +1,7 @@
 //! What a diagnosis is made from.
 
+use std::collections::BTreeMap;
+
 use fathom_model::Run;
 use fathom_trace::{Profile, Trace};
 use serde::{Deserialize, Serialize};
@@ -39,7 +41,7 @@ pub struct Observation {
 }
 
 /// What probes of this machine measured. What is absent is modelled by an ordinary value.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes that one thread copies in a second.
     pub memory_bandwidth: Option<f64>,
@@ -53,7 +55,11 @@ pub struct Limits {
     pub lookup_seconds: Option<f64>,
     /// The cheapest call through the 32-bit entry of x86 and back, in seconds.
     pub entry_32_seconds: Option<f64>,
+    /// What calls take here that change nothing, by their names, in seconds with the way into the kernel
+    /// and back; of those whose number is to be told from the time that they took.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub call_seconds: BTreeMap<String, f64>,
 }
 
 /// What programs are written in, by the path under which the trace knows them.
-pub type Languages = std::collections::BTreeMap<String, Language>;
+pub type Languages = BTreeMap<String, Language>;

@@ -41,9 +41,68 @@ pub fn simplest_call_seconds() -> f64 {
     usual_mean(20, 100, || _ = unsafe { libc::getppid() })
 }
 
+/// A call that changes nothing by its name, and back, in seconds, of a program that computes a little
+/// between two: right one after the other they are quicker on some machines. `None` for others.
+pub fn call_seconds(name: &str) -> Option<f64> {
+    let (_, number, first) = HARMLESS.iter().find(|call| call.0 == name)?;
+    let mut room = [0u64; 128];
+    let place = room.as_mut_ptr();
+    let (first, second) = match first {
+        First::Room => (place as usize, size_of_val(&room)),
+        First::Number(number) => (*number, place as usize),
+    };
+    let mut value = 1u64;
+    let mut compute = || {
+        for _ in 0..STEPS {
+            value ^= value << 13;
+            value ^= value >> 7;
+            value ^= value << 17;
+        }
+    };
+    let computing = usual_mean(20, 100, &mut compute);
+    let both = usual_mean(20, 100, || {
+        // SAFETY: each of these calls only asks, and writes at most to what `room` has space for.
+        unsafe { libc::syscall(*number, first, second) };
+        compute();
+    });
+    std::hint::black_box(value);
+    Some((both - computing).max(0.0))
+}
+
+/// Steps of computing between two calls, each 6 cycles.
+const STEPS: usize = 30;
+
+/// What such a call takes as its first argument.
+enum First {
+    /// Where to write; how much may be written is the second then.
+    Room,
+    /// A number; where to write is the second then, if it writes.
+    Number(usize),
+}
+
+/// Calls that change nothing and take what they take whatever the program is: by their names.
+const HARMLESS: [(&str, libc::c_long, First); 15] = [
+    ("getpid", libc::SYS_getpid, First::Number(0)),
+    ("getppid", libc::SYS_getppid, First::Number(0)),
+    ("gettid", libc::SYS_gettid, First::Number(0)),
+    ("getpgid", libc::SYS_getpgid, First::Number(0)),
+    ("getsid", libc::SYS_getsid, First::Number(0)),
+    ("getuid", libc::SYS_getuid, First::Number(0)),
+    ("geteuid", libc::SYS_geteuid, First::Number(0)),
+    ("getgid", libc::SYS_getgid, First::Number(0)),
+    ("getegid", libc::SYS_getegid, First::Number(0)),
+    ("getrusage", libc::SYS_getrusage, First::Number(0)),
+    // What the vDSO doesn't serve: the clock of the process.
+    ("clock_gettime", libc::SYS_clock_gettime, First::Number(2)),
+    ("times", libc::SYS_times, First::Room),
+    ("uname", libc::SYS_uname, First::Room),
+    ("sysinfo", libc::SYS_sysinfo, First::Room),
+    ("getcwd", libc::SYS_getcwd, First::Room),
+];
+
 /// The median of so many means of so many calls, in seconds: what a call of a program takes, which has
 /// neighbours, too.
-fn usual_mean(rounds: usize, calls: usize, call: impl Fn()) -> f64 {
+fn usual_mean(rounds: usize, calls: usize, mut call: impl FnMut()) -> f64 {
     let mean = |_| {
         let start = Instant::now();
         (0..calls).for_each(|_| call());
@@ -147,6 +206,26 @@ mod tests {
         assert!((1e-10..1e-3).contains(&seconds), "{seconds}");
         assert_eq!(lookup_seconds(&asked[..1]), None, "never asked for");
         assert!((1e-10..1e-3).contains(&simplest_call_seconds()));
+    }
+
+    #[test]
+    fn a_harmless_call_is_one_that_the_kernel_has() {
+        for (name, number, first) in &HARMLESS {
+            let mut room = [0u64; 128];
+            let place = room.as_mut_ptr() as usize;
+            let (first, second) = match first {
+                First::Room => (place, size_of_val(&room)),
+                First::Number(number) => (*number, place),
+            };
+            // SAFETY: as in `call_seconds`.
+            let answer = unsafe { libc::syscall(*number, first, second) };
+            assert!(answer >= 0, "{name}");
+            assert!(
+                call_seconds(name).is_some_and(|seconds| seconds < 1e-3),
+                "{name}"
+            );
+        }
+        assert_eq!(call_seconds("unlink"), None);
     }
 
     #[test]

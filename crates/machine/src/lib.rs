@@ -40,7 +40,7 @@ pub use context::available_memory;
 pub use core_width::cycles_per_addition;
 pub use environment::environment;
 pub use fathom_model::{CheckReport, Fitness, ProbeResult, SelfComparison};
-pub use glance::{entry_32_seconds, lookup_seconds, simplest_call_seconds};
+pub use glance::{call_seconds, entry_32_seconds, lookup_seconds, simplest_call_seconds};
 pub use reported::{ReportedCache, caches as reported_caches};
 pub use result::Heading;
 pub use suite::{Canaries, Options, Progress, canaries, everything, full, headings, only, quick};

@@ -1,5 +1,6 @@
 //! What this machine can do at best, as far as it has been measured.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
 use fathom_diagnose::Limits;
@@ -9,8 +10,8 @@ use fathom_trace::Trace;
 /// What `fathom machine` remembered of this machine; `measure` takes the quick profile if nothing
 /// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session. What
 /// the trace's names cost to look up is measured now (some ms), and so is a call through the 32-bit
-/// entry (2 ms) if the trace has any, and the simplest call where the number of calls is to be told
-/// from the time that they took.
+/// entry (2 ms) if the trace has any, and the simplest call and those that change nothing (0.5 ms each)
+/// where the number of calls is to be told from the time that they took.
 pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits {
     let folder = remembered::default_folder();
     let profile = match measure {
@@ -29,8 +30,20 @@ pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits
             0 => None,
             _ => fathom_machine::entry_32_seconds(),
         },
+        call_seconds: match trace.calls_cut {
+            true => late_calls(trace),
+            false => BTreeMap::new(),
+        },
         ..known
     }
+}
+
+/// What the calls take here that the trace's processes went on with, as far as they can be made from here.
+fn late_calls(trace: &Trace) -> BTreeMap<String, f64> {
+    let late = trace.syscalls.iter().filter(|row| row.late_calls > 0);
+    let names: BTreeSet<&str> = late.map(|row| row.name.as_str()).collect();
+    let seconds = |name: &str| Some((name.to_owned(), fathom_machine::call_seconds(name)?));
+    names.into_iter().filter_map(seconds).collect()
 }
 
 /// The paths that the trace's processes asked about by questions that change nothing, the most frequent
@@ -54,8 +67,7 @@ fn of(profile: Option<&Profile>, floor: Option<f64>) -> Limits {
         memory_bandwidth: bandwidth.map(|gigabytes| gigabytes * 1e9),
         spawn_seconds: floor,
         page_fault_seconds: profile.and_then(|profile| seconds(profile, "page_fault")),
-        lookup_seconds: None,
-        entry_32_seconds: None,
+        ..Limits::default()
     }
 }
 

@@ -42,12 +42,22 @@ impl Analysis<'_> {
 
     /// What one call of a row takes, by its kind and its way into the kernel.
     pub(super) fn modelled_ns(&self, row: &SyscallRow) -> f64 {
-        let lookup = self.observation.limits.lookup_seconds;
-        let ns = match lookup.filter(|_| calls::asks_about_path(&row.name)) {
-            Some(seconds) => seconds * 1e9 + ENTRY_EXIT_NS,
-            None => self.base_ns() * calls::weight(&row.name),
+        let limits = &self.observation.limits;
+        let lookup = limits.lookup_seconds;
+        let lookup = lookup.filter(|_| calls::asks_about_path(&row.name));
+        let ns = match (limits.call_seconds.get(&row.name), lookup) {
+            (Some(seconds), _) => seconds * 1e9,
+            (_, Some(seconds)) => seconds * 1e9 + ENTRY_EXIT_NS,
+            _ => self.base_ns() * calls::weight(&row.name),
         };
         ns + self.entry_ns(row)
+    }
+
+    /// What of such a call the kernel's ticks charge to it: one that comes due on the way out finds the
+    /// program's own code.
+    pub(super) fn charged_ns(&self, row: &SyscallRow) -> f64 {
+        let simplest = self.observation.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
+        self.modelled_ns(row) - t::LATE_PART_OF_A_CALL * simplest
     }
 
     /// What the way into each call of a row takes beyond the usual one.
