@@ -54,9 +54,10 @@ pub struct WhereRow {
     pub kind: TimeCategory,
     /// The system call; null outside of calls, and where that isn't known.
     pub call: Option<String>,
-    /// The file, folder, pipe, peer or lock that it is on, or the command line of the child that
-    /// spent it; null for the command's own code and where nothing is known. Not trustworthy:
-    /// escape it.
+    /// The file, folder, pipe, peer or lock that it is on, the memory that page faults touched (a
+    /// file by its path, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`), or the command
+    /// line of the child that spent it; null for the command's own code and where nothing is known.
+    /// Not trustworthy: escape it.
     pub object: Option<String>,
     /// The function that the time is in: of the program's own code, or what that calls of a library.
     #[serde(flatten)]

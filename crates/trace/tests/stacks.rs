@@ -4,11 +4,10 @@ mod common;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::{available, quiet};
+use common::{available, built, quiet};
 use fathom_trace::{
     Activity, StackPool, StackRow, Stacks, Target, Tier, Trace, TraceOptions, attach, trace,
 };
@@ -39,24 +38,6 @@ int main(int argc, char **argv) {
     return 0;
 }
 "#;
-
-/// A program of this source, built with `cc`; `None` where there is no compiler.
-fn built(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> {
-    let (file, program) = (folder.join("tree.c"), folder.join("tree"));
-    std::fs::write(&file, source).expect("written");
-    let outcome = Command::new("cc")
-        .args(flags)
-        .args(["-o".as_ref(), program.as_os_str(), file.as_os_str()])
-        .output();
-    match outcome {
-        Ok(output) if output.status.success() => Some(program),
-        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-        Err(error) => {
-            fathom_test_log::skipped(&format!("no C compiler: {error}"));
-            None
-        }
-    }
-}
 
 /// The command, sampled under this tier.
 fn sampled(tier: Tier, argv: &[&str], pool: &StackPool) -> Trace {
@@ -123,35 +104,7 @@ fn own_code_has_its_callers_up_to_main() {
     }
 }
 
-/// Each turn takes a millisecond of a clock: 60 % of it in `more`, the rest in `less`.
-const BEAT: &str = r#"
-#include <stdlib.h>
-#include <time.h>
-volatile unsigned long sink = 1;
-static clockid_t which;
-static long now(void) {
-    struct timespec t;
-    clock_gettime(which, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-__attribute__((noinline)) void more(long until) {
-    while (now() < until)
-        for (int i = 0; i < 2000; i++) sink = sink * 2862933555777941757UL + 3037000493UL;
-    __asm__ volatile("");
-}
-__attribute__((noinline)) void less(long until) {
-    while (now() < until)
-        for (int i = 0; i < 2000; i++) sink = sink * 2862933555777941757UL + 3037000493UL;
-    __asm__ volatile("");
-}
-int main(int argc, char **argv) {
-    (void)argc;
-    which = argv[1][0] == 'c' ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-    long from = now(), turn = atol(argv[2]);
-    for (long i = 0; i < atol(argv[3]); i++, from += turn) { more(from + turn * 6 / 10); less(from + turn); }
-    return 0;
-}
-"#;
+const BEAT: &str = include_str!("common/beat.c");
 
 #[test]
 fn a_program_that_keeps_time_with_the_samples_is_seen_everywhere() {
@@ -235,7 +188,6 @@ fn calls_at_stops_have_who_made_them() {
     }
 }
 
-/// Not a test of its own: what another user sees of a program.
 /// Two files, one after the other, by the same number.
 const FILES: &str = r#"
 #include <fcntl.h>
@@ -351,6 +303,7 @@ fn calls_have_callers_beyond_the_copy_by_frame_pointers() {
     }
 }
 
+/// Not a test of its own: what another user sees of a program.
 #[test]
 fn helper_samples() {
     let Some(program) = std::env::var_os("FATHOM_TEST_PROGRAM") else {

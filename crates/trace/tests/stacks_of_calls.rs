@@ -5,7 +5,7 @@ mod common;
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use common::{available, helper, quiet, run, sum};
+use common::{available, built, helper, quiet, run, sum};
 use fathom_trace::{Activity, StackPool, StackRow, Tier, Trace, TraceCommand, TraceOptions, trace};
 
 /// Calls of the helper that asks for one file.
@@ -133,6 +133,72 @@ fn page_faults_have_the_function_that_touched_the_memory() {
         (all as f64 / took as f64 - 1.0).abs() < 0.1,
         "{all} of {took}"
     );
+}
+
+/// Touches each page of memory of every kind, each in a function of its own.
+const TOUCHES: &str = r#"
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define SIZE (16L << 20)
+static char data[SIZE];
+#define TOUCH(name) __attribute__((noinline)) void name(volatile char *at) { \
+    for (long i = 0; i < SIZE; i += 4096) at[i] = 1; \
+    __asm__ volatile(""); }
+TOUCH(touch_data)
+TOUCH(touch_heap)
+TOUCH(touch_mapping)
+TOUCH(touch_file)
+__attribute__((noinline)) void touch_stack(int left) {
+    volatile char room[8192];
+    room[0] = 1;
+    if (left > 0) touch_stack(left - 1);
+    room[1] = room[0];
+}
+int main(int argc, char **argv) {
+    (void)argc;
+    touch_data(data);
+    // The first piece of the heap has no name yet when the kernel records it.
+    sbrk(4096);
+    touch_heap(sbrk(SIZE));
+    touch_mapping(mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    int file = open(argv[1], O_RDONLY);
+    touch_file(mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0));
+    touch_stack(500);
+    return 0;
+}
+"#;
+
+#[test]
+fn page_faults_say_what_was_touched() {
+    if !available(Tier::Kernel) || !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = built(folder.path(), TOUCHES, &["-O1"]) else {
+        return;
+    };
+    let file = folder.path().join("file");
+    let data = std::fs::File::create(&file).expect("made");
+    data.set_len(16 << 20).expect("made longer");
+    let path = file.to_str().expect("UTF-8");
+    let t = traced_command(quiet(&[program.to_str().expect("UTF-8"), path]));
+    assert_eq!(t.end.code, Some(0));
+    for (function, object) in [
+        ("touch_data", "data of tree"),
+        ("touch_heap", "heap"),
+        ("touch_mapping", "anonymous mapping"),
+        ("touch_file", path),
+        ("touch_stack", "stack"),
+    ] {
+        let is_fault = |row: &StackRow| row.activity == Activity::Fault;
+        let all = ns_below(&t, function, is_fault);
+        let touched = ns_below(&t, function, |row| {
+            is_fault(row) && row.path.as_deref() == Some(object)
+        });
+        assert!(touched > 0, "{function}");
+        assert!(touched * 10 >= all * 9, "{function}: {touched} of {all}");
+    }
 }
 
 #[test]

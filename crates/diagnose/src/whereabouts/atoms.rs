@@ -1,11 +1,11 @@
 //! The account in its smallest known pieces.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use fathom_model::{ThreadRole, TimeCategory};
 use fathom_trace::{Activity, Tier};
 
-use super::objects::Objects;
+use super::objects::{Objects, is_path};
 use super::route::{Step, route};
 use super::sites::{Functions, Sites};
 use crate::analysis::{Analysis, OnPath};
@@ -75,12 +75,12 @@ impl<'a> Source<'a> {
         let ways = self.ways(&part);
         let mut atoms = Vec::new();
         for (object, of_object) in self.objects_of(&part, &ways) {
-            // Of an object by its path the ways that led to it, where any is known.
+            // The ways that led to an object, or to none, where any is known.
             let own: Vec<&Way<'a>> = ways
                 .iter()
                 .filter(|way| way.path == object.as_deref())
                 .collect();
-            let own = match own.is_empty() || object.is_none() {
+            let own = match own.is_empty() {
                 true => ways.iter().collect(),
                 false => own,
             };
@@ -100,12 +100,22 @@ impl<'a> Source<'a> {
         way: &Way<'a>,
         fraction: f64,
     ) -> Atom<'a> {
+        let command = self.objects.command(part.pid);
+        let object = match (object, command) {
+            // Every process has a heap.
+            (Some(memory), Some(command))
+                if part.kind == TimeCategory::PageFaults && !is_path(&memory) =>
+            {
+                Some(format!("{memory} of {command}"))
+            }
+            (object, command) => object.or_else(|| command.map(str::to_owned)),
+        };
         let of_thread = || self.analysis.works.of_thread(part.tid);
         let work = way.work.or_else(of_thread);
         Atom {
             kind: part.kind,
             call: part.call,
-            object: object.or_else(|| self.objects.command(part.pid).map(str::to_owned)),
+            object,
             work,
             // A thread that does nothing else has no place where it matters.
             route: match (way.work, work) {
@@ -162,19 +172,26 @@ impl<'a> Source<'a> {
     }
 
     /// The objects of a part, with parts that add up to 1: what its descriptor was, else the paths
-    /// that stacks were taken with, else those that such calls named.
+    /// that stacks were taken with, else those that such calls named. Of page faults, and of waits that
+    /// are in no call and so in one, what they touched.
     fn objects_of(&self, part: &Part<'a>, ways: &[Way<'a>]) -> Vec<(Option<String>, f64)> {
+        let of_stacks = || {
+            let mut parts: BTreeMap<Option<&str>, f64> = BTreeMap::new();
+            for way in ways {
+                *parts.entry(way.path).or_default() += way.part;
+            }
+            let parts = parts.into_iter();
+            parts
+                .map(|(path, part)| (path.map(str::to_owned), part))
+                .collect()
+        };
         let Some(call) = part.call else {
-            return vec![(None, 1.0)];
+            return of_stacks();
         };
         if call == ENDS {
             return vec![(self.objects.given_back(), 1.0)];
         }
         let by_stack = ways.iter().any(|way| way.path.is_some());
-        let of_stacks = || {
-            let path = |way: &Way<'a>| (way.path.map(str::to_owned), way.part);
-            ways.iter().map(path).collect()
-        };
         if let Some(fd) = part.fd {
             // A number may have been one file after another: stacks know which it was then.
             if by_stack && fd > 2 {

@@ -256,7 +256,7 @@ fn in_words(object: &str, folder: &str, files: usize) -> String {
     }
 }
 
-fn is_path(object: &str) -> bool {
+pub(super) fn is_path(object: &str) -> bool {
     object.starts_with('/') || object.contains('/') && !object.contains(' ')
 }
 

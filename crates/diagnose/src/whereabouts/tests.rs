@@ -2,7 +2,7 @@
 
 use fathom_model::{FindingId, Run, TimeCategory, WhereRow};
 use fathom_stacks::Frame;
-use fathom_trace::{Activity, Cause, PathRow, StackRow, Tier};
+use fathom_trace::{Activity, Cause, FaultOverhead, PathRow, StackRow, Tier};
 
 use crate::fake::{Fake, MS, ROOT};
 
@@ -279,6 +279,37 @@ fn ways_that_part_where_nobody_looks_are_one_row() {
     }
     let wanted = ["80 visit <- walk:5", "20 other <- main:1"];
     assert_eq!(words(&rows(&mut fake)), wanted);
+}
+
+#[test]
+fn page_faults_are_of_what_they_touched() {
+    let mut fake = Fake::new(1000);
+    let thread = &mut fake.trace.threads[0];
+    thread.minor_faults = Some(100_000);
+    thread.timed_faults = Some(100_000);
+    thread.fault_ns = Some(600 * MS);
+    fake.trace.fault_overhead = Some(FaultOverhead::default());
+    for (touched, ms, way) in [
+        (Some("heap"), 300, "main:3 fill:5 c:memset"),
+        (Some("heap"), 100, "main:4 grow:9"),
+        (Some("/data/in"), 200, "main:4 grow:9"),
+        (None, 100, "main:4 other:2"),
+    ] {
+        stacks(&mut fake, Activity::Fault, None, ms, way);
+        let rows = &mut fake.trace.stacks.as_mut().expect("just added").rows;
+        rows.last_mut().expect("just added").path = touched.map(str::to_owned);
+    }
+    let wanted = [
+        "26 heap memset <- fill:5",
+        "17 /data/in grow <- main:4",
+        "9 other <- main:4",
+        "9 heap grow <- main:4",
+    ];
+    let rows = rows(&mut fake).into_iter();
+    let faults: Vec<WhereRow> = rows
+        .filter(|row| row.kind == TimeCategory::PageFaults)
+        .collect();
+    assert_eq!(words(&faults), wanted);
 }
 
 #[test]

@@ -154,6 +154,9 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
         (None, None) if row.kind == TimeCategory::UserCode => String::new(),
         (None, None) => words::short(row.kind).to_owned(),
         (None, Some(object)) if row.kind == TimeCategory::UserCode => object.to_owned(),
+        (None, Some(object)) if row.kind == TimeCategory::PageFaults => {
+            format!("{} on {object}", words::short(row.kind))
+        }
         (None, Some(object)) => format!("{} of {object}", words::short(row.kind)),
         (Some(_), None) => what(row),
         (Some(_), Some(object)) => format!("{} on {object}", what(row)),

@@ -68,7 +68,9 @@ pub(crate) mod task {
     pub(crate) const FAULT_TIME: i16 = 208;
     /// Who ended its last sleep, as `WAKER` was then.
     pub(crate) const WOKEN_BY: i16 = 216;
-    pub(crate) const SIZE: usize = 224;
+    /// The address that the fault was for that came at `FAULT_SINCE`, where stacks are taken.
+    pub(crate) const FAULT_ADDRESS: i16 = 224;
+    pub(crate) const SIZE: usize = 232;
 }
 
 /// One row of the call table.
@@ -153,7 +155,7 @@ pub(crate) mod record {
     pub(crate) const OBJECT: i32 = 9;
     /// Where a thread was in the code, in a ring of its own. RESULT: the time on a CPU that it stands
     /// for, ns. ARG0: that off it. ARG1: how long this one was on a CPU, ns. ARG2: who ended the last
-    /// sleep. Without a call's number it is a fault's.
+    /// sleep. Without a call's number it is a fault's, and ARG2 the address that was touched.
     pub(crate) const STACK: i32 = 10;
 
     /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it

@@ -26,8 +26,10 @@ pub(crate) struct StackRecord<'a> {
     /// How long this one was itself, likewise.
     took_on_cpu: u64,
     took_off_cpu: u64,
-    /// The thread that ended its last sleep.
+    /// Of a call: the thread that ended its last sleep.
     woken_by: Option<u32>,
+    /// Of a page fault: the address that was touched.
+    touched: Option<u64>,
     registers: [u64; stack::REGISTERS.len()],
     /// Where frame pointers lead, innermost first.
     callers: Box<[u64]>,
@@ -41,7 +43,9 @@ impl<'a> StackRecord<'a> {
         if u32_at(bytes, record::KIND)? as i32 != record::STACK {
             return None;
         }
-        let woken_by = u64_at(bytes, record::ARG2)? as u32;
+        let call = in_call(u32_at(bytes, record::NR)?, u32_at(bytes, record::FD)?);
+        let last = u64_at(bytes, record::ARG2)?;
+        let woken_by = call.and_then(|_| (last as u32 != 0).then_some(last as u32));
         let mut registers = [0; stack::REGISTERS.len()];
         for (place, register) in (0..).zip(&mut registers) {
             *register = u64_at(bytes, record::HEAD as i16 + 8 * place)?;
@@ -57,12 +61,13 @@ impl<'a> StackRecord<'a> {
                 tid: u32_at(bytes, record::TID)?,
                 pid: u32_at(bytes, record::TGID)?,
             },
-            call: in_call(u32_at(bytes, record::NR)?, u32_at(bytes, record::FD)?),
+            call,
             on_cpu: u64_at(bytes, record::RESULT)?,
             off_cpu: u64_at(bytes, record::ARG0)?,
             took_on_cpu: u64_at(bytes, record::ARG1)?,
             took_off_cpu: u64_at(bytes, stack::OFF_CPU)?,
-            woken_by: (woken_by != 0).then_some(woken_by),
+            woken_by,
+            touched: call.is_none().then_some(last),
             registers,
             callers,
             bytes: bytes.get(stack::BYTES..)?,
@@ -92,6 +97,7 @@ impl<'a> StackRecord<'a> {
             call: self.call.map(|(nr, _)| nr),
             fd: self.call.and_then(|(_, fd)| (fd >= 0).then_some(fd)),
             path: path.cloned(),
+            touched: self.touched,
             woken_by: None,
             ns: self.on_cpu,
             samples: 1,
@@ -190,11 +196,13 @@ mod tests {
     fn faults_and_first_calls_are_seen_too() {
         let fault = seen(&bytes(u32::MAX.into(), -1, 10, 0));
         assert_eq!((fault[0].activity, fault[0].call), (Activity::Fault, None));
+        assert_eq!((fault[0].touched, fault[0].woken_by), (Some(8), None));
         let first = seen(&bytes(READ, 3, 0, 0));
         assert_eq!(
             (first.len(), first[0].activity, first[0].ns),
             (1, Activity::Call, 0)
         );
+        assert_eq!(first[0].touched, None);
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub(crate) mod flag {
     pub(crate) const EXCLUDE_KERNELS_CALLERS: u64 = 1 << 21;
     /// Records of files that are mapped to be executed, with their inodes.
     pub(crate) const MAPPED: u64 = 1 << 8 | 1 << 23;
+    /// And of what is mapped without being executed.
+    pub(crate) const MAPPED_DATA: u64 = 1 << 17;
     /// Records of new names of threads.
     pub(crate) const NAMES: u64 = 1 << 9;
     /// Records of threads that begin and end.
@@ -149,6 +151,21 @@ impl Attributes {
                 | flag::MARK_EXEC
                 | flag::CLOCK,
             ..Self::software(event)
+        }
+    }
+
+    /// An event that records all that is mapped, to be executed or not.
+    pub(crate) fn mappings() -> Self {
+        Self {
+            sample_type: WHO | WHEN,
+            clock: libc::CLOCK_MONOTONIC,
+            flags: flag::EXCLUDE_KERNEL
+                | flag::EXCLUDE_HYPERVISOR
+                | flag::MAPPED
+                | flag::MAPPED_DATA
+                | flag::WHO_AND_WHEN
+                | flag::CLOCK,
+            ..Self::software(SoftwareEvent::Dummy)
         }
     }
 

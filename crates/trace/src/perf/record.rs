@@ -16,6 +16,7 @@ const MMAP2: u32 = 10;
 const SWITCH: u32 = 14;
 
 const EXEC: u16 = 1 << 13;
+const DATA: u16 = 1 << 13;
 const SWITCH_OUT: u16 = 1 << 13;
 const PREEMPTED: u16 = 1 << 14;
 
@@ -57,6 +58,17 @@ pub(crate) enum What {
         /// Of the file; 0 of what is none.
         inode: u64,
     },
+    /// A process mapped this, but not to execute it.
+    MappedData {
+        pid: u32,
+        /// The kernel's name for what is no file, too.
+        path: String,
+        from: u64,
+        length: u64,
+        is_writable: bool,
+    },
+    /// Records of what was mapped found their buffer full, but none of anything else.
+    LostData,
     /// A thread was at this address of its own code when its clock struck, with a copy of its stack
     /// if that was asked for.
     Sampled {
@@ -116,6 +128,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
             tid: u32_at(body, 4)?,
             name: text(body.get(8..)?),
             exec: flags & EXEC != 0,
+        },
+        MMAP2 if flags & DATA != 0 => What::MappedData {
+            pid: u32_at(body, 0)?,
+            path: text(body.get(64..)?),
+            from: u64_at(body, 8)?,
+            length: u64_at(body, 16)?,
+            is_writable: u32_at(body, 56)? & libc::PROT_WRITE as u32 != 0,
         },
         MMAP2 => What::Mapped {
             pid: u32_at(body, 0)?,
@@ -275,6 +294,14 @@ mod tests {
             inode: 77,
         };
         assert_eq!(what(MMAP2, 0, &mapped.concat()), reported);
+        let data = What::MappedData {
+            pid: 80,
+            path: "/bin/\u{fffd}".to_owned(),
+            from: (1 << 32) + 4096,
+            length: 8192,
+            is_writable: false,
+        };
+        assert_eq!(what(MMAP2, DATA, &mapped.concat()), data);
     }
 
     #[test]
@@ -333,6 +360,7 @@ mod tests {
             record(EXIT, 0, &[1; 24]),
             record(COMM, EXEC, b"12345678name\0\0\0\0"),
             record(MMAP2, 0, &mapped),
+            record(MMAP2, DATA, &mapped),
             record(SAMPLE, 0, &[9; 8]),
             [record(SAMPLE, 0, &[9; 8]), vec![2; 1 << 9]].concat(),
             record(LOST, 0, &[9; 16]),

@@ -173,6 +173,7 @@ impl ThreadTimelines {
             What::Out { tid, able } => self.left(tid, at, able),
             What::Sampled { .. } => {}
             What::Lost(records) => self.lost_records += records,
+            What::MappedData { .. } | What::LostData => {}
         }
     }
 

@@ -12,7 +12,7 @@ use super::Profile;
 use super::pc_samples::PcSamples;
 use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::periods::Periods;
-use crate::perf::record::{self, Record};
+use crate::perf::record::{self, Record, What};
 use crate::perf::ring::{Ring, WRITING_NS};
 use crate::python::{FrameMaps, Reader};
 use crate::stacks::{StackCollector, StackPool};
@@ -20,10 +20,13 @@ use crate::watch::now;
 
 /// Of a CPU's buffer: some thousand records between two readings 10 ms apart.
 const PAGES: usize = 32;
+
 /// Events on all CPUs, closed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct MachineWide {
     rings: Vec<Ring>,
+    /// Of what is mapped without being executed: a program that does so without end floods no other.
+    data: Vec<Ring>,
     _events: Vec<OwnedFd>,
     periods: Periods,
     /// What happened after the time up to which every CPU has surely written all.
@@ -47,7 +50,7 @@ impl MachineWide {
         let bytes = stacks.map_or(0, StackPool::bytes_to_copy);
         let mut attributes =
             Attributes::recording(Some(period), flag::EXCLUDE_IDLE).with_stacks(bytes);
-        let (mut rings, mut events) = (Vec::new(), Vec::new());
+        let (mut rings, mut data, mut events) = (Vec::new(), Vec::new(), Vec::new());
         let mut periods = Periods::around(period);
         for cpu in event::cpus() {
             attributes.period = periods.first();
@@ -57,9 +60,21 @@ impl MachineWide {
                 events.push(event);
             }
         }
+        let python = stacks.map(|_| Reader::on(&events, Some(Rc::clone(python))));
+        // Without them it isn't known what page faults touch, and all else is.
+        for cpu in event::cpus().filter(|_| stacks.is_some()) {
+            let event = event::open(&Attributes::mappings(), Watched::Any, cpu);
+            if let Ok(Some(event)) = event
+                && let Ok(ring) = Ring::map_most(&event, PAGES, 1, false)
+            {
+                data.push(ring);
+                events.push(event);
+            }
+        }
         Ok(Self {
-            python: stacks.map(|_| Reader::on(&events, Some(Rc::clone(python)))),
+            python,
             rings,
+            data,
             _events: events,
             periods,
             later: Vec::new(),
@@ -100,6 +115,17 @@ impl MachineWide {
             python.complete(&mut self.later[before..], |pid| {
                 spaces.mapped(pid).is_some()
             });
+        }
+        for ring in &mut self.data {
+            let mapped = |record: Record| match record.what {
+                What::MappedData { .. } => Some(record),
+                What::Lost(_) => Some(Record {
+                    what: What::LostData,
+                    ..record
+                }),
+                _ => None,
+            };
+            ring.drain(|bytes| self.later.extend(record::parse(bytes).and_then(mapped)));
         }
         self.take_until(reported);
     }

@@ -5,6 +5,7 @@
 //! which function from the file's symbols. Only the innermost function is known: few programs keep
 //! what leads to their callers. Nothing is written into the program.
 
+mod areas;
 mod functions;
 mod machine_wide;
 mod pc_samples;

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use fathom_stacks::{Files, Mapping};
 
+use super::areas::{Area, Areas};
 use crate::perf::record::{Record, What};
 
 /// Processes that are read again after a loss: each takes about 0.1 ms.
@@ -22,8 +23,21 @@ pub(crate) type Mapped = Rc<Vec<Mapping>>;
 struct Space {
     /// Shared with whom it was made by, until one of them changes it.
     mapped: Mapped,
+    /// What can't be executed, too, as far as that is recorded.
+    areas: Areas,
     /// Threads that have not ended.
     threads: usize,
+}
+
+impl Space {
+    /// Nothing is mapped.
+    fn empty(threads: usize) -> Self {
+        Self {
+            mapped: Rc::default(),
+            areas: Areas::default(),
+            threads,
+        }
+    }
 }
 
 /// The mappings of some processes and of all that they make, as they are now.
@@ -38,15 +52,8 @@ pub(crate) struct Spaces {
 impl Spaces {
     /// Of these processes, which have nothing mapped, and of those that they make from now on.
     pub(crate) fn of(roots: &[u32]) -> Self {
-        let space = |pid: &u32| {
-            let space = Space {
-                mapped: Rc::default(),
-                threads: 1,
-            };
-            (*pid, space)
-        };
         Self {
-            spaces: roots.iter().map(space).collect(),
+            spaces: roots.iter().map(|pid| (*pid, Space::empty(1))).collect(),
             ..Self::default()
         }
     }
@@ -55,27 +62,40 @@ impl Spaces {
     pub(crate) fn attach(&mut self, pid: u32) {
         let tasks = fs::read_dir(format!("/proc/{pid}/task"));
         let threads = tasks.map_or(1, Iterator::count);
-        let mapped = Rc::default();
-        self.spaces.insert(pid, Space { mapped, threads });
-        self.read(pid);
-    }
-
-    fn read(&mut self, pid: u32) {
-        let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let maps = String::from_utf8_lossy(&maps);
-        for what in maps.lines().filter_map(|line| executable(pid, line)) {
-            self.take(&Record { at: 0, what });
-        }
+        self.spaces.insert(pid, Space::empty(threads));
+        read(pid)
+            .into_iter()
+            .for_each(|what| self.take(&Record { at: 0, what }));
     }
 
     /// Records were lost, and any of them may have mapped something else: what counts is what is
     /// mapped now. Better no name than a wrong one where that can't be read.
     fn read_again(&mut self) {
         for space in self.spaces.values_mut() {
-            space.mapped = Rc::default();
+            *space = Space::empty(space.threads);
         }
         let pids: Vec<u32> = self.spaces.keys().copied().take(MOST_READ_AGAIN).collect();
-        pids.into_iter().for_each(|pid| self.read(pid));
+        for what in pids.into_iter().flat_map(read) {
+            self.take(&Record { at: 0, what });
+        }
+    }
+
+    /// The same, where only what can't be executed may be missing.
+    fn read_areas_again(&mut self) {
+        for (at, (pid, space)) in self.spaces.iter_mut().enumerate() {
+            space.areas = Areas::default();
+            let mapped = (at < MOST_READ_AGAIN).then(|| read(*pid));
+            let areas = mapped.into_iter().flatten();
+            areas
+                .filter_map(|what| area(&what))
+                .for_each(|(_, area)| space.areas.add(area));
+        }
+    }
+
+    /// What a thread of this process touched at an address whose stack pointer is there; see
+    /// [`Areas::touched`].
+    pub(crate) fn touched(&self, pid: u32, address: u64, stack: Option<u64>) -> Option<String> {
+        self.spaces.get(&pid)?.areas.touched(address, stack)
     }
 
     /// What a process has mapped; `None` if it isn't of the tree.
@@ -85,6 +105,11 @@ impl Spaces {
 
     /// Takes what happened next. What is not of the tree is passed over.
     pub(crate) fn take(&mut self, record: &Record) {
+        if let Some((pid, area)) = area(&record.what)
+            && let Some(space) = self.spaces.get_mut(&pid)
+        {
+            space.areas.add(area);
+        }
         match &record.what {
             What::Begun { pid, parent, .. } if pid == parent => {
                 if let Some(space) = self.spaces.get_mut(pid) {
@@ -93,8 +118,11 @@ impl Spaces {
             }
             What::Begun { pid, parent, .. } => match self.spaces.get(parent) {
                 Some(space) => {
-                    let mapped = Rc::clone(&space.mapped);
-                    self.spaces.insert(*pid, Space { mapped, threads: 1 });
+                    let space = Space {
+                        threads: 1,
+                        ..space.clone()
+                    };
+                    self.spaces.insert(*pid, space);
                 }
                 // Its number may have been that of one of ours.
                 None => {
@@ -114,7 +142,7 @@ impl Spaces {
             } => {
                 if let Some(space) = self.spaces.get_mut(pid) {
                     // Its other threads are gone.
-                    (space.mapped, space.threads) = (Rc::default(), 1);
+                    *space = Space::empty(1);
                 }
             }
             What::Mapped {
@@ -137,6 +165,7 @@ impl Spaces {
                 self.lost += records;
                 self.read_again();
             }
+            What::LostData => self.read_areas_again(),
             _ => {}
         }
     }
@@ -159,9 +188,45 @@ fn is_covered(under: &Mapping, over: &Mapping) -> bool {
     over.from <= under.from && end(under) <= end(over)
 }
 
-/// A line of `/proc/PID/maps` of what can be executed, as the kernel would have recorded it:
+/// What is recorded there that lies somewhere, and in which process.
+fn area(what: &What) -> Option<(u32, Area)> {
+    let (pid, path, from, length, is_writable, is_executable) = match what {
+        What::Mapped {
+            pid,
+            path,
+            from,
+            length,
+            ..
+        } => (pid, path, from, length, false, true),
+        What::MappedData {
+            pid,
+            path,
+            from,
+            length,
+            is_writable,
+        } => (pid, path, from, length, *is_writable, false),
+        _ => return None,
+    };
+    let area = Area {
+        from: *from,
+        length: *length,
+        name: path.as_str().into(),
+        is_writable,
+        is_executable,
+    };
+    Some((*pid, area))
+}
+
+/// What a process has mapped now.
+fn read(pid: u32) -> Vec<What> {
+    let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
+    maps.lines().filter_map(|line| mapping(pid, line)).collect()
+}
+
+/// A line of `/proc/PID/maps`, as the kernel would have recorded it:
 /// `7f12c000-7f12d000 r-xp 00001000 08:01 1234    /lib/libc.so.6`.
-fn executable(pid: u32, line: &str) -> Option<What> {
+fn mapping(pid: u32, line: &str) -> Option<What> {
     let mut fields = line.splitn(6, ' ');
     let (from, to) = fields.next()?.split_once('-')?;
     let rights = fields.next()?;
@@ -169,14 +234,25 @@ fn executable(pid: u32, line: &str) -> Option<What> {
     let offset = hexadecimal(fields.next()?)?;
     let inode = fields.nth(1)?.parse().ok()?;
     let path = fields.next().unwrap_or_default().trim_start();
+    let path = if path.is_empty() { "//anon" } else { path }.to_owned();
     let from = hexadecimal(from)?;
-    rights.contains('x').then_some(What::Mapped {
-        pid,
-        path: if path.is_empty() { "//anon" } else { path }.to_owned(),
-        from,
-        length: hexadecimal(to)?.checked_sub(from)?,
-        offset,
-        inode,
+    let length = hexadecimal(to)?.checked_sub(from)?;
+    Some(match rights.contains('x') {
+        true => What::Mapped {
+            pid,
+            path,
+            from,
+            length,
+            offset,
+            inode,
+        },
+        false => What::MappedData {
+            pid,
+            path,
+            from,
+            length,
+            is_writable: rights.contains('w'),
+        },
     })
 }
 
@@ -185,8 +261,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_the_maps_is_a_mapping_if_it_can_be_executed() {
-        let of = |line| executable(10, line);
+    fn a_line_of_the_maps_is_a_mapping() {
+        let of = |line| mapping(10, line);
         let code = "4000-5000 r-xp 00001000 08:01 7                   /lib/a b.so";
         let expected = What::Mapped {
             pid: 10,
@@ -197,7 +273,17 @@ mod tests {
             inode: 7,
         };
         assert_eq!(of(code), Some(expected));
-        assert_eq!(of("4000-5000 r--p 00001000 08:01 7   /lib/b.so"), None);
+        let data = |is_writable| What::MappedData {
+            pid: 10,
+            path: "/lib/b.so".to_owned(),
+            from: 0x4000,
+            length: 0x1000,
+            is_writable,
+        };
+        let line = "4000-5000 r--p 00001000 08:01 7   /lib/b.so";
+        assert_eq!(of(line), Some(data(false)));
+        let line = "4000-5000 rw-p 00001000 08:01 7   /lib/b.so";
+        assert_eq!(of(line), Some(data(true)));
         let made = of("4000-5000 rwxp 00000000 00:00 0 ");
         assert!(matches!(made, Some(What::Mapped { path, .. }) if path == "//anon"));
         assert_eq!(of("4000 r-xp"), None);

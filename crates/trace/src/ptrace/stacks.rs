@@ -119,6 +119,7 @@ impl CallStacks {
             call: Some(call.nr),
             fd: (call.fd >= 0).then_some(call.fd),
             path,
+            touched: None,
             woken_by: None,
             // A stop is much longer than most calls.
             ns: 0,

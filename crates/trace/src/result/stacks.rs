@@ -49,7 +49,8 @@ pub struct StackRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fd: Option<i32>,
     /// The file or folder that the call was asked for by name, else what its descriptor led to then:
-    /// a file, or a text as of [`crate::DescriptorKind`].
+    /// a file, or a text as of [`crate::DescriptorKind`]. Of a page fault what was touched (kernel tier): a
+    /// file by its path, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Of waits for a lock (`futex`) or a child (`wait4`, `waitid`): the thread that ended them, which

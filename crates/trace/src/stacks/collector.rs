@@ -26,8 +26,11 @@ pub(crate) struct RawStack {
     pub call: Option<u32>,
     /// That call's descriptor.
     pub fd: Option<i32>,
-    /// The file or folder that it was asked for by name, or what that descriptor led to.
+    /// The file or folder that it was asked for by name, what that descriptor led to, or what a page
+    /// fault touched.
     pub path: Option<Arc<str>>,
+    /// Of a page fault: the address that was touched. What lies there becomes its path.
+    pub touched: Option<u64>,
     /// Of a wait for a lock or a child: the thread that ended it.
     pub woken_by: Option<u32>,
     /// Time that it stands for, ns.
@@ -50,6 +53,7 @@ impl RawStack {
             call: None,
             fd: None,
             path: None,
+            touched: None,
             woken_by: None,
             ns,
             samples: 1,
@@ -132,10 +136,15 @@ impl StackCollector {
     }
 
     /// Takes a copy of what has these mappings now.
-    pub(crate) fn place(&mut self, stack: RawStack, spaces: &Spaces) {
+    pub(crate) fn place(&mut self, mut stack: RawStack, spaces: &Spaces) {
         let Some(mapped) = spaces.mapped(stack.pid) else {
             return;
         };
+        if let Some(address) = stack.touched {
+            let pointer = stack.copy.registers.stack();
+            let touched = spaces.touched(stack.pid, address, pointer);
+            stack.path = touched.map(Arc::from);
+        }
         self.bytes += stack.bytes();
         // The second to hold it: whatever is mapped next, this stays as it is.
         if Rc::strong_count(mapped) == 1 {

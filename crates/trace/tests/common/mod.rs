@@ -1,5 +1,7 @@
 //! What the tests of all tiers share.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use fathom_trace::detect::detect;
@@ -60,4 +62,23 @@ pub(crate) fn helper(name: &str) -> TraceCommand {
     let env = std::env::vars_os().chain([("FATHOM_TEST_HELPER".into(), "1".into())]);
     command.env = Some(env.collect());
     command
+}
+
+/// A program of this source, built with `cc`; `None` where there is no compiler.
+#[allow(dead_code)] // not every test file builds programs
+pub(crate) fn built(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    let (file, program) = (folder.join("tree.c"), folder.join("tree"));
+    std::fs::write(&file, source).expect("written");
+    let outcome = Command::new("cc")
+        .args(flags)
+        .args(["-o".as_ref(), program.as_os_str(), file.as_os_str()])
+        .output();
+    match outcome {
+        Ok(output) if output.status.success() => Some(program),
+        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => {
+            fathom_test_log::skipped(&format!("no C compiler: {error}"));
+            None
+        }
+    }
 }

@@ -25,6 +25,10 @@ pub(super) fn begin(c: &Context<'_>, a: &mut Asm) {
         a.bind(other);
     }
     if c.fault_times {
+        if c.stacks.is_some() {
+            a.load(Width::Double, R1, R6, 0); // address
+            a.store(Width::Double, R7, task::FAULT_ADDRESS, R1);
+        }
         // Nobody is in a call: what is off the CPU from here on is the fault's.
         a.store_imm(Width::Double, R7, task::CALL_BLOCKED, 0);
         a.store_imm(Width::Double, R7, task::CALL_READY, 0);

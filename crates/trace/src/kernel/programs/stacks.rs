@@ -147,9 +147,7 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     a.bind(no_path);
     a.load(Width::Double, R1, R10, KEPT);
     a.jump_if_imm(Cond::Equal, R1, 0, no_stack);
-    send_stack(c, a, R9, no_stack, |a| {
-        a.load(Width::Double, R1, R7, task::NR);
-    });
+    send_stack(c, a, R9, no_stack, Kept::Call);
     a.bind(no_stack);
     pace::book(c, a);
     a.bind(out);
@@ -177,9 +175,7 @@ pub(super) fn after_fault(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R10, KEPT);
     a.jump_if_imm(Cond::Equal, R1, 0, no_stack);
     a.load(Width::Double, R6, R10, ARGUMENTS);
-    send_stack(c, a, R6, no_stack, |a| {
-        a.mov_imm(R1, -1);
-    });
+    send_stack(c, a, R6, no_stack, Kept::Fault);
     a.bind(no_stack);
     pace::book(c, a);
     a.bind(out);
@@ -322,16 +318,16 @@ fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     send(c, a);
 }
 
+/// What a stack is kept of.
+#[derive(Clone, Copy)]
+enum Kept {
+    Call,
+    Fault,
+}
+
 /// Sends the stack of the thread in `R7` with its registers, which lie at `registers`; goes on at
-/// `none` if there is no room to put it together. `number` loads the call's number and descriptor into
-/// `R1`.
-fn send_stack(
-    c: &Context<'_>,
-    a: &mut Asm,
-    registers: Reg,
-    none: Label,
-    number: impl FnOnce(&mut Asm),
-) {
+/// `none` if there is no room to put it together.
+fn send_stack(c: &Context<'_>, a: &mut Asm, registers: Reg, none: Label, kept: Kept) {
     let (whole, sent) = (a.label(), a.label());
     a.store_imm(Width::Word, R10, KEY_SLOT, 0);
     lookup_slot(a, &c.maps.stack_scratch, KEY_SLOT);
@@ -339,10 +335,18 @@ fn send_stack(
     a.store_imm(Width::Double, R0, record::KIND, record::STACK);
     a.load(Width::Double, R1, R7, task::TID);
     a.store(Width::Double, R0, record::TID, R1);
-    number(a);
+    match kept {
+        Kept::Call => {
+            a.load(Width::Double, R1, R7, task::NR);
+            a.load(Width::Word, R2, R7, task::WOKEN_BY);
+        }
+        Kept::Fault => {
+            a.mov_imm(R1, -1);
+            a.load(Width::Double, R2, R7, task::FAULT_ADDRESS);
+        }
+    }
     a.store(Width::Double, R0, record::NR, R1);
-    a.load(Width::Word, R1, R7, task::WOKEN_BY);
-    a.store(Width::Double, R0, record::ARG2, R1);
+    a.store(Width::Double, R0, record::ARG2, R2);
     for (slot, at) in [
         (SINCE, record::TIME),
         (WEIGHT, record::RESULT),
