@@ -4,6 +4,8 @@ mod explained;
 mod schemas;
 
 use explained::{MS, environment, findings};
+use fathom_diagnose::Observation;
+use fathom_diagnose::difference::Side;
 use fathom_model::{
     AccountPart, Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord,
     DifferenceRow, Estimate, Explaining, OF_WALL, OnlyFinding, SCHEMA_VERSION, TimeAccount,
@@ -258,6 +260,56 @@ fn other_verbs_say_the_first_parts_in_a_line_each() {
         difference_whole(&record().difference),
         "wall time +128 ms (126 to 130 ms, 2.28x), the same 30 rounds"
     );
+}
+
+/// A recorded run of a program, of which it is made up what its own code did: so many samples of what
+/// `check` calls of the C library, beside those of `load`.
+fn revision(name: &str, program: &str, of_check: u64) -> Observation {
+    let mut observation = explained::observation(name);
+    let pid = observation.trace.processes[0].pid;
+    let frame =
+        |binary: &str, function: &str| serde_json::json!({"binary": binary, "function": function});
+    let row = |node: u32, samples: u64| {
+        serde_json::json!({
+            "pid": pid, "tid": pid, "activity": "own_code", "node": node, "samples": samples,
+            "ns": samples * MS,
+        })
+    };
+    let stacks = serde_json::json!({
+        "tree": {
+            "frames": [
+                frame(program, "main"), frame(program, "load"), frame(program, "check"),
+                frame("/usr/lib/libc.so.6", "regexec"),
+            ],
+            "nodes": [
+                {"parent": null, "frame": 0}, {"parent": 0, "frame": 1}, {"parent": 0, "frame": 2},
+                {"parent": 1, "frame": 3}, {"parent": 2, "frame": 3},
+            ],
+        },
+        "rows": [row(3, 40), row(4, of_check)],
+        "taken": 40 + of_check, "whole": 40 + of_check, "cut_off": 0, "thinned": 0,
+    });
+    observation.trace.stacks = serde_json::from_value(stacks).expect("stacks");
+    observation
+}
+
+#[test]
+fn of_two_revisions_other_verbs_name_the_function_that_takes_more_and_who_calls_it() {
+    let sides = [("fast", "/base/parse", 5), ("slow", "/head/parse", 600)].map(
+        |(side, program, of_check)| {
+            let name = format!("allocator-churn.c-nodes.{side}.kernel");
+            revision(&name, program, of_check)
+        },
+    );
+    let [a, b] = sides.each_ref().map(|one| Side {
+        observations: std::slice::from_ref(one),
+    });
+    let (difference, _) = fathom_diagnose::difference::difference(a, b).expect("one of each");
+    let lines = difference_parts(&difference, 3);
+    let own = lines.iter().find(|line| line.contains("own code"));
+    let own = own.unwrap_or_else(|| panic!("{lines:#?}"));
+    let named = own.ends_with("own code (regexec <- check)");
+    assert!(named, "{lines:#?}");
 }
 
 /// Every text from outside tries to act on the terminal, and there is more of everything.

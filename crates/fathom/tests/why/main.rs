@@ -4,6 +4,7 @@
 mod attached;
 mod explained;
 mod little_memory;
+mod locks;
 mod python;
 mod two;
 mod world;

@@ -39,13 +39,7 @@ pub(crate) fn names() -> Vec<String> {
 
 /// The explanation of a recorded run.
 pub(crate) fn recorded(name: &str) -> Explanation {
-    let file = File::open(folder().join(format!("{name}.json.gz"))).expect("it is recorded");
-    let mut text = Vec::new();
-    let mut unpacked = GzDecoder::new(file);
-    unpacked.read_to_end(&mut text).expect("it is compressed");
-    // Not from the reader: byte by byte that takes a debug build several times as long.
-    let observation: Observation =
-        serde_json::from_slice(&text).expect("a recorded trace is an observation");
+    let observation = observation(name);
     // Large traces were recorded without their arguments.
     let program = name.split('.').nth(1).unwrap_or(name);
     let subject = Subject {
@@ -56,6 +50,16 @@ pub(crate) fn recorded(name: &str) -> Explanation {
         floor: observation.floor_seconds.map(estimate),
     };
     fathom_diagnose::explanation(subject, &observation)
+}
+
+/// What was recorded under this name.
+pub(crate) fn observation(name: &str) -> Observation {
+    let file = File::open(folder().join(format!("{name}.json.gz"))).expect("it is recorded");
+    let mut text = Vec::new();
+    let mut unpacked = GzDecoder::new(file);
+    unpacked.read_to_end(&mut text).expect("it is compressed");
+    // Not from the reader: byte by byte that takes a debug build several times as long.
+    serde_json::from_slice(&text).expect("a recorded trace is an observation")
 }
 
 /// An estimate with a relative half width of 0.5 %.
