@@ -138,7 +138,7 @@ fn everything(options: &Options) -> Result<()> {
             "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
             "import" => vec![import::measure(&tools, options)?],
             "report" => vec![report::measure(&tools, options)?],
-            "stacks" => stacks::measure(options)?,
+            "stacks" => stacks::measure(&tools, options)?,
             "python" => vec![python::measure(options)?],
             "store" => store::measure(&tools, options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],

@@ -230,7 +230,7 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
 }
 
 /// Whether a ratio is at most what was asked.
-fn verdict(ratio: &Estimate, limit: f64) -> String {
+pub(crate) fn verdict(ratio: &Estimate, limit: f64) -> String {
     match ratio.value <= limit || ratio.low > limit {
         true => result(ratio.value <= limit),
         false => "undecided".to_string(),

@@ -16,31 +16,9 @@ const PART: f64 = 0.6;
 /// Turns that last this many distances of the samples.
 const TURNS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 4.0, 10.0];
 
-/// Turns by the clock that the samples follow: that of the thread, or of the machine.
-const SOURCE: &str = r#"
-#include <stdlib.h>
-#include <time.h>
-volatile unsigned long sink = 1;
-static clockid_t which;
-static long now(void) {
-    struct timespec t;
-    clock_gettime(which, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-#define UNTIL(name) __attribute__((noinline)) void name(long until) { \
-    while (now() < until) \
-        for (int i = 0; i < 2000; i++) sink = sink * 2862933555777941757UL + 3037000493UL; \
-    __asm__ volatile(""); }
-UNTIL(more)
-UNTIL(less)
-int main(int argc, char **argv) {
-    (void)argc;
-    which = argv[1][0] == 'c' ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-    long from = now(), turn = atol(argv[2]);
-    for (long i = 0; i < atol(argv[3]); i++, from += turn) { more(from + turn * 6 / 10); less(from + turn); }
-    return 0;
-}
-"#;
+/// The program of the tests: turns by the clock that the samples follow, that of the thread or of the
+/// machine.
+const SOURCE: &str = include_str!("../../../crates/trace/tests/common/beat.c");
 
 pub(super) fn measure(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
     let mut table = Table::new(

@@ -1,10 +1,13 @@
 //! Are stacks followed to their beginning, and is the time by function the program's?
 //!
-//! Generated programs of a known call tree are sampled as `fathom why` does; then 10,000 places of
-//! the largest binary of this machine are named.
+//! Generated programs of a known call tree are sampled as `fathom why` does; short ones are explained
+//! by it, and what sampling costs is measured; then 10,000 places of the largest binary of this
+//! machine are named.
 
 mod beats;
+mod cost;
 mod programs;
+mod short;
 
 use std::collections::HashMap;
 use std::fs;
@@ -21,6 +24,7 @@ use crate::options::Options;
 use crate::random::Random;
 use crate::sampling::{sampled, silent, tiers};
 use crate::table::Table;
+use crate::tools::Tools;
 use programs::{BUILDS, Build, CallTree, Program};
 
 /// Calls from `main` to the innermost function.
@@ -29,14 +33,16 @@ const DEPTHS: [usize; 4] = [5, 20, 60, 200];
 /// Places of a binary that are named.
 const PLACES: usize = 10_000;
 
-/// A tenth of the programs with `--quick`.
-pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
-    let tiers = tiers();
+/// By the tier that this user's `fathom why` would take. An eighth of the samples with `--quick`.
+pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
+    let tiers: Vec<Tier> = tiers().into_iter().take(1).collect();
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let seconds = if options.quick { 0.5 } else { 4.0 };
     Ok(vec![
         trees(&tiers, seconds, folder.path())?,
         beats::measure(&tiers, seconds, folder.path())?,
+        short::measure(tools, options.quick, folder.path())?,
+        cost::measure(tools, &tiers, options.quick, folder.path())?,
         symbols()?,
     ])
 }
@@ -58,11 +64,7 @@ fn trees(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
     let (mut all, mut reached, mut within) = (0, 0, 0);
     let mut seed = 51;
     for build in BUILDS {
-        if Command::new(build.compiler)
-            .arg("--version")
-            .output()
-            .is_err()
-        {
+        if !build.is_here() {
             table.note(format!("There is no {}.", build.compiler));
             continue;
         }
@@ -98,6 +100,14 @@ fn trees(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
 }
 
 impl Build {
+    /// Whether there is its compiler.
+    fn is_here(&self) -> bool {
+        Command::new(self.compiler)
+            .arg("--version")
+            .output()
+            .is_ok()
+    }
+
     fn words(&self) -> String {
         let mut words = self.options.join(" ");
         if self.stripped {
