@@ -170,13 +170,24 @@ impl Claim {
         self.limit(seconds.map(|s| format!("{what} takes {} here", time(s * 1e9))))
     }
 
-    pub(crate) fn place(mut self, place: Place) -> Self {
-        self.finding.place = place;
+    pub(crate) fn pid(mut self, pid: impl Into<Option<u32>>) -> Self {
+        self.finding.place.pid = pid.into();
         self
     }
 
-    pub(crate) fn pid(mut self, pid: Option<u32>) -> Self {
-        self.finding.place.pid = pid;
+    pub(crate) fn tid(mut self, tid: u32) -> Self {
+        self.finding.place.tid = Some(tid);
+        self
+    }
+
+    /// The descriptor, and what it is of.
+    pub(crate) fn on(
+        mut self,
+        fd: impl Into<Option<i32>>,
+        path: impl Into<Option<String>>,
+    ) -> Self {
+        let place = &mut self.finding.place;
+        (place.fd, place.path) = (fd.into(), path.into());
         self
     }
 

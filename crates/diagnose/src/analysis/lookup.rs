@@ -1,6 +1,6 @@
 //! Which rows of a trace are whose?
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use fathom_trace::{FileRow, OffCpuRow, Process, SyscallRow};
 
@@ -30,6 +30,15 @@ impl<'a> Analysis<'a> {
     /// The times of a process's threads.
     pub(crate) fn threads_of(&self, pid: u32) -> impl Iterator<Item = &ThreadTimes> {
         of(&self.index.of_process, pid).map(|at| &self.threads[at])
+    }
+
+    /// The same of each process.
+    pub(crate) fn threads_by_process(&self) -> BTreeMap<u32, Vec<&ThreadTimes>> {
+        let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
+        for times in &self.threads {
+            threads.entry(times.pid).or_default().push(times);
+        }
+        threads
     }
 
     /// The calls of a thread.

@@ -205,6 +205,11 @@ impl Analysis<'_> {
         self.counts_waits().then_some(count)
     }
 
+    /// Whether samples are all that shows of calls and waits: nobody saw who ended a wait.
+    pub(crate) fn only_samples(&self) -> bool {
+        self.trace.tier.is_some_and(Tier::only_samples)
+    }
+
     /// Whether the trace counts how often something was waited for.
     pub(crate) fn counts_waits(&self) -> bool {
         self.trace.tier != Some(Tier::Sample)

@@ -1,7 +1,7 @@
 //! What must be known to trust the answer?
 
 use fathom_model::{Finding, FindingId, Run, TimeCategory};
-use fathom_trace::{Cause, Tier};
+use fathom_trace::Cause;
 
 use super::Analysis;
 use super::median::median;
@@ -160,7 +160,7 @@ impl Analysis<'_> {
             None => self.account.share(TimeCategory::Unaccounted),
         };
         reported.extend(other_rights);
-        if self.trace.tier.is_some_and(Tier::only_samples) && unsampled >= t::UNSAMPLED_SHARE {
+        if self.only_samples() && unsampled >= t::UNSAMPLED_SHARE {
             reported.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
                 100.0 * unsampled

@@ -65,7 +65,7 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
         _ => "Read each file once and keep what is needed of it.",
     });
     let finding = finding.limit(from_memory(analysis, once));
-    Some(finding.place(files.place()))
+    Some(files.claimed(finding))
 }
 
 #[cfg(test)]

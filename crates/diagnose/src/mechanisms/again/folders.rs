@@ -41,7 +41,7 @@ pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("listings", opened as f64, "calls");
     let finding = finding.evidence("folders", folders.different as f64, "files");
     let finding = finding.advice("List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).");
-    Some(finding.place(folders.place()))
+    Some(folders.claimed(finding))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A file stays open, and the same is read of it again and again.
 
-use fathom_model::{FindingId, Place};
+use fathom_model::FindingId;
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::reopened::whole;
@@ -57,7 +57,7 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("bytes read", reads.bytes as f64, "bytes");
     let finding = finding.advice("Read the file once and keep what is needed of it.");
     let finding = finding.limit(from_memory(analysis, reads.bytes as f64 / rounds as f64));
-    Some(finding.place(place(file)))
+    Some(on(finding, &file))
 }
 
 /// A file of which many times its size is read.
@@ -144,7 +144,7 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         "Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).",
     );
     let finding = finding.limit(from_memory(analysis, size as f64));
-    Some(finding.place(place(file)))
+    Some(on(finding, &file))
 }
 
 /// A stream's buffer is filled anew after each seek, for one record of it.
@@ -168,16 +168,12 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("bytes per call", each, "bytes/call");
     let finding = finding.evidence("size of the file", found.size as f64, "bytes");
     let finding = finding.advice("A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).");
-    Some(finding.place(place(found.file)))
+    Some(on(finding, &found.file))
 }
 
-fn place(file: FileRow) -> Place {
-    Place {
-        pid: Some(file.pid),
-        tid: None,
-        fd: file.fd,
-        path: Some(file.name.to_string()),
-    }
+fn on(claim: Claim, file: &FileRow) -> Claim {
+    let path = file.name.to_string();
+    claim.pid(file.pid).on(file.fd, path)
 }
 
 /// Whether a file somebody wrote is opened a few times at most.

@@ -26,18 +26,13 @@ pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
         files.subject("files", &files.together.name.text()),
         count(opens),
     );
-    Some(
-        cost.finding(FindingId::KernelBound, analysis, &statement)
-            .weighing(cost.ns(analysis))
-            .least(Least::share(t::KERNEL_SHARE / 2.0))
-            .evidence("opens", opens as f64, "calls")
-            .evidence("reads", reads as f64, "calls")
-            .advice(
-                "Ask less often, or keep the file open and read it from its beginning (`pread`).",
-            )
-            .place(files.place())
-            .likely(),
-    )
+    let claim = cost.finding(FindingId::KernelBound, analysis, &statement);
+    let claim = claim.weighing(cost.ns(analysis));
+    let claim = claim.least(Least::share(t::KERNEL_SHARE / 2.0)).likely();
+    let claim = claim.evidence("opens", opens as f64, "calls");
+    let claim = claim.evidence("reads", reads as f64, "calls");
+    let advice = "Ask less often, or keep the file open and read it from its beginning (`pread`).";
+    Some(files.claimed(claim.advice(advice)))
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Place;
 use fathom_trace::{FileRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::count;
 use crate::thresholds as t;
@@ -102,12 +102,9 @@ impl ReopenedFile {
         }
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place {
-            pid: Some(self.together.pid),
-            tid: None,
-            fd: None,
-            path: Some(self.together.name.to_string()),
-        }
+    /// A claim on them, with where they are.
+    pub(crate) fn claimed(&self, claim: Claim) -> Claim {
+        let path = self.together.name.to_string();
+        claim.pid(self.together.pid).on(None, path)
     }
 }

@@ -1,6 +1,6 @@
 //! Threads queue for a lock whose holder is asleep: `lock-contention` without computing.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use fathom_model::TimeCategory;
 
@@ -104,11 +104,8 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
 
 /// The process with the most to save.
 pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
-    let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
-    for times in &analysis.threads {
-        threads.entry(times.pid).or_default().push(times);
-    }
-    let found = threads
+    let found = analysis
+        .threads_by_process()
         .into_iter()
         .filter_map(|(pid, threads)| in_process(analysis, pid, &threads));
     found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
@@ -130,7 +127,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time queued, all threads", turns.waited_ns, "ns")
             .evidence("time asleep, one at a time", turns.asleep_ns, "ns")
             .advice("Let go of the lock before sleeping or waiting for something: hold it only to read or store what is shared.")
-            .pid(Some(turns.pid))
+            .pid(turns.pid)
             .observed(),
     )
 }

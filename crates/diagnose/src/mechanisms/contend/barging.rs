@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Place;
 use fathom_trace::{Cause, Interval};
 
 use super::side_by_side;
@@ -156,12 +155,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("waits", pair.waits as f64, "calls")
             .evidence("time queued", pair.waited_ns, "ns")
             .advice("Compute outside of the lock and hold it only to store the result; keep a sum per worker, or split the lock.")
-            .place(Place {
-                pid: Some(pair.waiter.pid),
-                tid: Some(pair.waiter.tid),
-                fd: pair.file,
-                path,
-            })
+            .pid(pair.waiter.pid)
+            .tid(pair.waiter.tid)
+            .on(pair.file, path)
             .least(Least::share(least)),
     )
 }

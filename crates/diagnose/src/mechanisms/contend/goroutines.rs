@@ -131,7 +131,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .advice(analysis.runtime(Some(row.pid)).advice(Topic::Mutex {
                 holder_waits: queue.holder_waits,
             }))
-            .pid(Some(row.pid)),
+            .pid(row.pid),
     )
 }
 

@@ -1,7 +1,5 @@
 //! Threads queue for a lock.
 
-use fathom_model::Place;
-
 use super::queues::{Queue, queues};
 use super::side_by_side;
 use crate::analysis::Analysis;
@@ -47,12 +45,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 true => BETWEEN_PROCESSES.into(),
                 false => runtime.advice(Topic::Lock),
             })
-            .place(Place {
-                pid: Some(queue.pid),
-                tid: None,
-                fd: queue.file,
-                path: locked,
-            }),
+            .pid(queue.pid)
+            .on(queue.file, locked),
     )
 }
 

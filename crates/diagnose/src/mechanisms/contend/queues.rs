@@ -1,6 +1,6 @@
 //! Which threads, or processes, queue for a lock?
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fathom_model::TimeCategory;
 use fathom_trace::{Cause, Interval};
@@ -53,10 +53,7 @@ impl Queue {
 
 /// Processes several of whose threads wait for locks again and again while they share the work.
 pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
-    let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
-    for times in &analysis.threads {
-        threads.entry(times.pid).or_default().push(times);
-    }
+    let mut threads = analysis.threads_by_process();
     for threads in threads.values_mut() {
         threads.retain(|times| !analysis.works.is_of_runtime(times.tid));
     }

@@ -63,7 +63,7 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("in its code", in_code, "ns")
             .evidence("in the kernel for it (modelled)", in_kernel, "ns")
             .advice(ADVICE)
-            .pid(Some(pid))
+            .pid(pid)
             .likely(),
     )
 }
@@ -98,7 +98,7 @@ pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("sleeps", sleeps as f64, "calls")
             .weighing(cost.in_kernel_ns)
             .advice(ADVICE)
-            .pid(Some(pid))
+            .pid(pid)
             .likely(),
     )
 }

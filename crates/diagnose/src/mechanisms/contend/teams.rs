@@ -41,7 +41,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 "Set `{}` to the number of CPUs: one thread for each.",
                 team.size
             ))
-            .pid(Some(pid))
+            .pid(pid)
             .least(Least::share(t::SHARE_OF_WAITING_TEAM))
             .likely(),
     )

@@ -78,12 +78,7 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
     }
     let program = exec.path.clone();
     let mut arguments = exec.arguments.iter().skip(1).peekable();
-    if arguments.peek().is_none()
-        && analysis
-            .trace
-            .tier
-            .is_some_and(fathom_trace::Tier::only_samples)
-    {
+    if arguments.peek().is_none() && analysis.only_samples() {
         return Err(program);
     }
     if Runtime::interpreting(&exec.path).is_some() {
@@ -210,10 +205,7 @@ pub(crate) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
     match process.execs.last() {
         None => true,
         Some(exec) => {
-            let examined = analysis
-                .trace
-                .tier
-                .is_some_and(fathom_trace::Tier::only_samples);
+            let examined = analysis.only_samples();
             let parent = process.parent.and_then(|pid| analysis.program_of(pid));
             examined && parent == Some(&exec.path)
         }

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::Process;
+use fathom_trace::{Process, SyscallRow};
 
 use super::children::{is_copy, starts_of_interpreter};
 use crate::analysis::Analysis;
+use crate::calls;
 use crate::claim::{Claim, Least};
 use crate::critical_path::covered_ns;
 use crate::numbers::{count, time};
@@ -53,7 +54,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let are_copies = copies * 3 >= short.len() * 2;
     let threads = match are_copies {
         true => forking_ns(analysis, &short),
-        false => analysis.untraced(covered_ns(&short) as f64),
+        false => analysis.untraced(covered_ns(&short) as f64) + making_ns(analysis, &short),
     };
     let least = short.len() as f64 * analysis.spawn_ns() * 0.5;
     let saving = threads
@@ -103,6 +104,20 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 t::LOOP_SHARE
             })),
     )
+}
+
+/// What their parents ask of the kernel to make and to await them, outside of their lives.
+fn making_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
+    let processes = short.iter().filter_map(|child| analysis.process(child.0));
+    let parents: HashSet<u32> = processes.filter_map(|process| process.parent).collect();
+    let made: usize = parents
+        .iter()
+        .map(|pid| analysis.children_of(*pid).count())
+        .sum();
+    let makes = |row: &SyscallRow| {
+        parents.contains(&row.pid) && calls::on_cpu(&row.name) == TimeCategory::KernelProcesses
+    };
+    analysis.tally(makes).cost_ns * short.len() as f64 / made.max(1) as f64
 }
 
 /// Whether a process waited for most of its life for a time or for others: that takes as long

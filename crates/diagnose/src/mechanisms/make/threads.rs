@@ -1,7 +1,6 @@
 //! A thread is made for each small piece of work.
 
 use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
 use crate::calls;
@@ -102,7 +101,7 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
 /// the waits for them: then it is the kernel's time of all of them, as far as there is room for it.
 fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
     let on_path = analysis.in_kernel_ns();
-    if !analysis.trace.tier.is_some_and(Tier::only_samples) {
+    if !analysis.only_samples() {
         return on_path;
     }
     let charged = &analysis.trace.accounts;

@@ -39,7 +39,7 @@ pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::ClockCalls, analysis, cost, statement)
             .evidence("time in reading clocks", cost, "ns")
             .advice(analysis.runtime(Some(first.pid)).advice(Topic::ClockReads))
-            .pid(Some(first.pid))
+            .pid(first.pid)
             // The counter is read when what was begun before has ended: some of the work is in it.
             .likely()
             .least(Least::share(t::CLOCK_READS_SHARE)),

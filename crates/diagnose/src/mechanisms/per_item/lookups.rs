@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use fathom_model::{FindingId, Place};
+use fathom_model::FindingId;
 use fathom_trace::{LookupRow, SyscallRow};
 
 use super::CallCost;
@@ -119,11 +119,8 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths kept", rows().count() as f64, "files")
             .advice("Shorten the search path, name files in full, or remember what isn't there.")
-            .place(Place {
-                pid: Some(most.pid),
-                path: Some(most.path.clone()),
-                ..Place::default()
-            }),
+            .pid(most.pid)
+            .on(None, most.path.clone()),
     )
 }
 

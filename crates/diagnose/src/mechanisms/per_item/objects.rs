@@ -49,7 +49,7 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with what fills what it gives", cost, "ns")
             .advice(analysis.runtime(Some(first.pid)).advice(objects))
-            .pid(Some(first.pid))
+            .pid(first.pid)
             .least(Least::share(t::ALLOCATION_SHARE)),
     )
 }

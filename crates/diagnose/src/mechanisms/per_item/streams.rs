@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{FindingId, Place};
+use fathom_model::FindingId;
 use fathom_trace::{Cause, DescriptorKind, OffCpuRow, SyscallRow};
 
 use super::{CallCost, read_one_by_one};
@@ -189,12 +189,8 @@ fn evidence(
     let finding = finding.evidence(calls, tally.calls as f64, "calls");
     let finding = finding.evidence(each, tally.bytes_per_call(), "bytes/call");
     let finding = finding.evidence("cost of a call (modelled)", tally.each_ns(), "ns");
-    finding.place(Place {
-        pid: Some(small.pid),
-        tid: None,
-        fd: Some(small.fd),
-        path: analysis.name_of(small.pid, small.fd),
-    })
+    let path = analysis.name_of(small.pid, small.fd);
+    finding.pid(small.pid).on(small.fd, path)
 }
 
 fn file_name(analysis: &Analysis<'_>, small: &Small) -> String {

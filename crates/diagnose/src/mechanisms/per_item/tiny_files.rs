@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fathom_model::{FindingId, Place, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::{CallCost, part_of};
@@ -222,17 +222,13 @@ fn claim(
             false => words.cost,
         },
     );
-    let place = Place {
-        pid: Some(first.pid),
-        path: Some(first.name.to_string()),
-        ..Place::default()
-    };
     let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
     let finding = finding.with(words.reason).weighing(cost.in_kernel_ns);
     let finding = finding.least(Least::share(t::TINY_FILES_SHARE));
     let finding = finding.evidence("files", number as f64, "files");
     let finding = finding.evidence("bytes of a file", bytes_each, "bytes");
-    Some(finding.advice(words.advice).place(place))
+    let path = first.name.to_string();
+    Some(finding.advice(words.advice).pid(first.pid).on(None, path))
 }
 
 /// Each of the files is somewhere else on the disk, and so is what the folder says of it.

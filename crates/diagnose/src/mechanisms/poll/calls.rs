@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{FindingId, Place};
+use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
 
 use super::burning;
@@ -222,12 +222,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 Some(_) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.",
                 None => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
             })
-            .place(Place {
-                pid: Some(first.times.pid),
-                tid: Some(first.times.tid),
-                fd: row.fd,
-                path,
-            }),
+            .pid(first.times.pid)
+            .tid(first.times.tid)
+            .on(row.fd, path),
     )
 }
 

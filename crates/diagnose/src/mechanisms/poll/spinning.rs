@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{FindingId, Place};
+use fathom_model::FindingId;
 use fathom_trace::FunctionRow;
 
 use super::burning;
@@ -175,11 +175,8 @@ fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Claim> {
                 What::Channel => Runtime::of_function(first).advice(Topic::Channel),
                 What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.".into(),
             }})
-            .place(Place {
-                pid: Some(first.pid),
-                tid: Some(first.tid),
-                ..Place::default()
-            }),
+            .pid(first.pid)
+            .tid(first.tid),
     )
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("children in turn", children as f64, "processes")
             .evidence("their lives", analysis.untraced(total), "ns")
             .advice("Start the children that don't need each other together, as many at a time as there are CPUs, or do their work in one pass.")
-            .pid(Some(pid))
+            .pid(pid)
             .likely(),
     )
 }

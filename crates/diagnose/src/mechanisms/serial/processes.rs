@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Process, Tier};
+use fathom_model::TimeCategory;
+use fathom_trace::Process;
 
+use super::evenly;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
-use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -105,8 +105,7 @@ fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
         TimeCategory::WaitingForEvents,
         TimeCategory::Locks,
     ]);
-    analysis.trace.tier.is_some_and(Tier::only_samples)
-        && waited >= t::BUSY_THREAD * analysis.untraced(span)
+    analysis.only_samples() && waited >= t::BUSY_THREAD * analysis.untraced(span)
 }
 
 /// Processes of one pool are made one right after the other; making one takes an interpreter some
@@ -122,20 +121,16 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         .iter()
         .filter_map(|(copies, pool)| alone(analysis, *copies, pool));
     let (busiest, processes, saving) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let statement = format!(
-        "Of {processes} processes that were made together one (pid {}) does all the work, on one of {} CPUs; evenly spread it would take {} less, {} of the wall time.",
-        busiest.pid,
-        analysis.observation.cpus,
-        time(saving),
-        analysis.percent(saving),
+    let who_works = format!(
+        "Of {processes} processes that were made together one (pid {}) does all the work, on one of {} CPUs",
+        busiest.pid, analysis.observation.cpus,
     );
     Some(
-        Claim::new(FindingId::IdleCores, analysis, saving, statement)
+        evenly(analysis, saving, &who_works)
             .evidence("processes", processes as f64, "processes")
             .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
             .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")
-            .pid(Some(busiest.pid))
-            .likely(),
+            .pid(busiest.pid),
     )
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{FindingId, TimeCategory};
+use fathom_model::TimeCategory;
 use fathom_trace::Tier;
 
+use super::evenly;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
-use crate::numbers::time;
 use crate::runtimes::{Habit, ThreadNames};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -240,18 +240,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     } else {
         format!("{threads} threads share the work and use")
     };
-    let statement = format!(
-        "{share} {used:.2} of {cpus} CPUs; evenly spread it would take {} less, {} of the wall time.",
-        time(saving),
-        analysis.percent(saving),
-    );
+    let who_works = format!("{share} {used:.2} of {cpus} CPUs");
     Some(
-        Claim::new(FindingId::IdleCores, analysis, saving, statement)
+        evenly(analysis, saving, &who_works)
             .evidence("threads", threads as f64, "threads")
             .evidence("CPUs used", used, "CPUs")
             .advice("Give the work to as many threads as there are CPUs, in more and smaller pieces than that, and see that no lock or single stage makes them take turns.")
-            .pid(Some(pid))
-            .likely(),
+            .pid(pid),
     )
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("libraries", libraries as f64, "files")
             .evidence("time in the loader's own code", loader, "ns")
             .advice("Link what belongs together into one library, open plugins when they are needed and without `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols (`-fvisibility=hidden`).")
-            .pid(Some(pid)),
+            .pid(pid),
     )
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
                 "it" => "Open it once, keep it, and call `dlclose` at the end.",
                 _ => "Open each once, keep it, and call `dlclose` at the end.",
             })
-            .pid(Some(most.pid))
+            .pid(most.pid)
             .likely(),
     )
 }
@@ -185,7 +185,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("libraries", many as f64, "files")
             .evidence("failed lookups", tried as f64, "calls")
             .advice(advice)
-            .pid(Some(found[0].pid))
+            .pid(found[0].pid)
             .likely(),
     )
 }

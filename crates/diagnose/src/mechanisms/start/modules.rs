@@ -60,7 +60,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("files of code", opened.len() as f64, "files")
             .evidence("time to the last of them", start, "ns")
             .advice(analysis.runtime(None).advice(Topic::Start))
-            .pid(Some(root.pid))
+            .pid(root.pid)
             .likely()
             .weighing(start)
             .least(Least {

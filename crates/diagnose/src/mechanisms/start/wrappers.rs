@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{FindingId, Place};
+use fathom_model::FindingId;
 use fathom_trace::{Exec, Process};
 
 use crate::analysis::Analysis;
@@ -45,11 +45,6 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         "Call `{}` itself, or let the wrapper keep what it finds out, and start fewer programs for it.",
         prelude.real
     );
-    let place = Place {
-        pid: Some(root.pid),
-        path: Some(prelude.real.to_owned()),
-        ..Place::default()
-    };
     let least_seconds = analysis.observation.limits.spawn_seconds;
     Some(
         Claim::new(FindingId::StartupDominated, analysis, ns, statement)
@@ -57,7 +52,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("programs before it", number as f64, "processes")
             .advice(advice)
             .takes_here("making and awaiting the empty program", least_seconds)
-            .place(place)
+            .pid(root.pid)
+            .on(None, prelude.real.to_owned())
             .least(Least::OF_WAITING),
     )
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{FindingId, Place, TimeCategory};
+use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
@@ -138,12 +138,9 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("sends", sends.calls as f64, "calls")
             .evidence("bytes per send", sends.bytes_per_call(), "bytes/call")
             .advice("Send header and body in one call (`writev`, or a buffered writer that is flushed once a message), or set TCP_NODELAY.")
-            .place(Place {
-                pid: Some(row.pid),
-                tid: Some(row.tid),
-                fd: row.fd,
-                path: row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
-            })
+            .pid(row.pid)
+            .tid(row.tid)
+            .on(row.fd, row.fd.and_then(|fd| analysis.name_of(row.pid, fd)))
             .likely()
             .observed()
             .pieces(vec![Piece::of_waits(analysis, wait, |other, _| {

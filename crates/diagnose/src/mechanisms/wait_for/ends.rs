@@ -4,36 +4,36 @@ use fathom_model::{FindingId, TimeCategory};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
-use crate::claim::Claim;
+use crate::claim::{Claim, Piece};
 
 /// Whoever writes what the command reads.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
-    let (end, wait) = waited(analysis, TimeCategory::WaitingForInput, 0)?;
+    let spent = TimeCategory::WaitingForInput;
+    let end = Peer::find(analysis, spent, 0);
     let what = end.in_words();
     let what = what.unwrap_or_else(|| "standard input".to_owned());
+    let wait = wait_ns(analysis, spent, &end);
     let statement = format!(
         "The command waited for {what} for {}: whoever writes it is slower.",
         analysis.time_and_share(wait),
     );
+    let claim = Claim::new(FindingId::WaitingForInput, analysis, wait, statement);
     let advice = "Make the producer faster, or give the program a file. The program itself is not the limit.";
-    Some(claim(
-        FindingId::WaitingForInput,
-        analysis,
-        (end, wait),
-        statement,
-        advice,
-    ))
+    Some(of(analysis, spent, end, claim.advice(advice)))
 }
 
 /// Whoever reads what the command writes.
 pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
-    let (end, wait) = waited(analysis, TimeCategory::WaitingForOutput, 1)?;
+    let spent = TimeCategory::WaitingForOutput;
+    let end = Peer::find(analysis, spent, 1);
     let what = end.in_words().map(|end| format!("what it wrote to {end}"));
     let what = what.unwrap_or_else(|| "its output".to_owned());
+    let wait = wait_ns(analysis, spent, &end);
     let statement = format!(
         "The command waited until {what} was taken for {}: the reader is slower.",
         analysis.time_and_share(wait),
     );
+    let claim = Claim::new(FindingId::WaitingForOutput, analysis, wait, statement);
     let path = end.path.as_deref();
     let advice = match path.is_some_and(|path| path.starts_with("socket")) {
         true => {
@@ -41,40 +41,20 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         false => "Make the reader faster, or write to a file. The program itself is not the limit.",
     };
-    Some(claim(
-        FindingId::WaitingForOutput,
-        analysis,
-        (end, wait),
-        statement,
-        advice,
-    ))
+    Some(of(analysis, spent, end, claim.advice(advice)))
 }
 
-/// What is waited for, and for how long beside the start of whoever is there. `standard`: the
-/// command's own end.
-fn waited(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Option<(Peer, f64)> {
-    let all = analysis.spent_ns(spent);
-    if all <= 0.0 {
-        return None;
-    }
-    let end = Peer::find(analysis, spent, standard);
-    let wait = all - analysis.partners_start_ns(end.fd);
-    Some((end, wait))
+/// How long it is waited for, beside the start of whoever is there.
+fn wait_ns(analysis: &Analysis<'_>, spent: TimeCategory, end: &Peer) -> f64 {
+    (analysis.spent_ns(spent) - analysis.partners_start_ns(end.fd)).max(0.0)
 }
 
-fn claim(
-    id: FindingId,
-    analysis: &Analysis<'_>,
-    (end, wait): (Peer, f64),
-    statement: String,
-    advice: &str,
-) -> Claim {
-    Claim::new(id, analysis, wait, statement)
-        .evidence("time asleep", wait, "ns")
-        .evidence("CPU time", analysis.cpu_ns, "ns")
-        .advice(advice)
-        .place(end.place())
-        .observed()
+fn of(analysis: &Analysis<'_>, spent: TimeCategory, end: Peer, claim: Claim) -> Claim {
+    let wait = claim.weight_ns;
+    let piece = Piece::of_waits(analysis, wait, |_, of| of == spent);
+    let claim = claim.evidence("time asleep", wait, "ns");
+    let claim = claim.evidence("CPU time", analysis.cpu_ns, "ns");
+    end.claimed(claim.pieces(vec![piece]).observed())
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use crate::numbers::count;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::Tier;
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
 /// by the reads that followed. With it whether there is anybody else.
@@ -43,7 +42,7 @@ fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
         let is_other = Some(times.tid) != waiter.map(|it| it.tid);
         is_other && waited(times) < computed && analysis.untraced(computed) >= t::BUSY_THREAD * wait
     };
-    analysis.trace.tier.is_some_and(Tier::only_samples) && analysis.threads.iter().any(answers)
+    analysis.only_samples() && analysis.threads.iter().any(answers)
 }
 
 pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {

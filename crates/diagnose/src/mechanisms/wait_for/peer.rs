@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Place, TimeCategory};
+use fathom_model::TimeCategory;
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::claim::Claim;
 
 /// What is waited for: the time asleep in calls on each, by which the first one is found, and the
 /// calls that moved something, which show where polls wait.
@@ -90,12 +91,7 @@ impl Peer {
         Some(format!("the {path}"))
     }
 
-    pub(crate) fn place(self) -> Place {
-        Place {
-            pid: self.pid,
-            tid: None,
-            fd: Some(self.fd),
-            path: self.path,
-        }
+    pub(crate) fn claimed(self, claim: Claim) -> Claim {
+        claim.pid(self.pid).on(self.fd, self.path)
     }
 }
