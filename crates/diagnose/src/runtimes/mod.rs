@@ -28,7 +28,7 @@ pub(crate) use functions::{
 };
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
-pub(crate) use system::{is_made_up, is_of_system};
+pub(crate) use system::{LIST_OF_LIBRARIES, is_library_file, is_loader, is_made_up, is_of_system};
 pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 
 use functions::{Names, Use};

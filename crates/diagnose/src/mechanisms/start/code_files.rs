@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use fathom_trace::FileRow;
 
 use crate::analysis::Analysis;
-use crate::runtimes::{Modules, Runtime};
+use crate::runtimes::{Modules, Runtime, is_library_file};
 
 /// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies
 /// or searches one reads it to its end.
@@ -49,7 +49,7 @@ impl CodeFiles {
             return false;
         }
         let name = &*file.name.text();
-        if name.ends_with(".so") || name.contains(".so.") {
+        if is_library_file(name) {
             return (1..=READ_BY_LOADER * file.opens).contains(&file.read_bytes);
         }
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));

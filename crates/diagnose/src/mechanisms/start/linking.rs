@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 
 use fathom_model::FindingId;
-use fathom_trace::{FileRow, FunctionRow};
+use fathom_trace::FileRow;
 
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::claim::Claim;
 use crate::critical_path::covered_ns;
 use crate::numbers::count;
+use crate::runtimes::{LIST_OF_LIBRARIES, is_library_file, is_loader};
 use crate::thresholds as t;
-
-/// Where glibc's loader looks up its libraries.
-const LIST: &str = "/etc/ld.so.cache";
 
 /// Libraries that one process loaded.
 struct Loaded {
@@ -25,21 +23,13 @@ struct Loaded {
     by_program: bool,
 }
 
-/// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are
-/// looked up by it too, as long as the program runs. (musl's loader is its C library.)
-fn is_loader(row: &FunctionRow) -> bool {
-    let file = row.file.rsplit('/').next().unwrap_or_default();
-    let function = row.function.as_deref().unwrap_or_default();
-    let of_threads = ["tls", "_dl_runtime", "_dl_fixup"];
-    (file.starts_with("ld-linux") || file.starts_with("ld64.so"))
-        && !of_threads.iter().any(|part| function.contains(part))
-}
-
 /// Many libraries, whenever they were opened: what the loader computed to bind them, and its calls.
 pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let pid = analysis.main_function(is_loader)?.pid;
     let own = analysis.files_of(pid);
-    let libraries = own.filter(|file| is_library(&file.name.text())).count();
+    let libraries = own
+        .filter(|file| is_library_file(&file.name.text()))
+        .count();
     let (loader, calls) = loading_ns(analysis, pid, libraries as u64);
     let cost = loader + calls;
     if libraries < t::MANY_LIBRARIES || loader <= 0.0 {
@@ -75,8 +65,9 @@ fn calls_of(analysis: &Analysis<'_>, pid: u32, is: impl Fn(&str) -> bool) -> Tal
 
 /// A library that a program opens and closes for each piece of work.
 pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
-    let again =
-        |file: &&FileRow| is_library(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
+    let again = |file: &&FileRow| {
+        is_library_file(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY
+    };
     let libraries = || analysis.trace.files.iter().filter(again);
     let most = libraries().max_by_key(|file| file.opens)?;
     let of_it = || libraries().filter(|file| file.pid == most.pid);
@@ -152,7 +143,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
         .trace
         .failed_lookups
         .iter()
-        .filter(|l| pids.contains(&l.pid) && is_library(&l.path))
+        .filter(|l| pids.contains(&l.pid) && is_library_file(&l.path))
         .map(|l| l.calls)
         .sum();
     let statement = format!(
@@ -190,10 +181,6 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-fn is_library(name: &str) -> bool {
-    name.ends_with(".so") || name.contains(".so.")
-}
-
 /// Processes that loaded many libraries, the command's first first.
 fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
     let Some(root) = analysis.trace.processes.first().map(|process| process.pid) else {
@@ -218,25 +205,29 @@ fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Op
     let exec = analysis
         .process(pid)
         .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
-    let of_loader = files.iter().filter(|file| is_library(&file.name.text()));
+    let of_loader = files
+        .iter()
+        .filter(|file| is_library_file(&file.name.text()));
     let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
     files.retain(|file| file.first_ns >= begun);
     files.sort_by_key(|f| f.first_ns);
     let libraries: Vec<_> = files
         .iter()
-        .take_while(|f| is_library(&f.name.text()))
-        .filter(|f| f.name != LIST)
+        .take_while(|f| is_library_file(&f.name.text()))
+        .filter(|f| f.name != LIST_OF_LIBRARIES)
         .collect();
     let last = libraries.last()?;
     // What is opened after the loader gave its list back is the program's own wish.
-    let begins = list_given_back_ns(analysis, pid).unwrap_or(u64::MAX);
+    let list_given_back = list_given_back_ns(analysis, pid);
+    let begins = list_given_back.unwrap_or(u64::MAX);
     let linked = libraries.partition_point(|f| f.first_ns <= begins);
     let by_program = linked < t::MANY_LIBRARIES;
     let (libraries, from_ns, to_ns) = match by_program {
         true => (libraries.len() - linked, begins, last.first_ns),
         false => {
-            let last = libraries[linked - 1].first_ns;
-            (linked, begun, bound_ns(analysis, pid, last))
+            let opened = libraries[linked - 1].first_ns;
+            let bound = list_given_back.unwrap_or(0).max(opened);
+            (linked, begun, bound)
         }
     };
     (libraries >= t::MANY_LIBRARIES).then_some(Loaded {
@@ -262,15 +253,12 @@ fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     }
 }
 
-/// When the loader was done with a program whose last library it opened at `opened`: its symbols
-/// are bound only after that. The loader of glibc then gives back the list of libraries that it had
-/// mapped, which is its last call and mostly its first of this kind.
-fn bound_ns(analysis: &Analysis<'_>, pid: u32, opened: u64) -> u64 {
-    list_given_back_ns(analysis, pid).unwrap_or(0).max(opened)
-}
-
+/// When the loader was done: it binds symbols after it has opened the last library, and gives back
+/// the list of libraries that it had mapped by its last call, mostly its first of this kind.
 fn list_given_back_ns(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
-    let has_list = analysis.files_of(pid).any(|file| file.name == LIST);
+    let has_list = analysis
+        .files_of(pid)
+        .any(|file| file.name == LIST_OF_LIBRARIES);
     let given_back = analysis
         .rows_of(pid)
         .filter(|row| row.pid == pid && row.name == "munmap")
@@ -343,7 +331,7 @@ mod tests {
     #[test]
     fn binding_the_symbols_belongs_to_it() {
         let mut fake = links(100);
-        fake.file(super::LIST, 1, 0, 0, 1);
+        fake.file(super::LIST_OF_LIBRARIES, 1, 0, 0, 1);
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = 16 * MS;
         let reported = fake.findings();
         assert_eq!((reported[0].share * 100.0).round(), 80.0);
@@ -352,7 +340,7 @@ mod tests {
     #[test]
     fn what_the_program_opens_itself_is_named_as_that() {
         let mut fake = links(100);
-        fake.file(super::LIST, 1, 0, 0, 1);
+        fake.file(super::LIST_OF_LIBRARIES, 1, 0, 0, 1);
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = MS / 2;
         let reported = fake.findings();
         assert_eq!(reported.len(), 1);
@@ -396,7 +384,10 @@ mod tests {
         let files = fake.trace.files.iter_mut();
         files.for_each(|file| file.pid += 1000);
         for child in 0..5 {
-            for (name, at) in [("/dev/null", 0), (super::LIST, 20 * child * MS)] {
+            for (name, at) in [
+                ("/dev/null", 0),
+                (super::LIST_OF_LIBRARIES, 20 * child * MS),
+            ] {
                 fake.file(name, 1, 1, 1, at);
                 fake.trace.files.last_mut().expect("just made").pid = 1200 + child as u32;
             }
