@@ -72,4 +72,4 @@ pub use why::{
     WhyOptions, difference_parts, difference_terminal, difference_whole, explain_html,
     explain_markdown, explain_terminal,
 };
-pub use words::{all_words, explain_word, similar_words};
+pub use words::{all_words, explain_word, known_words, similar_words};

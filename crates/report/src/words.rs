@@ -79,6 +79,12 @@ pub fn explain_word(word: &str, width: usize) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
+/// All words, each entry under its first name.
+pub fn known_words() -> Vec<String> {
+    let first = |entry: Entry<'static>| entry.names.into_iter().next();
+    entries().into_iter().filter_map(first).collect()
+}
+
 /// Words that were probably meant, the most similar first, at most three.
 pub fn similar_words(word: &str) -> Vec<String> {
     const ENOUGH: f64 = 0.7;

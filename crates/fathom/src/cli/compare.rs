@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use fathom_conduct::compare::ComparePlan;
 use fathom_report as report;
 
+use crate::cli::completions::benchmarks;
 use crate::cli::failure::{Failure, UNTRUSTED};
 use crate::cli::options::{Margin, ReadStore};
 use crate::cli::{screen, write};
@@ -33,7 +35,7 @@ pub(crate) struct Arguments {
     pub head: String,
 
     /// Only these benchmarks: names, or parts of names; * stands for any letters
-    #[arg(value_name = "SERIES")]
+    #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
     /// This metric, such as peak_memory (default: the main one of each benchmark)

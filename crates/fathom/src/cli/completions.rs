@@ -3,6 +3,10 @@
 use std::path::Path;
 
 use clap::{Args, Command, ValueEnum};
+use clap_complete::engine::CompletionCandidate;
+use clap_complete::env::{CompleteEnv, Shells};
+use fathom_conduct::history::{HistoryPlan, history};
+use fathom_report::escape;
 
 use crate::cli::failure::Failure;
 use crate::cli::write;
@@ -12,7 +16,10 @@ use crate::cli::write;
 #[command(after_help = "Examples:
   fathom completions bash > ~/.local/share/bash-completion/completions/fathom
   fathom completions zsh > ~/.zfunc/_fathom        with ~/.zfunc in fpath
-  fathom completions fish > ~/.config/fish/completions/fathom.fish")]
+  fathom completions fish > ~/.config/fish/completions/fathom.fish
+
+Options and verbs are completed, names of benchmarks from the store of the folder, and the words that \
+'fathom explain' knows.")]
 pub(super) struct Arguments {
     /// The shell
     #[arg(value_enum)]
@@ -30,18 +37,63 @@ pub(super) enum Shell {
     Fish,
 }
 
+/// The variable by which the script of a shell asks this program for what may follow. Its value is the
+/// shell's name.
+const VARIABLE: &str = "FATHOM_COMPLETE";
+
 /// Prints the script for a shell. Returns the exit code.
 ///
 /// # Errors
 /// When it can't be written.
-pub(super) fn run(arguments: &Arguments, mut command: Command) -> Result<i32, Failure> {
-    let shell = match arguments.shell {
-        Shell::Bash => clap_complete::Shell::Bash,
-        Shell::Zsh => clap_complete::Shell::Zsh,
-        Shell::Fish => clap_complete::Shell::Fish,
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    let name = match arguments.shell {
+        Shell::Bash => "bash",
+        Shell::Zsh => "zsh",
+        Shell::Fish => "fish",
     };
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command, "fathom", &mut script);
+    let shells = Shells::builtins();
+    if let Some(shell) = shells.completer(name) {
+        shell
+            .write_registration(VARIABLE, "fathom", "fathom", "fathom", &mut script)
+            .map_err(write::to_stdout)?;
+    }
     write::export(Path::new("-"), &script)?;
     Ok(0)
+}
+
+/// Answers the script of a shell, and ends, if it was that which started the program.
+pub(super) fn answer(command: fn() -> Command) {
+    CompleteEnv::with_factory(command)
+        .var(VARIABLE)
+        .bin("fathom")
+        .complete();
+}
+
+/// Names of the benchmarks in the store of this folder; none where it can't be read. A name with a
+/// character that a terminal would obey is left out.
+pub(super) fn benchmarks() -> Vec<CompletionCandidate> {
+    let plan = HistoryPlan {
+        main_only: true,
+        newest: Some(1),
+        read: Some(0),
+        ..HistoryPlan::default()
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let found = history(&plan, &here).map(|found| found.record.series);
+    let mut names: Vec<String> = found
+        .unwrap_or_default()
+        .into_iter()
+        .map(|series| series.benchmark)
+        .filter(|name| escape(name) == *name)
+        .collect();
+    names.sort();
+    names.dedup();
+    names.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// The words that can be explained.
+pub(super) fn words() -> Vec<CompletionCandidate> {
+    let words = fathom_report::known_words();
+    words.into_iter().map(CompletionCandidate::new).collect()
 }

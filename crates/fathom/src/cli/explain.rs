@@ -1,9 +1,10 @@
 //! `fathom explain`: what a word means that is printed.
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 
 use crate::cli::failure::Failure;
-use crate::cli::{screen, write};
+use crate::cli::{completions, screen, write};
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -16,7 +17,7 @@ use crate::cli::{screen, write};
 The same texts are in docs/words.md and docs/findings.md.")]
 pub(super) struct Arguments {
     /// The word; all words are listed if there is none
-    #[arg(value_name = "WORD")]
+    #[arg(value_name = "WORD", add = ArgValueCandidates::new(completions::words))]
     pub words: Vec<String>,
 }
 

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use fathom_conduct::changes::change_positions;
 use fathom_conduct::history::{Found, HistoryPlan};
 use fathom_report as report;
 
+use crate::cli::completions::benchmarks;
 use crate::cli::failure::Failure;
 use crate::cli::options::ReadStore;
 use crate::cli::{screen, write};
@@ -28,7 +30,7 @@ is shown (wall); --json and --csv hold all. docs/history.md says what is kept an
 Exit codes: 0 done, 2 wrong arguments, or the store can't be read.")]
 pub(crate) struct Arguments {
     /// Benchmarks: names, or parts of names; * stands for any letters
-    #[arg(value_name = "SERIES")]
+    #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
     /// Only this metric, such as peak_memory; * stands for any letters

@@ -176,6 +176,7 @@ fn parse() -> Result<Cli, Failure> {
 /// Does what the command line asks for; returns the exit code.
 pub(crate) fn run() -> i32 {
     panics::turn_into_errors();
+    completions::answer(command);
     let outcome = parse().and_then(|cli| match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),
@@ -197,7 +198,7 @@ pub(crate) fn run() -> i32 {
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
-        Verb::Completions(arguments) => completions::run(&arguments, command()),
+        Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Man(arguments) => man::run(&arguments, command()),
     });
     fathom_measure::end_what_hooks_left();

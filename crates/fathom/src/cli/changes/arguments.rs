@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 
+use crate::cli::completions::benchmarks;
 use crate::cli::options::ReadStore;
 
 /// See the help texts.
@@ -20,7 +22,7 @@ lie far off are spikes and change nothing. docs/changes.md says how they are fou
 Exit codes: 0 done, whether something changed or not, 2 wrong arguments or nothing to read.")]
 pub(crate) struct Arguments {
     /// Benchmarks: names, or parts of names; * stands for any letters
-    #[arg(value_name = "SERIES")]
+    #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
     /// Read the series from this file: a line for each point, with the columns series, index and value, or a line

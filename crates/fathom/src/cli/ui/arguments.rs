@@ -1,7 +1,9 @@
 //! The options of `fathom ui`.
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 
+use crate::cli::completions::benchmarks;
 use crate::cli::options::ReadStore;
 
 /// See the help texts.
@@ -19,7 +21,7 @@ Ctrl-C ends it.
 Exit codes: 0 ended by Ctrl-C, 2 wrong arguments, or the store can't be read.")]
 pub(crate) struct Arguments {
     /// Benchmarks: names, or parts of names; * stands for any letters. All if none
-    #[arg(value_name = "SERIES")]
+    #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
     /// Listen on this port (default: a free one)
