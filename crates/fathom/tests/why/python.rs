@@ -46,6 +46,9 @@ fn interpreter(run: impl Fn(&Path, &[&str]) -> std::io::Result<Output>) -> Optio
     found
 }
 
+/// From this share of the wall time on a row of where is divided by function.
+const ROW_FROM: f64 = 0.05;
+
 /// The folder with the program, for everybody.
 fn program() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -61,6 +64,9 @@ fn names_parse(output: &Output, file: &str) {
     let rows = explanation["where"].as_array().unwrap();
     let own = rows.iter().filter(|row| row["kind"] == "user_code");
     let row = own.max_by_key(|row| row["ns"].as_u64()).unwrap();
+    if row["share"].as_f64().unwrap() < ROW_FROM {
+        return fathom_test_log::skipped("other programs left it less than 5 % of the time");
+    }
     assert_eq!(row["function"], "parse", "{rows:#?}");
     assert_eq!(row["source_file"], file, "{row:#}");
     let line = row["line"].as_u64().unwrap();
