@@ -25,6 +25,19 @@ fn words_are_explained_and_near_misses_answered() {
             .starts_with("wall, wall_ns  (Metrics)\n  Time from just before")
     );
     assert!(stdout(&["explain", "run", "queue", "wait"]).starts_with("run_queue_wait, "));
+    for (phrase, word) in [
+        ("97.5 % interval", "interval, level"),
+        ("too few rounds (6 of 8)", "too few rounds"),
+        ("about 349 more rounds would decide", "undecided, "),
+        ("undecided, under 1.2 %", "undecided, "),
+        ("inside the margin of 3 %", "margin, "),
+        ("2.17x slower", "slower"),
+        ("p99.9", "p10, "),
+        ("seed 894229", "seed"),
+    ] {
+        let said = stdout(&["explain", phrase]);
+        assert!(said.starts_with(word), "{phrase}: {said}");
+    }
     assert!(stdout(&["explain", "unbuffered-output"]).contains("Write through a buffer"));
     assert!(stdout(&["explain"]).contains("unbuffered-input"));
     let output = fathom(&["explain", "unbufered-output"]);

@@ -62,11 +62,9 @@ fn plain(word: &str) -> String {
 
 /// The entries of a word; `None` for a word that has none.
 pub fn explain_word(word: &str, width: usize) -> Option<String> {
-    let wanted = plain(word);
-    let is_it = |entry: &Entry<'_>| entry.names.iter().any(|name| plain(name) == wanted);
-    let found: Vec<String> = entries()
-        .iter()
-        .filter(|entry| is_it(entry))
+    let all = entries();
+    let found: Vec<String> = meant(&all, word)
+        .into_iter()
         .map(|entry| {
             let names = entry.names.join(", ");
             format!(
@@ -77,6 +75,40 @@ pub fn explain_word(word: &str, width: usize) -> Option<String> {
         })
         .collect();
     (!found.is_empty()).then(|| found.join("\n"))
+}
+
+/// The entries of a word; of a phrase as it is printed, such as `too few rounds (6 of 8)`, those with the
+/// longest name in it.
+fn meant<'e>(all: &'e [Entry<'static>], word: &str) -> Vec<&'e Entry<'static>> {
+    let wanted = plain(word);
+    let is_it = |entry: &&Entry<'_>| entry.names.iter().any(|name| plain(name) == wanted);
+    let exact: Vec<&Entry<'_>> = all.iter().filter(is_it).collect();
+    let phrase = format!(" {} ", parts(&wanted).join(" "));
+    // A single word is not taken for a part of itself, and is spelt as it is.
+    if !exact.is_empty() || !phrase.trim().contains(' ') {
+        return exact;
+    }
+    let length = |entry: &Entry<'_>| {
+        let names = entry.names.iter().map(|name| parts(&plain(name)).join(" "));
+        let within = names.filter(|name| phrase.contains(&format!(" {name} ")));
+        within.map(|name| name.len()).max().unwrap_or(0)
+    };
+    let longest = all.iter().map(length).max().unwrap_or(0);
+    let is_longest = |entry: &&Entry<'_>| longest > 0 && length(entry) == longest;
+    all.iter().filter(is_longest).collect()
+}
+
+/// The words of a phrase, of several in the singular, without marks.
+fn parts(phrase: &str) -> Vec<&str> {
+    let is_mark = |c: char| !c.is_alphanumeric() && c != '.' && c != '\'';
+    let words = phrase.split(is_mark).map(|word| word.trim_matches('.'));
+    words
+        .filter(|word| !word.is_empty())
+        .map(|word| match word.len() > 4 && !word.ends_with("ss") {
+            true => word.trim_end_matches('s'),
+            false => word,
+        })
+        .collect()
 }
 
 /// All words, each entry under its first name.
