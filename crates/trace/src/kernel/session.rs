@@ -35,6 +35,7 @@ pub(crate) struct Session {
     /// What each call takes, and what of that outside of its timed part.
     pub(super) calls: Option<Calls>,
     follow: Program,
+    /// In the order in which they were attached: forks and executions before what is recorded.
     attached: Vec<OwnedFd>,
 }
 
@@ -136,8 +137,17 @@ impl Session {
     }
 
     /// Takes the programs off; the tables can still be read.
+    ///
+    /// The last one first: whatever is recorded, forks and executions are still seen. Else a process
+    /// that executes a program with rights of its own meanwhile would go on being recorded.
     pub(crate) fn disarm(&mut self) {
-        self.attached.clear();
+        while self.attached.pop().is_some() {}
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.disarm();
     }
 }
 
