@@ -26,6 +26,7 @@ mod import;
 mod large;
 mod machine;
 mod memory;
+mod names;
 mod options;
 mod own_cost;
 mod pairs;
@@ -139,6 +140,7 @@ fn everything(options: &Options) -> Result<()> {
             "import" => vec![import::measure(&tools, options)?],
             "report" => vec![report::measure(&tools, options)?],
             "stacks" => stacks::measure(&tools, options)?,
+            "names" => vec![names::measure(&tools, options)?],
             "python" => vec![python::measure(options)?],
             "store" => store::measure(&tools, options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],

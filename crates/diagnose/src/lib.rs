@@ -43,7 +43,9 @@ mod timeline;
 mod use_names;
 mod whereabouts;
 
-use fathom_model::{CallRow, Finding, IoRow, OwnCode, ThreadAccount, TimeAccount, WhereRow};
+use fathom_model::{
+    CallRow, CodePaths, Finding, IoRow, OwnCode, ThreadAccount, TimeAccount, WhereRow,
+};
 use fathom_trace::Tier;
 
 use analysis::Analysis;
@@ -53,7 +55,7 @@ pub use explanation::{Subject, end_in_words, explanation, is_quotable, timed_run
 pub use findings::findings_page;
 pub use observation::{Languages, Limits, Observation};
 pub use rows::{phases, process_rows};
-pub use runtimes::Language;
+pub use runtimes::{Asked, Language, asked_by_hand, joined, lacks_names};
 pub use second_run::add_calls;
 pub use timeline::timeline;
 
@@ -67,6 +69,8 @@ pub struct Diagnosis {
     /// The largest pieces of the account, with their objects and places in the code, most time
     /// first.
     pub whereabouts: Vec<WhereRow>,
+    /// The ways through the code that the time went.
+    pub paths: Vec<CodePaths>,
     /// Where the time of each thread went, in the order in which they began.
     pub threads: Vec<ThreadAccount>,
     /// What can be changed, by the time that could be saved, most first. Empty for a clean program.
@@ -87,7 +91,7 @@ pub struct Diagnosis {
 /// thread that is joined, the other end of a pipe of the tree. Other waits are shown as such.
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
-    let whereabouts = whereabouts::rows(&analysis);
+    let (whereabouts, paths) = whereabouts::rows_and_paths(&analysis);
     let mut findings = found(&analysis);
     whereabouts::name_places(&mut findings, &whereabouts);
     let own = observation.trace.profile.as_ref();
@@ -99,6 +103,7 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
         },
         warnings: analysis.warnings(&findings),
         whereabouts,
+        paths,
         findings,
         io: io::io_rows(&analysis),
         calls: rows::call_rows(&analysis),

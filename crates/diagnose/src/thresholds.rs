@@ -53,6 +53,9 @@ pub(crate) const PART_OF_ONE_FILE: f64 = 0.95;
 pub(crate) const PART_OF_CHILDREN: f64 = 0.3;
 /// Children whose lives add up to at most this multiple of the time they cover ran one at a time.
 pub(crate) const OVERLAP_OF_SERIAL_CHILDREN: f64 = 1.15;
+/// Own code from which on it is said how its functions get names: as much as a row must have to be
+/// the answer.
+pub(crate) const NAMES_SHARE: f64 = 0.2;
 /// A main thread that waits for locks less than this part of its life does its own work.
 pub(crate) const JOIN_SHARE: f64 = 0.2;
 /// A main thread that runs at most this part of its life and otherwise waits for locks joins its

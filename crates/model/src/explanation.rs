@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Finding, ThreadAccount, TimeAccount, WhereRow, version1};
+use crate::{
+    CodePaths, Environment, Estimate, Finding, ThreadAccount, TimeAccount, WhereRow, version1,
+};
 
 /// The runs that were timed and not traced: their times are the times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,14 @@ pub struct Explaining {
     /// are those of an untraced run.
     #[serde(rename = "times_are_measured", alias = "times_are_quoted")]
     pub times_are_quoted: bool,
+    /// Options that the observed run was given beside what the timed runs were, to name the code
+    /// that its runtime makes; absent where there were none. Not trustworthy: escape it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
+    /// The command that gives names to functions where code that a runtime makes has none here;
+    /// absent where it has, or nothing would. Not trustworthy: escape it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names_by: Option<String>,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
     /// What was observed and could not be kept, in words; empty if nothing was lost.
@@ -226,6 +236,9 @@ pub struct Explanation {
     /// first, at most 100.
     #[serde(default, rename = "where")]
     pub whereabouts: Vec<WhereRow>,
+    /// The ways through the code that the time went; none where no stacks are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<CodePaths>,
     /// The account of each thread.
     pub threads: Vec<ThreadAccount>,
     /// By descriptor and path, most time first.

@@ -21,6 +21,7 @@ pub mod imported;
 mod machine;
 mod metric;
 mod parameters;
+mod paths;
 mod pipe;
 mod plan;
 pub mod quantity;
@@ -78,6 +79,7 @@ pub use machine::{
 };
 pub use metric::{Direction, Metric, Unit};
 pub use parameters::{distinguish, listed, pairs, with_parameters};
+pub use paths::{CodePath, CodePaths, PathStep};
 pub use pipe::{
     AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,
     PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,

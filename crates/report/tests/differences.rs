@@ -41,6 +41,8 @@ fn command(text: &str, parts: &[(TimeCategory, u64)]) -> DifferenceCommand {
         },
         observed_runs: 5,
         observation: Explaining {
+            added: None,
+            names_by: None,
             tier: "kernel".to_owned(),
             wall_ns,
             slowdown: 1.02,

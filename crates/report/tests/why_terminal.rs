@@ -328,3 +328,18 @@ fn colour_changes_no_character() {
     assert!(colored.len() > plain.len());
     assert_eq!(plain, print(&findings()));
 }
+
+#[test]
+fn the_command_that_gives_names_is_whole_and_escaped() {
+    let mut explanation = clean();
+    let command = format!(
+        "NODE_OPTIONS='--a --b' fathom why -- node {}",
+        "x".repeat(200)
+    );
+    explanation.explaining.names_by = Some(format!("{command}\u{1b}[2J"));
+    let text = print(&explanation);
+    assert!(
+        text.ends_with(&format!("\n  {command}\\u{{1b}}[2J\n")),
+        "{text}"
+    );
+}

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::image::{Bytes, is_native};
+use crate::made_name::MadeName;
+use crate::perf_map;
 
 /// The kernel's name of the page of calls that need no call.
 pub const VDSO: &str = "[vdso]";
@@ -46,6 +48,8 @@ pub struct Files {
     files: Vec<(Key, Option<Stamp>)>,
     numbers: HashMap<Key, u32>,
     since: SystemTime,
+    /// What is at an address of code that a process made.
+    made: HashMap<(u32, u64), MadeName>,
 }
 
 impl Default for Files {
@@ -54,6 +58,7 @@ impl Default for Files {
             files: vec![(Key::default(), None)],
             numbers: HashMap::from([(Key::default(), NOWHERE)]),
             since: SystemTime::now(),
+            made: HashMap::new(),
         }
     }
 }
@@ -65,8 +70,28 @@ impl Files {
         self.since = since;
     }
 
-    pub(crate) fn since(&self) -> SystemTime {
-        self.since
+    /// Reads what the processes that made the code at these addresses wrote of it; what they have
+    /// written is gone with them, or before.
+    pub fn read_maps(&mut self, places: impl IntoIterator<Item = (u32, u64)>) {
+        let mut by_maker: HashMap<u32, Vec<(u32, u64)>> = HashMap::new();
+        for (file, address) in places {
+            let is_known = self.made.contains_key(&(file, address));
+            if let Some(maker) = self.maker(file).filter(|_| !is_known) {
+                by_maker.entry(maker).or_default().push((file, address));
+            }
+        }
+        for (maker, places) in by_maker {
+            let addresses: Vec<u64> = places.iter().map(|(_, address)| *address).collect();
+            let names = perf_map::names_at(maker, &addresses, self.since);
+            let named = places.into_iter();
+            let named = named.filter_map(|place| Some((place, names.get(&place.1)?.clone())));
+            self.made.extend(named);
+        }
+    }
+
+    /// The name of code that a process made, where [`Files::read_maps`] found one.
+    pub(crate) fn made(&self, file: u32, address: u64) -> Option<&MadeName> {
+        self.made.get(&(file, address))
     }
 
     /// The number of what the kernel calls `name`, mapped by the process `pid`. The first call for
@@ -95,14 +120,20 @@ impl Files {
     /// Takes the files of others, and says which numbers theirs have here.
     pub fn absorb(&mut self, others: &Files) -> Vec<u32> {
         self.since = self.since.min(others.since);
-        let others = others.files.iter();
-        others
+        let numbers = others.files.iter();
+        let numbers: Vec<u32> = numbers
             .map(|(key, stamp)| match self.numbers.get(key) {
                 Some(number) if self.files[*number as usize].1 == *stamp => *number,
                 // Also a file that was made anew in the same place from run to run.
                 _ => self.add(key.clone(), *stamp),
             })
-            .collect()
+            .collect();
+        let made = others.made.iter();
+        self.made.extend(made.map(|((file, address), name)| {
+            let number = numbers.get(*file as usize).copied().unwrap_or(NOWHERE);
+            ((number, *address), name.clone())
+        }));
+        numbers
     }
 
     /// The kernel's name of a file; empty for [`NOWHERE`].

@@ -15,6 +15,7 @@ mod go_table;
 #[cfg(test)]
 mod hostile;
 mod image;
+mod made_name;
 mod mapped;
 mod package;
 mod perf_map;
@@ -29,6 +30,7 @@ mod unwind;
 pub use code::{Code, functions_named};
 pub use files::{Files, NOWHERE, VDSO, is_file, is_made_at_run_time};
 pub use package::package_of_symbols;
+pub use perf_map::map_of;
 pub use registers::Registers;
 pub use symbols::{functions_at, named, named_tree};
 pub use tree::{Frame, Node, Reach, StackTree, Tree};

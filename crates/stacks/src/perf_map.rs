@@ -1,18 +1,19 @@
 //! Which function of code that was made at run time is at an address?
 //!
-//! Runtimes that are asked to write `/tmp/perf-PID.map` as they compile: Node with
-//! `--perf-basic-prof`, Python with `-X perf`, Java with `-XX:+DumpPerfMapAtExit`. A line is an
-//! address and a length in hexadecimal and a name; a later line has what an earlier one had.
-//! Nothing in it is trusted. Format: the kernel's `tools/perf/Documentation/jit-interface.txt`.
+//! Runtimes that are asked to write `/tmp/perf-PID.map`: Node as it compiles with
+//! `--perf-basic-prof`, Python with `-X perf`, Java at its end with `-XX:+DumpPerfMapAtExit`, or
+//! when `jcmd` asks for it. A line is an address and a length in hexadecimal and a name; a later
+//! line has what an earlier one had. Nothing in it is trusted. Format: the kernel's
+//! `tools/perf/Documentation/jit-interface.txt`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::demangle::LONGEST_NAME;
-use crate::files;
+use crate::made_name::MadeName;
 
 /// Bytes of a map that are read: a million functions.
 const MOST_BYTES: u64 = 128 << 20;
@@ -20,28 +21,62 @@ const MOST_BYTES: u64 = 128 << 20;
 /// Bytes of a line; what is longer is no line of such a map.
 const LONGEST_LINE: u64 = 16 << 10;
 
-/// Names at these addresses of a process, by the map that it wrote since; empty where it wrote
-/// none.
-pub(crate) fn functions_at(pid: u32, addresses: &[u64], since: SystemTime) -> HashMap<u64, String> {
-    let path = format!("/tmp/perf-{pid}.map");
-    let Some(file) = files::open(Path::new(&path)) else {
-        return HashMap::new();
-    };
-    // Not of a process that had this number before, nor anybody's who is no user of these programs.
-    let ours = |data: &std::fs::Metadata| {
-        // SAFETY: asks for a number of this process.
-        let user = unsafe { libc::geteuid() };
-        (user == 0 || data.uid() == user) && data.modified().is_ok_and(|time| time >= since)
-    };
-    match file.metadata() {
-        Ok(data) if ours(&data) => named(BufReader::new(file.take(MOST_BYTES)), addresses),
-        _ => HashMap::new(),
+/// What the code of a process at these addresses is called, by the map that it wrote since; empty
+/// where it wrote none.
+pub(crate) fn names_at(pid: u32, addresses: &[u64], since: SystemTime) -> HashMap<u64, MadeName> {
+    match open(pid, since) {
+        Some(file) => named(BufReader::new(file.take(MOST_BYTES)), addresses),
+        None => HashMap::new(),
     }
 }
 
-fn named(mut lines: impl BufRead, addresses: &[u64]) -> HashMap<u64, String> {
+/// Where a process writes its map, by its number as it knows itself, for who sees the same `/tmp`.
+pub fn map_of(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/tmp/perf-{pid}.map"))
+}
+
+/// The map of a process, if it is a regular file of this user's, or of the user whose process it is,
+/// that was written since. What another user put there is never read, and no link is followed.
+fn open(pid: u32, since: SystemTime) -> Option<File> {
+    let process = std::fs::metadata(format!("/proc/{pid}")).ok();
+    let own_number = process.as_ref().and_then(|_| number_inside(pid));
+    // Of one that runs in a container that one's `/tmp` counts; it is gone with its last process.
+    let path = match own_number {
+        Some(number) => PathBuf::from(format!("/proc/{pid}/root/tmp/perf-{number}.map")),
+        None => map_of(pid),
+    };
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)
+        .ok()?;
+    let data = file.metadata().ok()?;
+    // SAFETY: asks for a number of this process.
+    let user = unsafe { libc::geteuid() };
+    let is_owned = data.uid() == user || process.is_some_and(|process| process.uid() == data.uid());
+    let is_new = data.modified().is_ok_and(|time| time >= since);
+    (data.is_file() && is_owned && is_new).then_some(file)
+}
+
+/// The number by which a process in a namespace of its own knows itself; `None` for one in this
+/// process's.
+fn number_inside(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let numbers = status
+        .lines()
+        .find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers
+        .split_ascii_whitespace()
+        .skip(1)
+        .last()?
+        .parse()
+        .ok()
+}
+
+fn named(mut lines: impl BufRead, addresses: &[u64]) -> HashMap<u64, MadeName> {
     let mut names: BTreeMap<u64, Option<String>> =
         addresses.iter().map(|address| (*address, None)).collect();
+    let mut of_jvm = false;
     let mut line = Vec::new();
     while (&mut lines)
         .take(LONGEST_LINE)
@@ -49,44 +84,37 @@ fn named(mut lines: impl BufRead, addresses: &[u64]) -> HashMap<u64, String> {
         .is_ok_and(|read| read > 0)
     {
         if let Some((from, to, name)) = function(&String::from_utf8_lossy(&line)) {
+            of_jvm |= name == "Interpreter";
             for (_, known) in names.range_mut(from..to) {
-                *known = Some(name.clone());
+                *known = Some(name.to_owned());
             }
         }
         line.clear();
     }
     let named = names.into_iter();
     named
-        .filter_map(|(address, name)| Some((address, name?)))
+        .filter_map(|(address, name)| Some((address, MadeName::of(&name?, of_jvm))))
         .collect()
 }
 
 /// From where to where it is, and its name.
-fn function(line: &str) -> Option<(u64, u64, String)> {
+fn function(line: &str) -> Option<(u64, u64, &str)> {
     let mut words = line.trim_end().splitn(3, ' ');
     let mut hex = || {
         let word = words.next()?;
         u64::from_str_radix(word.trim_start_matches("0x"), 16).ok()
     };
     let (from, length) = (hex()?, hex()?);
-    let name = plain(words.next()?.trim());
+    let name = words.next()?.trim();
     let to = from.checked_add(length)?;
     (from < to && !name.is_empty()).then_some((from, to, name))
-}
-
-/// Without what V8 puts before the names of functions: their kind, and how well they are compiled.
-fn plain(name: &str) -> String {
-    const KINDS: [&str; 5] = ["JS:", "LazyCompile:", "Function:", "Eval:", "Script:"];
-    let of_v8 = KINDS.iter().find_map(|kind| name.strip_prefix(kind));
-    let name = of_v8.map_or(name, |rest| {
-        rest.trim_start_matches(['*', '~', '^', '+']).trim()
-    });
-    name.chars().take(LONGEST_NAME).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::time::Duration;
 
     #[test]
     fn an_address_has_the_name_that_was_written_last() {
@@ -94,37 +122,73 @@ mod tests {
                    1020 10 py::main:/tmp/b.py\n\
                    nothing of this kind\n\
                    ffffffffffffffff 10 wraps\n\
-                   1008 8 JS:*fib /tmp/a.js:1:13 again\n\
+                   1008 8 JS:*fib2 /tmp/a.js:1:13\n\
                    0x2000 8 JS:^ /tmp/a.js:9:1\n";
         let named = named(map.as_bytes(), &[0x1000, 0x1009, 0x102f, 0x1030, 0x2001]);
-        let of = |address: u64| named.get(&address).map(String::as_str);
-        assert_eq!(of(0x1000), Some("fib /tmp/a.js:1:13"));
-        assert_eq!(of(0x1009), Some("fib /tmp/a.js:1:13 again"));
-        assert_eq!(of(0x102f), Some("py::main:/tmp/b.py"));
+        let of = |address: u64| named.get(&address).map(MadeName::short);
+        assert_eq!(of(0x1000).as_deref(), Some("fib a.js:1"));
+        assert_eq!(of(0x1009).as_deref(), Some("fib2 a.js:1"));
+        assert_eq!(of(0x102f).as_deref(), Some("main b.py"));
         assert_eq!(of(0x1030), None);
-        assert_eq!(of(0x2001), Some("/tmp/a.js:9:1"));
+        assert_eq!(of(0x2001).as_deref(), Some("(anonymous) a.js:9"));
+    }
+
+    /// A number that no process has.
+    fn unused() -> u32 {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
+        let next = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        // The kernel's largest is 4,194,304.
+        5_000_000 + std::process::id() * 8 + next
+    }
+
+    fn seen(pid: u32, since: SystemTime) -> bool {
+        names_at(pid, &[0x1001], since).contains_key(&0x1001)
     }
 
     #[test]
     fn a_map_of_before_is_another_processs() {
-        let pid = std::process::id();
-        let path = format!("/tmp/perf-{pid}.map");
-        std::fs::write(&path, "1000 10 parse\n").unwrap();
+        let pid = unused();
+        fs::write(map_of(pid), "1000 10 parse\n").unwrap();
         let now = SystemTime::now();
-        let ago = now - std::time::Duration::from_secs(60);
-        let later = now + std::time::Duration::from_secs(60);
-        let seen = functions_at(pid, &[0x1001], ago);
-        let none = functions_at(pid, &[0x1001], later);
-        std::fs::remove_file(&path).unwrap();
-        assert_eq!(seen.get(&0x1001).map(String::as_str), Some("parse"));
-        assert!(none.is_empty());
+        let found = [now - Duration::from_secs(60), now + Duration::from_secs(60)]
+            .map(|since| seen(pid, since));
+        fs::remove_file(map_of(pid)).unwrap();
+        assert_eq!(found, [true, false]);
+    }
+
+    #[test]
+    fn what_a_link_leads_to_and_what_is_no_file_is_not_read() {
+        let (link, folder) = (unused(), unused());
+        let real = tempfile::NamedTempFile::new().unwrap();
+        fs::write(real.path(), "1000 10 parse\n").unwrap();
+        std::os::unix::fs::symlink(real.path(), map_of(link)).unwrap();
+        fs::create_dir(map_of(folder)).unwrap();
+        let since = SystemTime::now() - Duration::from_secs(60);
+        let found = [link, folder].map(|pid| seen(pid, since));
+        fs::remove_file(map_of(link)).unwrap();
+        fs::remove_dir(map_of(folder)).unwrap();
+        assert_eq!(found, [false, false]);
+    }
+
+    #[test]
+    fn the_map_of_another_user_is_not_read() {
+        let pid = unused();
+        fs::write(map_of(pid), "1000 10 parse\n").unwrap();
+        let given = std::os::unix::fs::chown(map_of(pid), Some(65_534), None);
+        let found = seen(pid, SystemTime::now() - Duration::from_secs(60));
+        fs::remove_file(map_of(pid)).unwrap();
+        match given {
+            Ok(()) => assert!(!found),
+            Err(_) => fathom_test_log::skipped("only root may give a file away"),
+        }
     }
 
     #[test]
     fn no_map_makes_it_panic() {
-        let map = "1000 20 JS:~fib /tmp/a.js:1:13\n0x2000 8 py::main:/tmp/b.py\n";
+        let map = "1000 20 JS:~fib /tmp/a.js:1:13\n0x2000 8 py::main:/tmp/b.py\n\
+                   3000 9 int A.f(int)\n4000 9 Interpreter\n";
         fathom_test_memory::survives(&[map.into()], 1 << 14, |map| {
-            _ = named(map, &[0, 0x1000, 0x2007, u64::MAX]);
+            _ = named(map, &[0, 0x1000, 0x2007, 0x3001, u64::MAX]);
         });
     }
 }

@@ -13,7 +13,7 @@ use crate::image::{Image, Segments};
 use crate::plt::Stubs;
 use crate::symbol_table::{self, Found};
 use crate::tree::Level;
-use crate::{Files, Frame, Place, StackTree, Tree, perf_map};
+use crate::{Files, Frame, Place, StackTree, Tree};
 
 /// The frames at each place, innermost first: more than one where functions were inlined. Each
 /// file is opened once and let go.
@@ -81,17 +81,17 @@ fn name_file(
         offset: Some(offset),
         ..Frame::default()
     };
-    if let Some(maker) = files.maker(file) {
-        let names = perf_map::functions_at(maker, offsets, files.since());
+    if files.maker(file).is_some() {
         let frame = |offset: &u64| {
-            let frame = match names.get(offset) {
-                Some(name) => Frame {
+            let frame = match (files.made(file, *offset), detail) {
+                (Some(name), Detail::Lines) => name.frame(binary),
+                (Some(name), Detail::Functions) => Frame {
                     binary: binary.to_owned(),
-                    function: Some(name.clone()),
+                    function: Some(name.short()),
                     ..Frame::default()
                 },
                 // It lies elsewhere in each run, and nobody can look there.
-                None => Frame {
+                (None, _) => Frame {
                     offset: None,
                     ..unnamed(*offset)
                 },

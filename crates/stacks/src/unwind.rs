@@ -71,7 +71,7 @@ impl Place {
     }
 
     /// The byte of the instruction that is being executed.
-    pub(crate) fn inside(&self) -> u64 {
+    pub fn inside(&self) -> u64 {
         self.offset.saturating_sub(self.returns.into())
     }
 }

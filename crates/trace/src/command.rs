@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::name_maps::NameMaps;
 use crate::stacks::StackPool;
 
 /// Where a standard descriptor of the command leads.
@@ -38,6 +39,9 @@ pub struct TraceCommand {
     pub stderr: Io,
     /// Kill the command and its process group after this long.
     pub timeout: Option<Duration>,
+    /// Where its runtime is asked to write names of the code that it makes. They are read, where
+    /// [`TraceOptions::stacks`] are wanted, and removed when the last clone of this is dropped.
+    pub name_maps: Option<Arc<NameMaps>>,
 }
 
 impl TraceCommand {

@@ -29,6 +29,7 @@ mod guardian;
 mod inherited;
 mod kernel;
 mod mutexes;
+mod name_maps;
 mod names;
 mod orphans;
 mod path_totals;
@@ -54,6 +55,7 @@ pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 pub use error::{AttachError, TraceError};
 pub use kernel::btf::BtfError;
 pub use mutexes::MutexRow;
+pub use name_maps::{NameMaps, has_name_map};
 pub use orphans::{Adopted, Orphans};
 pub use perf::CallCount;
 pub use profile::{FunctionRow, Profile};
@@ -92,6 +94,9 @@ pub fn trace(
         rights::note_those_withheld(&mut seen, command.cwd.as_deref());
     }
     options.stacks.iter().for_each(|pool| pool.traced(&seen));
+    if let Some(maps) = &command.name_maps {
+        maps.ran(seen.processes.iter().map(|process| process.pid));
+    }
     Ok(seen)
 }
 

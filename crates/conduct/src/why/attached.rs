@@ -14,7 +14,7 @@ use fathom_trace::{
 };
 
 use super::observe::CALL_STACKS;
-use super::{Explained, language, languages, limits};
+use super::{Explained, asked, language, languages, limits};
 use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer, fingerprint, throttling};
 
@@ -60,6 +60,7 @@ pub fn attached(plan: &AttachPlan, observer: &mut dyn Observer) -> Result<Explai
     };
     let mut explanation = fathom_diagnose::explanation(subject, &observation);
     super::packages::name(&mut explanation);
+    explanation.explaining.names_by = asked::names_by(&explanation, &observation.trace);
     Ok(Explained {
         explanation,
         observation,
@@ -89,6 +90,7 @@ pub(crate) fn observe(
             ..TraceOptions::default()
         };
         let mut trace = attach(process, time, tier, &options)?;
+        asked::ask_jvm(process.pid, &trace, &stacks);
         trace.stacks = stacks.named(&trace);
         let lacking = trace.stacks.iter().flat_map(Stacks::not_visible);
         trace.not_visible.extend(lacking);

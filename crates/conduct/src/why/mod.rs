@@ -1,5 +1,6 @@
 //! `why`: a command is timed, observed and explained; of two, what differs.
 
+mod asked;
 mod attached;
 mod difference;
 mod language;
@@ -67,7 +68,8 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     if interrupt::stopped() {
         return Err(ConductError::NothingObserved(Box::new(timing.timed)));
     }
-    let observed = observe::observe(plan, &timing.runs, observer)?;
+    let mut observed = observe::observe(plan, &timing.runs, observer)?;
+    let added = observed.added.take();
     let is_cut = interrupt::stopped() && observed.trace.end.cut_short;
     // A run that was ended is a part of what was timed: it is explained for itself.
     let cut_after = is_cut.then(|| timing.take());
@@ -75,6 +77,10 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     let limits = limits::limits(plan.measure_limits, floor, &observed.trace);
     let observation = observation(&plan.target, &timing, observed, limits);
     let mut explanation = explain(&plan.target, &timing, &observation);
+    explanation.explaining.added = added;
+    if explanation.explaining.added.is_none() {
+        explanation.explaining.names_by = asked::names_by(&explanation, &observation.trace);
+    }
     if let Some(before) = cut_after {
         explanation.end = format!(
             "by a signal to Fathom: what it did until then is explained; before that: {}",

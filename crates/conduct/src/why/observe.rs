@@ -6,16 +6,16 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fathom_diagnose::Language;
+use fathom_diagnose::{Asked, Language};
 use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
-use fathom_model::Run;
+use fathom_model::{Exit, Run};
 use fathom_trace::{
     End, Exec, Io, Profile, StackPool, Stacks, Tier, TimelineOptions, Trace, TraceCommand,
     TraceOptions,
 };
 
 use super::representative::{self, Reference};
-use super::{WhyPlan, from_here, language};
+use super::{WhyPlan, asked, from_here, language};
 use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer, Target};
 
@@ -28,6 +28,8 @@ struct Subject<'a> {
     timed: &'a [Run],
     /// The command's own program, if it is written in Go.
     go: Option<PathBuf>,
+    /// How it is asked for names of the code that it makes.
+    asked: Option<Asked>,
     /// Of all observed runs.
     stacks: StackPool,
     observer: &'a mut dyn Observer,
@@ -47,6 +49,7 @@ pub(super) fn observe(
         timed,
         // Once, before anything prepares a run: it reads the program, which may be to be cold.
         go: go_program(&plan.target),
+        asked: asked::asked(&plan.target),
         stacks: match median(timed, |run| run.wall_ns) {
             Some(wall_ns) if Duration::from_nanos(wall_ns) > FOR_MORE_RUNS => {
                 StackPool::of_one_run()
@@ -67,6 +70,7 @@ pub(super) fn observe(
     Ok(Observed {
         trace,
         more_samples,
+        added: subject.asked.map(|asked| asked.added),
     })
 }
 
@@ -76,6 +80,8 @@ pub(super) struct Observed {
     pub trace: Trace,
     /// Samples of another one, if its own were too few.
     pub more_samples: Option<Profile>,
+    /// What it was given beside what the timed ones were.
+    pub added: Option<String>,
 }
 
 /// A run that is stopped at its calls may take so many times as long as the longest timed one, and
@@ -249,8 +255,37 @@ impl Subject<'_> {
         }
     }
 
-    /// One observed run.
+    /// One observed run, asked for names; as it is, where it doesn't end as the timed ones did with
+    /// that.
     fn once(
+        &mut self,
+        tier: Tier,
+        samples: Duration,
+        limit: Option<Duration>,
+    ) -> Result<Trace, ConductError> {
+        let run = self.run(tier, samples, limit);
+        let ends_well = run.as_ref().is_ok_and(|trace| self.ends_as_timed(trace));
+        // Who is stopped at calls may end otherwise for that.
+        if self.asked.is_none() || ends_well || tier == Tier::Ptrace || interrupt::stopped() {
+            return run;
+        }
+        if let Ok(trace) = &run {
+            self.stacks.forget(trace);
+        }
+        self.asked = None;
+        self.run(tier, samples, limit)
+    }
+
+    fn ends_as_timed(&self, trace: &Trace) -> bool {
+        let as_this = |run: &Run| match run.exit {
+            Exit::Code(code) => trace.end.code == Some(code),
+            Exit::Signal(signal) => trace.end.signal == Some(signal),
+            Exit::TimedOut => trace.end.cut_short,
+        };
+        self.timed.is_empty() || self.timed.iter().any(as_this)
+    }
+
+    fn run(
         &mut self,
         tier: Tier,
         samples: Duration,
@@ -266,6 +301,10 @@ impl Subject<'_> {
         command.cwd = target.command.directory.clone();
         command.timeout = limit;
         command.stdin = traced_input(&target.command.input)?;
+        // Calls have stacks too where they are stopped at.
+        if let Some(asked) = self.asked.as_ref().filter(|_| tier != Tier::Sample) {
+            asked::ask(asked, &mut command);
+        }
         let drain = output(&mut command, self.plan)?;
         let options = TraceOptions {
             timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),

@@ -166,6 +166,13 @@ pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
     })
 }
 
+/// The same of code that a runtime made.
+pub(crate) fn is_library_made(source: &str, name: Option<&str>) -> bool {
+    let makers = ALL.iter().filter(|(_, runtime)| runtime.names.is_some());
+    let owns = |runtime: &Runtime| name.is_some_and(|name| (runtime.owns)(name));
+    is_library(source, None) || makers.into_iter().any(|(_, runtime)| owns(runtime))
+}
+
 fn own_name(row: &FunctionRow) -> Option<&str> {
     // What is made at run time has the names that programs give to their own.
     let name = row.function.as_deref();

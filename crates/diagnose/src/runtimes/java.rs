@@ -5,6 +5,7 @@ use fathom_model::ThreadRole;
 use super::functions::{NAMES, Names, Use};
 use super::library::Library;
 use super::modules::Modules;
+use super::names::AskedFor;
 use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, ThreadNames, Topic};
 
@@ -30,6 +31,24 @@ pub(super) const JAVA: Runtime = Runtime {
         ends: &[".jar", ".class", "/lib/modules"],
         of_runtime: Some(&["/jvm/", "/lib/modules"]),
         path_options: &["-cp", "-classpath", "--class-path"],
+    },
+    names: Some(AskedFor {
+        // Before Java 17 it has no such map, and would refuse to start without the first.
+        options: &[
+            "-XX:+IgnoreUnrecognizedVMOptions",
+            "-XX:+UnlockDiagnosticVMOptions",
+            "-XX:+DumpPerfMapAtExit",
+            "-XX:+PreserveFramePointer",
+        ],
+        variable: "JDK_JAVA_OPTIONS",
+        starters: &["mvn", "mvnw", "gradle", "gradlew", "sbt", "kotlin", "scala"],
+        engines: &["libjvm.so"],
+        is_called: |_| false,
+    }),
+    owns: |name| {
+        ["java.", "javax.", "jdk.", "sun.", "com.sun."]
+            .iter()
+            .any(|package| name.starts_with(package))
     },
     functions: &[
         (

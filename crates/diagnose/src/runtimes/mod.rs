@@ -10,6 +10,7 @@ mod go;
 mod java;
 mod library;
 mod modules;
+mod names;
 mod native;
 mod node;
 mod perl;
@@ -23,11 +24,14 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use advice::Topic;
 pub(crate) use functions::{
-    asks_channel, is_allocator, is_clock, is_collector, is_contended, is_library, is_mutex,
-    is_of_channels, is_of_scheduler, is_start, makes_objects, spins_in_runtime, without_suffix,
+    asks_channel, is_allocator, is_clock, is_collector, is_contended, is_library, is_library_made,
+    is_mutex, is_of_channels, is_of_scheduler, is_start, makes_objects, spins_in_runtime,
+    without_suffix,
 };
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
+pub use names::{Asked, asked_by_hand, joined, lacks_names};
+pub(crate) use names::{is_engines, shown_name};
 pub(crate) use system::{LIST_OF_LIBRARIES, is_library_file, is_loader, is_made_up, is_of_system};
 pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 
@@ -117,6 +121,8 @@ pub(crate) struct Runtime {
     pub thread_names: Option<ThreadNames>,
     /// Option of its program by which each line is written at once.
     pub line_option: Option<&'static str>,
+    /// How it is asked for the names of code that it makes, which no file has.
+    names: Option<names::AskedFor>,
     /// What its functions are for, by their names.
     functions: &'static [(Use, Names)],
     /// What it does beside the program's own work.
@@ -138,6 +144,7 @@ const BASE: Runtime = Runtime {
     modules: Modules::None,
     thread_names: None,
     line_option: None,
+    names: None,
     functions: &[],
     work: &[],
     sources: &[],

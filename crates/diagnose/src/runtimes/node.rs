@@ -5,6 +5,7 @@ use fathom_model::ThreadRole;
 use super::functions::{NAMES, Names, Use};
 use super::library::Library;
 use super::modules::Modules;
+use super::names::AskedFor;
 use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, Topic};
 
@@ -26,6 +27,19 @@ pub(super) const NODE: Runtime = Runtime {
         ends: &[".js", ".mjs", ".cjs", ".node"],
         description: "/package.json",
     },
+    names: Some(AskedFor {
+        // With these, unlike `--perf-basic-prof` alone, it writes no log into the folder where it
+        // runs.
+        options: &[
+            "--perf-basic-prof-only-functions",
+            "--interpreted-frames-native-stack",
+        ],
+        variable: "NODE_OPTIONS",
+        starters: &["npm", "npx", "pnpm", "yarn", "corepack"],
+        engines: &["libnode.so"],
+        is_called: |name| name.contains("Prototype") || name.starts_with("v8::internal::Builtin_"),
+    }),
+    sources: &["node:", "/node_modules/"],
     functions: &[(
         Use::Collector,
         Names {

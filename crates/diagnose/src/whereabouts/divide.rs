@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use fathom_model::CodePlace;
 
 use super::route::{Key, Step};
+use crate::runtimes::shown_name;
 
 /// A function that has so much of all says nothing, and one that has so much of its caller is the
 /// place in its stead.
@@ -122,19 +123,21 @@ fn place(samples: &[&Sample<'_>], depth: usize) -> Place {
 fn heaviest(samples: &[&Sample<'_>], at: usize) -> CodePlace {
     let mut by_place: BTreeMap<CodePlace, f64> = BTreeMap::new();
     for sample in samples {
-        let Step { frame, is_own } = sample.route[at];
-        let place = CodePlace {
-            function: frame.function.clone(),
-            // Nobody looks for a cause in a library's lines.
-            source_file: frame.source_file.clone().filter(|_| is_own),
-            line: frame.line.filter(|line| is_own && *line > 0),
-            binary: (!frame.binary.is_empty()).then(|| frame.binary.clone()),
-            offset: frame.offset,
-            after: frame.after.clone(),
-            symbols_in: None,
-        };
-        *by_place.entry(place).or_default() += sample.ns;
+        *by_place.entry(code_place(sample.route[at])).or_default() += sample.ns;
     }
     let most = by_place.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
     most.map(|(place, _)| place).unwrap_or_default()
+}
+
+pub(super) fn code_place(Step { frame, is_own }: Step<'_>) -> CodePlace {
+    CodePlace {
+        function: frame.function.as_deref().map(shown_name),
+        // Nobody looks for a cause in a library's lines.
+        source_file: frame.source_file.clone().filter(|_| is_own),
+        line: frame.line.filter(|line| is_own && *line > 0),
+        binary: (!frame.binary.is_empty()).then(|| frame.binary.clone()),
+        offset: frame.offset,
+        after: frame.after.clone(),
+        symbols_in: None,
+    }
 }

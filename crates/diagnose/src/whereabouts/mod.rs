@@ -10,6 +10,7 @@ mod divide;
 mod findings;
 mod locks;
 mod objects;
+mod paths;
 mod route;
 mod sites;
 #[cfg(test)]
@@ -18,7 +19,7 @@ mod whose;
 
 use std::collections::BTreeMap;
 
-use fathom_model::{CodePlace, ThreadRole, TimeCategory, WhereRow};
+use fathom_model::{CodePaths, CodePlace, ThreadRole, TimeCategory, WhereRow};
 
 use crate::analysis::Analysis;
 use atoms::{Atom, Source};
@@ -54,12 +55,18 @@ struct Subject {
     changed_by: &'static [&'static str],
 }
 
-/// The largest pieces of the account, most time first.
-pub(crate) fn rows(analysis: &Analysis<'_>) -> Vec<WhereRow> {
-    let wall = analysis.account.wall_ns as f64;
+/// The largest pieces of the account, most time first, and the ways that all of it went.
+pub(crate) fn rows_and_paths(analysis: &Analysis<'_>) -> (Vec<WhereRow>, Vec<CodePaths>) {
     let source = Source::new(analysis);
+    let atoms = fitted(analysis, source.atoms());
+    let paths = paths::paths(&atoms);
+    (rows(analysis, atoms), paths)
+}
+
+fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
+    let wall = analysis.account.wall_ns as f64;
     let mut rows = Vec::new();
-    for (subject, samples) in by_subject(fitted(analysis, source.atoms())) {
+    for (subject, samples) in by_subject(atoms) {
         let least = Least {
             ns: SPLIT * wall,
             stacks: FEWEST_STACKS,

@@ -3,7 +3,8 @@
 
 use fathom_stacks::Frame;
 
-use super::whose::{Whose, whose};
+use super::whose::{Whose, is_made, whose};
+use crate::runtimes::is_engines;
 
 /// One function on the way.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +31,35 @@ impl<'a> Step<'a> {
     }
 }
 
+/// Whether a function of the program's that a runtime made is among these.
+fn is_scripted(frames: &[&Frame]) -> bool {
+    let is_function = |frame: &&Frame| is_made(frame) && named_by_maker(frame);
+    frames.iter().any(is_function)
+}
+
+/// Whether it has the name that the runtime wrote for it, and isn't the runtime's own.
+fn named_by_maker(frame: &Frame) -> bool {
+    frame.function.is_some() && !frame.interpreter
+}
+
+/// Whether it is code of the engine that carries a program out.
+fn is_of_engine(frame: &Frame) -> bool {
+    match is_made(frame) {
+        true => frame.interpreter,
+        false => is_engines(&frame.binary, frame.function.as_deref()),
+    }
+}
+
 /// The way to a frame, outermost first: own functions, each once (a recursion is where it began),
 /// and of the functions of libraries the one by which own code entered them. Without any own code
 /// the outermost function that says something.
 pub(super) fn route<'a>(innermost_first: impl Iterator<Item = &'a Frame>) -> Vec<Step<'a>> {
     let mut frames: Vec<&Frame> = innermost_first.collect();
     frames.reverse();
+    // What it takes to carry a function out is that function's time.
+    if is_scripted(&frames) {
+        frames.retain(|frame| !is_of_engine(frame));
+    }
     let mut steps: Vec<Step<'a>> = Vec::new();
     let mut before_own = None;
     for frame in frames {
@@ -108,6 +132,25 @@ mod tests {
             ["idle"]
         );
         assert!(names(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_engine_of_a_script_is_the_time_of_its_functions() {
+        let node = "/usr/bin/node";
+        let way = [
+            (node, "node::Start"),
+            (node, "Builtins_JSEntry"),
+            ("//anon", "main"),
+            (node, "Builtins_InterpreterEntryTrampoline"),
+            ("//anon", "reduce"),
+            (node, "Builtins_LoadIC"),
+        ];
+        assert_eq!(names(&way), ["main", "reduce"]);
+        let sorts = [("//anon", "main"), (node, "Builtins_ArrayPrototypeSort")];
+        assert_eq!(names(&sorts), ["main", "Builtins_ArrayPrototypeSort"]);
+        // Where nothing has a name the engine's functions are all that is known.
+        let unnamed = [(node, "node::Start"), (node, "Builtins_LoadIC")];
+        assert_eq!(names(&unnamed), ["node::Start", "Builtins_LoadIC"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use fathom_stacks::{Frame, is_made_at_run_time};
 
-use crate::runtimes::{is_library, is_start, without_suffix};
+use crate::runtimes::{is_library, is_library_made, is_start, without_suffix};
 
 /// Whose code a frame is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,18 +31,26 @@ pub(super) fn whose(frame: &Frame) -> Whose {
     if name.is_some_and(is_start) {
         return Whose::Start;
     }
+    let source = frame.source_file.as_deref().unwrap_or_default();
+    // Nothing is known of what has no name at all.
+    if is_made(frame) {
+        return match is_library_made(source, frame.function.as_deref()) {
+            true => Whose::Library,
+            false => Whose::Own,
+        };
+    }
     if frame.interpreter {
         return Whose::Library;
     }
-    // Nothing is known of what has no name at all.
-    if !frame.binary.is_empty() && is_made_at_run_time(&frame.binary) {
-        return Whose::Own;
-    }
-    let source = frame.source_file.as_deref().unwrap_or_default();
     match is_system_library(&frame.binary) || is_library(source, name) {
         true => Whose::Library,
         false => Whose::Own,
     }
+}
+
+/// Whether a runtime or the program made the code.
+pub(super) fn is_made(frame: &Frame) -> bool {
+    !frame.binary.is_empty() && is_made_at_run_time(&frame.binary)
 }
 
 /// A program of a system folder is what the user runs; a library there is not the user's.
@@ -78,6 +86,14 @@ mod tests {
         );
         assert_eq!(of("[vdso]", "", ""), Whose::Library);
         assert_eq!(of("//anon", "main.js:6", ""), Whose::Own);
+        assert_eq!(of("//anon", "sort", "/srv/a.js"), Whose::Own);
+        assert_eq!(of("//anon", "open", "node:fs"), Whose::Library);
+        assert_eq!(
+            of("//anon", "f", "/srv/node_modules/a/b.js"),
+            Whose::Library
+        );
+        assert_eq!(of("//anon", "java.util.ArrayList.add", ""), Whose::Library);
+        assert_eq!(of("//anon", "sort.Main.run", ""), Whose::Own);
         assert_eq!(of("/bin/a", "_start", ""), Whose::Start);
         assert_eq!(
             of(

@@ -5,6 +5,7 @@ mod attached;
 mod explained;
 mod little_memory;
 mod locks;
+mod made;
 mod python;
 mod two;
 mod world;

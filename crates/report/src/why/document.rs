@@ -5,7 +5,7 @@ use fathom_model::Explanation;
 use super::quote::Quote;
 use super::summary::{counted_runs, estimate, explained_by, process_title, slowdown};
 use super::tables::Extent;
-use super::{account, bar, findings, processes, startup, summary, tables, whereabouts};
+use super::{account, bar, findings, paths, processes, startup, summary, tables, whereabouts};
 use crate::document::{Document, Form, Table};
 use crate::line::{Page, Tone};
 use crate::text::JOIN;
@@ -61,6 +61,7 @@ pub(super) fn document(explanation: &Explanation, extent: Extent) -> Document<'_
             let why = "This tier doesn't see in which functions the program's own code is.";
             or_why(part, tables::functions(explanation, extent), why);
         });
+        out.drawn(|page| paths::write(page, explanation));
     }
     let run = Quote::of_run(explanation);
     if verbose || asked.processes {

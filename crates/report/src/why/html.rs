@@ -21,6 +21,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/timeline.js"),
     include_str!("page/paint.js"),
     include_str!("page/pointer.js"),
+    include_str!("page/flame.js"),
     include_str!("page/start.js"),
 );
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::account;
 use super::findings;
+use super::flames::{self, Flame};
 use super::lanes::{self, Timeline};
 use super::quote::{Quote, could_save, run_ns, share_text, time};
 use super::summary::{
@@ -60,6 +61,7 @@ pub(super) struct PageData {
     /// The child that has most of the CPU time, in a sentence.
     child: Option<String>,
     pub(super) timeline: Timeline,
+    flames: Vec<Flame>,
     phases: Vec<Mark>,
     not_visible: Vec<String>,
     lost: Vec<String>,
@@ -153,6 +155,7 @@ impl PageData {
                 .map(|finding| card(finding, explanation, limits))
                 .collect(),
             timeline: lanes::timeline(explanation, limits),
+            flames: flames::of(explanation, limits),
             phases: explanation
                 .phases
                 .iter()

@@ -56,7 +56,7 @@ fn observed_process(page: &mut Page, explanation: &Explanation, process: &Observ
     page.push(Line::new().add(Tone::Strong, page.fit(&title, page.width())));
     if !explanation.command.is_empty() {
         let command = page.fit(&explanation.command, page.width().saturating_sub(2));
-        page.push(Line::new().pad_to(2).add(Tone::Plain, command));
+        page.verbatim(&format!("  {command}"));
     }
     let threads = explanation.threads.len() as u64;
     let processes = explanation.processes.len() as u64;
@@ -161,6 +161,12 @@ pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
     warnings(page, explanation, all);
     if all {
         limits(page, explanation);
+    }
+    if let Some(command) = &explanation.explaining.names_by {
+        // On a line of its own, however long: it is there to be copied.
+        page.prose(0, Tone::Plain, "Its functions have names with:");
+        let command = page.clean(command);
+        page.verbatim(&format!("  {command}"));
     }
 }
 
@@ -291,6 +297,11 @@ pub(super) fn slowdown(explanation: &Explanation) -> String {
 }
 
 fn limits(page: &mut Page, explanation: &Explanation) {
+    if let Some(added) = &explanation.explaining.added {
+        let added = page.clean(added);
+        let text = format!("observed, unlike the timed runs, with {added}: names of functions");
+        page.prose(0, Tone::Quiet, &text);
+    }
     let not_visible = &explanation.explaining.not_visible;
     if !not_visible.is_empty() {
         let sentences: Vec<String> = not_visible

@@ -49,7 +49,7 @@ pub(super) fn what(row: &WhereRow) -> String {
 }
 
 /// What a runtime does beside the program's own work.
-fn in_a_role(role: ThreadRole) -> &'static str {
+pub(super) fn in_a_role(role: ThreadRole) -> &'static str {
     match role {
         ThreadRole::Collector => "garbage collection",
         ThreadRole::Compiler => "compiling at run time",

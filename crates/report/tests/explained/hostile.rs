@@ -41,6 +41,11 @@ pub(crate) fn spoil(explanation: &mut Explanation) {
         row.place = place(&mut next);
         row.callers = vec![place(&mut next), place(&mut next)];
     }
+    for step in explanation.paths.iter_mut().flat_map(|it| &mut it.steps) {
+        (step.call, step.object) = (Some(next()), Some(next()));
+        step.place = place(&mut next);
+    }
+    explanation.explaining.added = Some(next());
     for finding in &mut explanation.findings {
         (finding.object, finding.code) = (Some(next()), place(&mut next));
         finding.callers = vec![place(&mut next)];

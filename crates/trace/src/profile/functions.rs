@@ -21,6 +21,8 @@ impl PcSamples {
     /// `is_ours` accepts go to their pool.
     pub(crate) fn finish(mut self, is_ours: impl Fn(u32) -> bool) -> Profile {
         self.reported_until(u64::MAX);
+        let places: Vec<(u32, u64)> = self.places().map(|(it, _)| (it.file, it.offset)).collect();
+        self.spaces.files.read_maps(places);
         if let Some(stacks) = self.stacks.take() {
             stacks.finish(&self.spaces.files, is_ours);
         }

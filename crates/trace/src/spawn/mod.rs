@@ -81,7 +81,7 @@ pub(crate) fn hold_without(
     if prepared.own_group {
         guardian.guard(pid);
     }
-    Ok(Held {
+    let held = Held {
         pid,
         own_group: prepared.own_group,
         pidfd: pidfd(pid).map_err(system("opening the child's descriptor"))?,
@@ -92,7 +92,11 @@ pub(crate) fn hold_without(
         stamp,
         helper: Some(helper),
         reaped: false,
-    })
+    };
+    if let Some(maps) = &command.name_maps {
+        maps.make(pid).map_err(system("making the map of names"))?;
+    }
+    Ok(held)
 }
 
 impl Held {

@@ -280,6 +280,7 @@ impl StackPool {
 
     /// The trace of the last run is there.
     pub(crate) fn traced(&self, trace: &Trace) {
+        self.read_maps();
         if let Some(run) = self
             .lock()
             .runs
@@ -289,6 +290,14 @@ impl StackPool {
             run.start = Some(trace.started_clock_ns);
             run.alike = Alike::of(trace);
         }
+    }
+
+    /// Reads what the processes so far wrote of the code that they made: it is removed with them, and
+    /// another process may get their number.
+    pub fn read_maps(&self) {
+        let mut pool = self.lock();
+        let Pool { files, tree, .. } = &mut *pool;
+        files.read_maps(tree.frames.iter().map(|place| (place.file, place.inside())));
     }
 
     /// Whether there are fewer samples of own code than so many, or the stacks of the last run were

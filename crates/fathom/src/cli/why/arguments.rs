@@ -92,9 +92,14 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub syscalls: bool,
 
-    /// Add the table of functions of the program's own code
+    /// Add the table of functions of the program's own code, and the paths that most time went
     #[arg(long)]
     pub functions: bool,
+
+    /// Write the paths that the time went for another viewer, by the file's ending: .json (Firefox
+    /// Profiler), .folded (flame graphs) or .pftrace (Perfetto)
+    #[arg(long, value_name = "FILE", value_parser = profile_file)]
+    pub profile: Option<PathBuf>,
 
     /// Add the account of each thread
     #[arg(long)]
@@ -120,6 +125,15 @@ pub(crate) struct Arguments {
     /// Write a summary for a pull request
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
+}
+
+/// A file whose ending says in which form it is written.
+fn profile_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match fathom_report::ProfileForm::of(&path) {
+        Some(_) => Ok(path),
+        None => Err("its name must end with .json, .folded or .pftrace".to_owned()),
+    }
 }
 
 /// Values of `--tier`.

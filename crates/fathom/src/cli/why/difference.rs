@@ -51,6 +51,7 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
         (arguments.html.is_some(), "--html"),
         (arguments.export_markdown.is_some(), "--export-markdown"),
         (arguments.save_observation.is_some(), "--save-observation"),
+        (arguments.profile.is_some(), "--profile"),
         (arguments.limits, "--limits"),
         (arguments.syscalls, "--syscalls"),
         (arguments.functions, "--functions"),

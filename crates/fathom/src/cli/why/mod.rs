@@ -32,6 +32,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         &arguments.json,
         &arguments.export_markdown,
         &arguments.save_observation,
+        &arguments.profile,
     ];
     write::check(&files)?;
     if let Some(pid) = arguments.pid {
@@ -159,6 +160,11 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
         threads: arguments.threads,
         processes: arguments.processes,
     };
+    if let Some(path) = &arguments.profile
+        && let Some(form) = report::ProfileForm::of(path)
+    {
+        write::export(path, report::profile(explanation, form))?;
+    }
     let html = arguments.html.as_deref();
     write::results(
         || report::explain_terminal(explanation, &options),

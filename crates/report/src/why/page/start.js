@@ -4,3 +4,4 @@ header();
 account();
 findings();
 timeline();
+flames();

@@ -1,0 +1,169 @@
+//! Names of code that a runtime makes: an observed run is asked to write them down, a timed one never.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fathom_diagnose::{Asked, Language, asked_by_hand, joined};
+use fathom_model::Explanation;
+use fathom_trace::{NameMaps, StackPool, Trace, TraceCommand};
+
+use super::from_here;
+use crate::Target;
+
+/// Bytes of a script's first line that matter.
+const FIRST_LINE: u64 = 256;
+
+/// How the command is asked for names; `None` where no runtime is known that would write them, or
+/// they could end up elsewhere.
+pub(super) fn asked(target: &Target) -> Option<Asked> {
+    let script = first_line(&from_here(&target.command));
+    let words = target.words_as_found();
+    Asked::of(&words, script.as_deref(), follows_no_links_of_others())
+}
+
+/// Asks an observed run. It is run as it is where nothing can look after what it writes.
+pub(super) fn ask(asked: &Asked, command: &mut TraceCommand) {
+    let Ok(maps) = NameMaps::begin() else {
+        return;
+    };
+    command.name_maps = Some(Arc::new(maps));
+    command.argv.clone_from(&asked.words);
+    if let Some((name, options)) = &asked.variable {
+        add(command.env.get_or_insert_default(), name, options);
+    }
+}
+
+fn add(environment: &mut Vec<(OsString, OsString)>, name: &str, options: &str) {
+    match environment.iter_mut().rfind(|(known, _)| known == name) {
+        Some((_, value)) => *value = joined(Some(value), options),
+        None => environment.push((name.into(), joined(None, options))),
+    }
+}
+
+/// What gives names to the functions of an explanation that has none: a command that can be copied.
+pub(super) fn names_by(explanation: &Explanation, trace: &Trace) -> Option<String> {
+    let language = fathom_diagnose::lacks_names(explanation, trace)?;
+    let by_hand = asked_by_hand(language)?;
+    let command = shell_words::join(&explanation.arguments);
+    Some(
+        match explanation.process.as_ref().map(|process| process.pid) {
+            None => format!("{by_hand} fathom why -- {command}"),
+            Some(pid) if language == Language::Java => {
+                format!(
+                    "{} && fathom why --pid {pid}",
+                    shell_words::join(asks_jvm(pid))
+                )
+            }
+            Some(_) => format!("{by_hand} {command}"),
+        },
+    )
+}
+
+fn asks_jvm(pid: u32) -> [String; 3] {
+    [
+        "jcmd".to_owned(),
+        pid.to_string(),
+        "Compiler.perfmap".to_owned(),
+    ]
+}
+
+/// A JVM of this user's that runs already writes names when it is asked to, which takes it some
+/// milliseconds.
+pub(super) fn ask_jvm(pid: u32, trace: &Trace, stacks: &StackPool) {
+    let root = trace.processes.first();
+    let program = root.and_then(|root| root.execs.last());
+    let is_jvm =
+        program.is_some_and(|exec| Language::from_program_name(&exec.path) == Some(Language::Java));
+    let owner = |path: String| fs::metadata(path).map(|data| data.uid()).ok();
+    let is_own = owner("/proc/self".to_owned()) == owner(format!("/proc/{pid}"));
+    let wrote = fathom_trace::has_name_map(pid);
+    if !is_jvm || !is_own || wrote {
+        return;
+    }
+    let Ok(maps) = NameMaps::begin() else {
+        return;
+    };
+    if maps.make(pid).is_ok() && run(&asks_jvm(pid)) {
+        stacks.read_maps();
+    }
+}
+
+/// Runs a command for at most 10 s; whether it ended well.
+fn run(words: &[String]) -> bool {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else {
+        return false;
+    };
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return false;
+            }
+        }
+    }
+}
+
+/// The first line of a script; `None` of any other program.
+fn first_line(program: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    // What is a pipe by now would hold us up.
+    if !program.metadata().ok()?.is_file() {
+        return None;
+    }
+    let file = File::open(program).ok()?;
+    file.take(FIRST_LINE).read_to_end(&mut bytes).ok()?;
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    line.starts_with(b"#!")
+        .then(|| String::from_utf8_lossy(line).into_owned())
+}
+
+/// Whether a program that writes to `/tmp` can't be led elsewhere by a link that another user put
+/// there. Only the map of the command's own process is made before that runs.
+fn follows_no_links_of_others() -> bool {
+    let setting = fs::read_to_string("/proc/sys/fs/protected_symlinks");
+    setting.is_ok_and(|setting| setting.trim() == "1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_keeps_what_it_held() {
+        let mut environment = vec![("NODE_OPTIONS".into(), "--a".into())];
+        add(&mut environment, "NODE_OPTIONS", "--b");
+        add(&mut environment, "OTHER", "--c");
+        let wanted = [("NODE_OPTIONS", "--a --b"), ("OTHER", "--c")];
+        assert_eq!(
+            environment,
+            wanted.map(|(name, value)| (name.into(), value.into()))
+        );
+    }
+
+    #[test]
+    fn only_a_script_has_a_first_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        fs::write(&file, "#!/usr/bin/env node\nrun()").unwrap();
+        assert_eq!(first_line(&file).as_deref(), Some("#!/usr/bin/env node"));
+        fs::write(&file, "\x7fELF").unwrap();
+        assert_eq!(first_line(&file), None);
+        assert_eq!(first_line(folder.path()), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! How is a runtime asked to write down the names of the code that it makes?
+//!
+//! It writes them to `/tmp/perf-PID.map` then. Only runs that are observed are asked: it takes some
+//! time.
+
+use std::ffi::{OsStr, OsString};
+
+use fathom_model::{CodePlace, Explanation, TimeCategory, WhereRow};
+use fathom_stacks::is_made_at_run_time;
+use fathom_trace::Trace;
+
+use super::{ALL, Language, Runtime};
+use crate::thresholds as t;
+
+/// How one is asked.
+#[derive(Debug)]
+pub(super) struct AskedFor {
+    /// Options of its program, before all others.
+    pub options: &'static [&'static str],
+    /// The variable of which it takes options.
+    pub variable: &'static str,
+    /// Programs that start it for what they are given.
+    pub starters: &'static [&'static str],
+    /// Libraries that are the runtime.
+    pub engines: &'static [&'static str],
+    /// Whether a function of the engine is called by a name in a program's source.
+    pub is_called: fn(&str) -> bool,
+}
+
+/// A command that is asked for names of the code that it makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// Program and arguments.
+    pub words: Vec<OsString>,
+    /// A variable of the environment with what is to be put behind what it holds.
+    pub variable: Option<(String, String)>,
+    /// What it was given beside what the user gave.
+    pub added: String,
+}
+
+impl Asked {
+    /// The same command, asked for names; `None` where no runtime is known that would be.
+    ///
+    /// `words`: program and arguments, with a path of the program. `script`: the first line of the
+    /// program, where it is a script. `children`: whether programs may be asked that the command
+    /// starts, by a variable.
+    pub fn of(words: &[OsString], script: Option<&str>, children: bool) -> Option<Self> {
+        let program = words.first()?.to_string_lossy().into_owned();
+        let started = match script {
+            None => asked_for(&program).map(|asked| (asked, words[..1].to_vec(), &words[1..])),
+            // As the kernel starts it, whose first arguments these are.
+            Some(line) => interpreter(line).and_then(|interpreter| {
+                let asked = asked_for(interpreter.last()?)?;
+                let interpreter = interpreter.iter().map(OsString::from).collect();
+                Some((asked, interpreter, words))
+            }),
+        };
+        if let Some((asked, mut begin, rest)) = started {
+            begin.extend(asked.options.iter().map(OsString::from));
+            begin.extend_from_slice(rest);
+            return Some(Self {
+                words: begin,
+                variable: None,
+                added: asked.options.join(" "),
+            });
+        }
+        let asked = if children { starter(words) } else { None }?;
+        let options = asked.options.join(" ");
+        Some(Self {
+            words: words.to_vec(),
+            added: format!("{}='{options}'", asked.variable),
+            variable: Some((asked.variable.to_owned(), options)),
+        })
+    }
+}
+
+/// How the runtime of this language is asked by hand: `NODE_OPTIONS='--perf-basic-prof'`, to be put
+/// before a command.
+pub fn asked_by_hand(language: Language) -> Option<String> {
+    let asked = Runtime::of(Some(language)).names.as_ref()?;
+    Some(format!("{}='{}'", asked.variable, asked.options.join(" ")))
+}
+
+/// The language whose functions an explanation would name if its runtime wrote their names down;
+/// `None` where some have names, or own code doesn't matter.
+pub fn lacks_names(explanation: &Explanation, trace: &Trace) -> Option<Language> {
+    let account = &explanation.account;
+    let had_none = [
+        TimeCategory::Ready,
+        TimeCategory::Throttled,
+        TimeCategory::Stolen,
+    ];
+    let had_none: u64 = had_none.into_iter().map(|kind| account.ns(kind)).sum();
+    // Of the time in which nobody else had the CPU.
+    let least = t::NAMES_SHARE * account.wall_ns.saturating_sub(had_none) as f64;
+    let is_made = |place: &CodePlace| place.binary.as_deref().is_some_and(is_made_at_run_time);
+    let is_named = |row: &WhereRow| {
+        let mut places = std::iter::once(&row.place).chain(&row.callers);
+        places.any(|place| is_made(place) && place.function.is_some())
+    };
+    let own = account.ns(TimeCategory::UserCode) as f64;
+    if own < least || explanation.whereabouts.iter().any(is_named) {
+        return None;
+    }
+    let mut programs = trace
+        .processes
+        .iter()
+        .filter_map(|process| process.execs.last());
+    programs.find_map(|exec| {
+        let language = Language::from_program_name(&exec.path)?;
+        Runtime::of(Some(language)).names.as_ref().map(|_| language)
+    })
+}
+
+fn asked_for(program: &str) -> Option<&'static AskedFor> {
+    Runtime::interpreting(program)?.names.as_ref()
+}
+
+/// The words before a script's own path, of its first line; `None` where it has options of its own.
+fn interpreter(line: &str) -> Option<Vec<&str>> {
+    let words: Vec<&str> = line.strip_prefix("#!")?.split_ascii_whitespace().collect();
+    match words[..] {
+        [program] => Some(vec![program]),
+        [env, program] if env.ends_with("/env") && !program.starts_with('-') => {
+            Some(vec![env, program])
+        }
+        _ => None,
+    }
+}
+
+/// The runtime that one of the words starts, also within the text for a shell.
+fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
+    let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let between = |c: char| c.is_whitespace() || ";|&()'\"`$".contains(c);
+    let mut names = texts
+        .iter()
+        .flat_map(|text| text.split(between))
+        .map(|word| word.rsplit('/').next().unwrap_or(word));
+    names.find_map(|name| {
+        let starts = |asked: &&AskedFor| asked.starters.contains(&name);
+        let mut known = ALL.iter().filter_map(|(_, it)| it.names.as_ref());
+        asked_for(name).or_else(|| known.find(starts))
+    })
+}
+
+/// Whether code is the engine's of a runtime, and no name that a program of it calls: where a
+/// function of the program is below it, its time is that function's.
+pub(crate) fn is_engines(binary: &str, function: Option<&str>) -> bool {
+    let file = binary.rsplit('/').next().unwrap_or(binary);
+    let is_engine = |asked: &&AskedFor| asked.engines.iter().any(|name| file.starts_with(name));
+    let mut known = ALL.iter().filter_map(|(_, it)| it.names.as_ref());
+    let asked = asked_for(file).or_else(|| known.find(is_engine));
+    asked.is_some_and(|asked| !function.is_some_and(asked.is_called))
+}
+
+/// A function by the name that a program's source has for it: `Builtins_ArrayPrototypeSort` is
+/// `Array.prototype.sort`.
+pub(crate) fn shown_name(function: &str) -> String {
+    let builtin = function.strip_prefix("Builtins_");
+    let Some((of, name)) = builtin.and_then(|name| name.split_once("Prototype")) else {
+        return function.to_owned();
+    };
+    let mut letters = name.chars();
+    match letters.next() {
+        Some(first) if !of.is_empty() => {
+            format!(
+                "{of}.prototype.{}{}",
+                first.to_ascii_lowercase(),
+                letters.as_str()
+            )
+        }
+        _ => function.to_owned(),
+    }
+}
+
+/// What a variable is to hold: its options, and these behind them.
+pub fn joined(before: Option<&OsStr>, options: &str) -> OsString {
+    let mut value = before.map(OsStr::to_owned).unwrap_or_default();
+    if !value.is_empty() {
+        value.push(" ");
+    }
+    value.push(options);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split(' ').map(OsString::from).collect()
+    }
+
+    fn asked(text: &str, script: Option<&str>, children: bool) -> Option<String> {
+        let asked = Asked::of(&words(text), script, children)?;
+        let words: Vec<_> = asked.words.iter().map(|it| it.to_string_lossy()).collect();
+        Some(match asked.variable {
+            Some((name, _)) => format!("{name} {}", words.join(" ")),
+            None => words.join(" "),
+        })
+    }
+
+    const NODE: &str = "--perf-basic-prof-only-functions --interpreted-frames-native-stack";
+
+    #[test]
+    fn a_runtime_has_the_options_before_those_of_its_user() {
+        let node = asked("/usr/bin/node --max-old-space-size=64 a.js", None, false);
+        let wanted = format!("/usr/bin/node {NODE} --max-old-space-size=64 a.js");
+        assert_eq!(node, Some(wanted));
+        let java = asked("/opt/jdk/bin/java -cp x Main", None, false).unwrap();
+        assert!(java.starts_with("/opt/jdk/bin/java -XX:+IgnoreUnrecognizedVMOptions "));
+        assert!(java.ends_with(" -cp x Main"));
+        assert_eq!(asked("/usr/bin/python3 a.py", None, true), None);
+        assert_eq!(asked("/bin/gzip node", None, false), None);
+    }
+
+    #[test]
+    fn a_script_is_started_as_the_kernel_does() {
+        let run = asked("/srv/tool x", Some("#!/usr/bin/env node"), false);
+        let wanted = format!("/usr/bin/env node {NODE} /srv/tool x");
+        assert_eq!(run, Some(wanted));
+        let run = asked("./tool", Some("#! /usr/bin/nodejs"), false);
+        assert_eq!(run, Some(format!("/usr/bin/nodejs {NODE} ./tool")));
+        assert_eq!(
+            asked("/srv/tool", Some("#!/usr/bin/env -S node"), false),
+            None
+        );
+        // A version manager's.
+        assert_eq!(asked("/shims/node a.js", Some("#!/bin/sh"), false), None);
+    }
+
+    #[test]
+    fn programs_that_others_start_are_asked_by_a_variable() {
+        for text in ["/bin/sh -c cd x;/usr/bin/node a.js", "/bin/npm test"] {
+            assert_eq!(asked(text, Some("#!/bin/sh"), false), None);
+            let asked = asked(text, Some("#!/bin/sh"), true);
+            assert_eq!(asked, Some(format!("NODE_OPTIONS {text}")));
+        }
+        let java = asked("/usr/bin/mvn test", Some("#!/bin/sh"), true);
+        assert_eq!(java.as_deref(), Some("JDK_JAVA_OPTIONS /usr/bin/mvn test"));
+        assert_eq!(joined(Some(OsStr::new("-a")), "-b"), "-a -b");
+        assert_eq!(joined(None, "-b"), "-b");
+    }
+
+    #[test]
+    fn what_is_built_in_is_called_as_in_the_source() {
+        assert_eq!(
+            shown_name("Builtins_ArrayPrototypeSort"),
+            "Array.prototype.sort"
+        );
+        for other in ["Builtins_LoadIC", "Builtins_Prototype", "list_sort", "é"] {
+            assert_eq!(shown_name(other), other);
+        }
+    }
+
+    #[test]
+    fn what_a_program_calls_by_name_stays() {
+        assert!(is_engines("/usr/bin/node", Some("Builtins_LoadIC")));
+        assert!(is_engines("/usr/bin/node", None));
+        assert!(!is_engines(
+            "/usr/bin/node",
+            Some("Builtins_ArrayPrototypeSort")
+        ));
+        assert!(is_engines("/opt/jdk/lib/server/libjvm.so", None));
+        assert!(!is_engines("/lib/libc.so.6", Some("memcpy")));
+        assert!(!is_engines("/usr/bin/python3.11", Some("list_sort")));
+    }
+}

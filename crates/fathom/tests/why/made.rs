@@ -1,0 +1,282 @@
+//! Functions that Node and Java compile while they run have their names, and no map of them is left.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::attached::Subject;
+use crate::world::{allows, fathom, stderr, stdout, text};
+
+/// It takes this CPU time on any machine. Where it is asked for names and told to, it stays.
+const SCRIPT: &str = "const fs = require('fs');
+function parse(until) {
+  let sum = 0;
+  while (process.cpuUsage().user < until) for (let i = 0; i < 2e5; i++) sum = (sum * 31 + i) % 1000003;
+  return sum;
+}
+class Reader { read(until) { return parse(until); } }
+function main(seconds) { new Reader().read(seconds * 1e6); }
+if (process.argv[3] && process.execArgv.length) {
+  fs.writeFileSync(process.argv[3], `${process.pid}\\n`);
+  main(1e6);
+}
+main(Number(process.argv[2]));
+";
+
+const CLASS: &str = "public class Hot {
+  static long sum = 0;
+  static void parse(long until) {
+    while (cpu() < until) sum += turns(200_000);
+  }
+  static int turns(int n) { int s = 0; for (int i = 0; i < n; i++) s = (int) ((s * 31L + i) % 1000003); return s; }
+  static long cpu() { return java.lang.management.ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime(); }
+  public static void main(String[] a) { parse((long) (Double.parseDouble(a[0]) * 1e9)); System.out.println(sum); }
+}
+";
+
+/// Whether these programs are here.
+fn have(programs: &[&str]) -> bool {
+    let answers = |program: &&str| {
+        let mut command = Command::new(program);
+        command
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.status().is_ok()
+    };
+    let missing = programs.iter().find(|program| !answers(program));
+    if let Some(missing) = missing {
+        fathom_test_log::skipped(&format!("{missing} is not here"));
+    }
+    missing.is_none()
+}
+
+fn script() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("slow.js");
+    std::fs::write(&file, SCRIPT).unwrap();
+    (folder, file)
+}
+
+/// The folder of the compiled class.
+fn class() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("Hot.java");
+    std::fs::write(&file, CLASS).unwrap();
+    let compiled = Command::new("javac").arg(&file).status().unwrap();
+    assert!(compiled.success());
+    folder
+}
+
+fn explained(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    serde_json::from_str(&stdout(output)).unwrap()
+}
+
+fn rows_of_own_code(explanation: &Value) -> Vec<&Value> {
+    let rows = explanation["where"].as_array().unwrap();
+    rows.iter()
+        .filter(|row| row["kind"] == "user_code")
+        .collect()
+}
+
+/// The row of own code with most time.
+fn largest(explanation: &Value) -> &Value {
+    let rows = rows_of_own_code(explanation);
+    rows.into_iter()
+        .max_by_key(|row| row["ns"].as_u64())
+        .unwrap()
+}
+
+fn names_parse(explanation: &Value, file: &str) {
+    let row = largest(explanation);
+    assert_eq!(row["function"], "parse", "{:#}", explanation["where"]);
+    assert_eq!(row["source_file"], file, "{row:#}");
+    assert_eq!(row["line"], 2, "{row:#}");
+    let callers = row["callers"].as_array().unwrap();
+    let names: Vec<_> = callers.iter().map(|one| &one["function"]).collect();
+    assert!(names.iter().any(|name| *name == "main"), "{row:#}");
+    // Interpreted, baseline and optimised code of a function are one.
+    let all = rows_of_own_code(explanation);
+    let parse = all.iter().filter(|row| row["function"] == "parse");
+    assert_eq!(parse.count(), 1, "{all:#?}");
+}
+
+fn names_turns(explanation: &Value) {
+    let row = largest(explanation);
+    let name = row["function"].as_str().unwrap_or_default();
+    // What is compiled into its caller is a part of that.
+    assert!(
+        ["Hot.turns", "Hot.parse"].contains(&name),
+        "{:#}",
+        explanation["where"]
+    );
+}
+
+/// Maps in `/tmp` that have this in them.
+fn maps_with(part: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("/tmp").unwrap().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let is_map = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with("perf-") && name.ends_with(".map")
+    };
+    let has = |path: &PathBuf| {
+        let content = std::fs::read(path).unwrap_or_default();
+        String::from_utf8_lossy(&content).contains(part)
+    };
+    paths.filter(is_map).filter(has).collect()
+}
+
+fn left_no_map(explanation: &Value) {
+    for process in explanation["processes"].as_array().unwrap() {
+        let map = format!("/tmp/perf-{}.map", process["pid"]);
+        assert!(!Path::new(&map).exists(), "{map}");
+    }
+}
+
+const TIERS: [&str; 2] = ["kernel", "perf"];
+
+fn why(tier: &str, command: &[&str]) -> Output {
+    let options = ["why", "--runs", "2", "--tier", tier, "--json", "-", "--"];
+    fathom(&[&options[..], command].concat())
+}
+
+#[test]
+fn functions_of_node_have_names_files_and_lines() {
+    if !have(&["node"]) {
+        return;
+    }
+    let (folder, file) = script();
+    for tier in TIERS.into_iter().filter(|tier| allows(tier)) {
+        let explanation = explained(&why(tier, &["node", text(&file), "0.4"]));
+        names_parse(&explanation, text(&file));
+        let added = explanation["observation"]["added"].as_str().unwrap();
+        assert!(added.contains("--perf-basic-prof"), "{added}");
+        left_no_map(&explanation);
+        assert_eq!(maps_with(text(&file)), [] as [PathBuf; 0]);
+        let files = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(files, 1, "Node left a file of its own");
+    }
+}
+
+#[test]
+fn functions_of_java_have_names() {
+    if !have(&["java", "javac"]) {
+        return;
+    }
+    let folder = class();
+    for tier in TIERS.into_iter().filter(|tier| allows(tier)) {
+        let command = ["java", "-cp", text(folder.path()), "Hot", "0.8"];
+        let explanation = explained(&why(tier, &command));
+        names_turns(&explanation);
+        left_no_map(&explanation);
+    }
+}
+
+#[test]
+fn a_map_is_removed_also_where_fathom_is_killed() {
+    if !have(&["node"]) || !allows("perf") {
+        return;
+    }
+    let (folder, file) = script();
+    let note = folder.path().join("pid");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.args(["why", "--runs", "1", "--tier", "perf", "--", "node"]);
+    command.args([text(&file), "0.01", text(&note)]);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut fathom = command.spawn().unwrap();
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(2));
+    let pid = loop {
+        let told = std::fs::read_to_string(&note).unwrap_or_default();
+        if told.ends_with('\n') {
+            break told;
+        }
+        assert!(fathom.try_wait().unwrap().is_none(), "it ended before");
+        pause();
+    };
+    let map = PathBuf::from(format!("/tmp/perf-{}.map", pid.trim()));
+    assert!(map.is_file(), "it was asked for names");
+    fathom.kill().unwrap();
+    fathom.wait().unwrap();
+    while map.exists() {
+        pause();
+    }
+}
+
+/// What a shell starts is asked by a variable, where that is safe; else the answer ends with the
+/// command that does so, which is tried.
+fn through_a_shell(command: &str, is_named: impl Fn(&Value), part: &str) {
+    let explanation = explained(&why("perf", &["sh", "-c", &format!("{command}; true")]));
+    let by = explanation["observation"]["names_by"].as_str();
+    let Some(by) = by else {
+        left_no_map(&explanation);
+        return is_named(&explanation);
+    };
+    let by = by.replace(
+        "fathom why",
+        "\"$FATHOM\" why --runs 2 --tier perf --json -",
+    );
+    let mut again = Command::new("sh");
+    again
+        .args(["-c", &by])
+        .env("FATHOM", env!("CARGO_BIN_EXE_fathom"));
+    let output = again.stdin(Stdio::null()).output().unwrap();
+    let maps = maps_with(part);
+    maps.iter()
+        .for_each(|map| std::fs::remove_file(map).unwrap());
+    is_named(&explained(&output));
+}
+
+#[test]
+fn the_command_that_gives_names_gives_them_to_node() {
+    if !have(&["node"]) || !allows("perf") {
+        return;
+    }
+    let (_folder, file) = script();
+    let file = text(&file);
+    through_a_shell(
+        &format!("node {file} 0.4"),
+        |it| names_parse(it, file),
+        file,
+    );
+}
+
+#[test]
+fn the_command_that_gives_names_gives_them_to_java() {
+    if !have(&["java", "javac"]) || !allows("perf") {
+        return;
+    }
+    let folder = class();
+    let command = format!("java -cp {} Hot 0.8", text(folder.path()));
+    through_a_shell(&command, names_turns, "Hot.turns");
+}
+
+#[test]
+fn a_jvm_that_runs_already_is_asked_and_its_map_removed() {
+    if !have(&["java", "javac", "jcmd"]) || !allows("perf") {
+        return;
+    }
+    let folder = class();
+    let mut command = Command::new("java");
+    command.args([
+        "-XX:+PreserveFramePointer",
+        "-cp",
+        text(folder.path()),
+        "Hot",
+        "1e6",
+    ]);
+    let subject = Subject::of(&mut command);
+    subject.executes("java");
+    let pid = subject.pid();
+    let options = [
+        "why", "--tier", "perf", "--time", "3s", "--json", "-", "--pid", &pid,
+    ];
+    let explanation = explained(&fathom(&options));
+    names_turns(&explanation);
+    left_no_map(&explanation);
+}
