@@ -9,13 +9,18 @@ use crate::analysis::Analysis;
 use crate::numbers::time;
 use crate::thresholds as t;
 
+/// A row of the trace, by its place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Row {
+    Call(usize),
+    Wait(usize),
+}
+
 /// A piece of the account.
 #[derive(Debug, Clone)]
 pub(crate) enum Atoms {
-    /// Calls, by the rows that the trace has of them, with the part of each that is meant, 0 to 1.
-    Calls { rows: Vec<usize>, part: f64 },
-    /// Waits, likewise.
-    Waits { rows: Vec<usize> },
+    /// Calls or waits, with the part of each that is meant, 0 to 1.
+    Rows { rows: Vec<Row>, part: f64 },
     /// Any time of this category.
     Of(TimeCategory),
 }
@@ -36,8 +41,8 @@ impl Piece {
     ) -> Self {
         let rows = analysis.trace.off_cpu.iter().enumerate();
         let rows = rows.filter(|(at, row)| fits(row, analysis.wait_of_row(*at).0));
-        let rows = rows.map(|(at, _)| at).collect();
-        let of = Atoms::Waits { rows };
+        let rows = rows.map(|(at, _)| Row::Wait(at)).collect();
+        let of = Atoms::Rows { rows, part: 1.0 };
         Self { of, ns }
     }
 }

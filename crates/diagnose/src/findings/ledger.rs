@@ -11,7 +11,7 @@ use fathom_model::{AccountPart, Finding, FindingId, Saving, TimeCategory};
 use super::declaration;
 use super::declaration::{Cause, Declaration, EffectOf};
 use crate::analysis::Analysis;
-use crate::claim::{Atoms, Claim, Piece};
+use crate::claim::{Atoms, Claim, Piece, Row};
 use crate::numbers::time;
 use crate::sums::Sums;
 
@@ -123,23 +123,6 @@ fn in_whole_ns(granted: &Sums, left: &Sums, asked_ns: u64) -> Vec<AccountPart> {
     parts
 }
 
-/// A row of the trace, by its place there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Row {
-    Call(usize),
-    Wait(usize),
-}
-
-impl Row {
-    /// To which part of the account it belongs, and what it costs an untraced run.
-    fn spent(self, analysis: &Analysis<'_>) -> (TimeCategory, f64) {
-        match self {
-            Row::Call(row) => (analysis.kind_of_row(row), analysis.cost_of_row(row)),
-            Row::Wait(row) => analysis.wait_of_row(row),
-        }
-    }
-}
-
 /// What nobody holds.
 struct Ledger<'a> {
     analysis: &'a Analysis<'a>,
@@ -245,27 +228,29 @@ impl<'a> Ledger<'a> {
     /// Takes of a piece what is free, and returns what the account doesn't have of it.
     fn take(&self, piece: &Piece, scale: f64, grant: &mut Grant) -> f64 {
         let asked_ns = piece.ns * scale;
-        let (rows, part): (Vec<Row>, f64) = match &piece.of {
+        let (rows, part) = match &piece.of {
             Atoms::Of(part) => return self.take_of(*part, asked_ns, grant),
-            Atoms::Calls { rows, part } => (
-                rows.iter().map(|row| Row::Call(*row)).collect(),
-                part.max(f64::MIN_POSITIVE),
-            ),
-            Atoms::Waits { rows } => (rows.iter().map(|row| Row::Wait(*row)).collect(), 1.0),
+            Atoms::Rows { rows, part } => (rows, part.max(f64::MIN_POSITIVE)),
         };
-        let (spent, costs): (Vec<TimeCategory>, Vec<f64>) =
-            rows.iter().map(|row| row.spent(self.analysis)).unzip();
+        let spent = rows.iter().map(|row| match *row {
+            Row::Call(row) => (
+                self.analysis.kind_of_row(row),
+                self.analysis.cost_of_row(row),
+            ),
+            Row::Wait(row) => self.analysis.wait_of_row(row),
+        });
+        let (spent, costs): (Vec<TimeCategory>, Vec<f64>) = spent.unzip();
         let all: f64 = costs.iter().sum();
         if all <= 0.0 {
             return asked_ns;
         }
         let mut beyond = 0.0;
-        for ((row, cost), spent) in rows.into_iter().zip(costs).zip(spent) {
+        for ((row, cost), spent) in rows.iter().zip(costs).zip(spent) {
             let ns = asked_ns * cost / all;
-            let held = self.held.get(&row).copied().unwrap_or(0.0);
+            let held = self.held.get(row).copied().unwrap_or(0.0);
             let free = (1.0 - held).clamp(0.0, part);
             let own = ns * free / part;
-            grant.rows.push((row, free));
+            grant.rows.push((*row, free));
             self.is_held(spent, ns - own, grant);
             beyond += self.take_of(spent, own, grant);
         }
@@ -351,9 +336,9 @@ mod tests {
     }
 
     fn of_reads(part: f64, ms: u64) -> Vec<Piece> {
-        let rows = vec![0];
+        let rows = vec![Row::Call(0)];
         vec![Piece {
-            of: Atoms::Calls { rows, part },
+            of: Atoms::Rows { rows, part },
             ns: (ms * MS) as f64,
         }]
     }
@@ -376,7 +361,8 @@ mod tests {
     #[test]
     fn two_findings_share_no_wait() {
         let of_sleeps = |ms: u64| {
-            let of = Atoms::Waits { rows: vec![0] };
+            let rows = vec![Row::Wait(0)];
+            let of = Atoms::Rows { rows, part: 1.0 };
             let ns = (ms * MS) as f64;
             vec![Piece { of, ns }]
         };

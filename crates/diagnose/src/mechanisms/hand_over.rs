@@ -17,8 +17,7 @@ use crate::thresholds as t;
 /// Who waits in pipes for a reader or writer that hardly waits itself takes no turns with it: that
 /// one sets the pace, as the last stage of a pipeline does that computes.
 fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) {
-    let moves = |call: &str| calls::is_read(call) || calls::is_write(call);
-    let ended = analysis.ends_of_waits_by(moves, |_, by| threads.contains_key(&by));
+    let ended = analysis.ends_of_waits_by(calls::moves_bytes, |_, by| threads.contains_key(&by));
     threads.retain(|tid, (_, waited)| {
         let ends = ended.get(tid).copied().unwrap_or_default();
         let known = (ends.own.ns + ends.others.ns) as f64;
@@ -40,7 +39,7 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let of_partner = |row: &OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
-        let moves = calls::is_read(call) || calls::is_write(call);
+        let moves = calls::moves_bytes(call);
         let inner = |fd| inner(row.pid, fd);
         let polls = calls::is_poll(call) && by_each_other.contains(&row.tid);
         row.cause == Cause::Asleep
@@ -82,7 +81,7 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let waiting = analysis.untraced(idle.min(span));
     // With few and large pieces the calls go too. What the program computes itself stays.
     let hands_over = |row: &SyscallRow| {
-        let moves = calls::is_read(&row.name) || calls::is_write(&row.name);
+        let moves = calls::moves_bytes(&row.name);
         let yields = row.name == YIELD && yields.contains_key(&row.tid);
         let calls = calls::is_lock(&row.name) || calls::is_poll(&row.name) || yields;
         threads.contains_key(&row.tid)
@@ -173,7 +172,7 @@ fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, wa
         .iter()
         .filter(|l| threads.contains_key(&l.tid));
     let work: f64 = own.map(work).sum();
-    let moved = analysis.tally_calls(|name| calls::is_read(name) || calls::is_write(name));
+    let moved = analysis.tally_calls(calls::moves_bytes);
     // Blocks take their time in the kernel, too.
     work / waits.max(1) as f64 <= t::STORM_WORK_PER_WAIT_NS
         && (moved.bytes as f64) < t::BLOCK_BYTES * waits as f64

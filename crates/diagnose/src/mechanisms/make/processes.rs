@@ -22,13 +22,10 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let end = analysis.trace.duration_ns;
     let starts = starts_of_interpreter(analysis);
     let is_short = |process: &Process| {
-        let own = || analysis.threads_of(process.pid);
-        let own_ns = || {
-            own()
-                .map(|times| times.sums.get(TimeCategory::UserCode))
-                .sum::<f64>()
-        };
-        let works = is_copy(analysis, process) && own_ns() >= t::SHORT_COPY_OWN_NS;
+        let threads = analysis.threads_of(process.pid);
+        let own = threads.map(|times| times.sums.get(TimeCategory::UserCode));
+        let own_ns: f64 = own.sum();
+        let works = own_ns >= t::SHORT_COPY_OWN_NS && is_copy(analysis, process);
         let little = !works && analysis.cpu_of(process.pid) < t::SHORT_CHILD_CPU_NS;
         (little || starts.contains(&process.pid)) && !waits_outside(analysis, process.pid)
     };
@@ -89,6 +86,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .runtime(maker)
             .advice(Topic::Processes { copies: are_copies }),
     };
+    let least_share = if many { t::LEAST_SHARE } else { t::LOOP_SHARE };
     let least_seconds = analysis.observation.limits.spawn_seconds;
     Some(
         Claim::new(FindingId::ProcessSpawning, analysis, saving, statement)
@@ -98,11 +96,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .takes_here("making and awaiting the empty program", least_seconds)
             .pid(maker)
             .weighing(lives)
-            .least(Least::share(if many {
-                t::LEAST_SHARE
-            } else {
-                t::LOOP_SHARE
-            })),
+            .least(Least::share(least_share)),
     )
 }
 
@@ -236,6 +230,17 @@ mod tests {
     #[test]
     fn hundreds_of_short_processes_are_found() {
         assert_eq!(spawns(300).ids(), ["process-spawning"]);
+    }
+
+    #[test]
+    fn what_its_parent_asks_for_to_make_a_process_goes_with_it() {
+        let saved_ms = |making_us: u64| {
+            let mut fake = spawns(100);
+            fake.calls("clone3", None, 100, 0, making_us * 1_000);
+            fake.findings()[0].could_win_ns / 1_000_000
+        };
+        let more = saved_ms(500) - saved_ms(0);
+        assert!((30..=55).contains(&more), "{more}");
     }
 
     #[test]

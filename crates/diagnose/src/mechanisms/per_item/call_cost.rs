@@ -6,7 +6,7 @@ use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, Tally};
-use crate::claim::{Atoms, Claim, Piece};
+use crate::claim::{Atoms, Claim, Piece, Row};
 use crate::numbers::time;
 use crate::thresholds as t;
 
@@ -48,7 +48,10 @@ impl CallCost {
             in_kernel_ns,
             library_ns: analysis.library_ns(fits).min(own),
             calls: vec![Piece {
-                of: Atoms::Calls { rows, part: 1.0 },
+                of: Atoms::Rows {
+                    rows: rows.into_iter().map(Row::Call).collect(),
+                    part: 1.0,
+                },
                 ns: in_kernel_ns,
             }],
         }
@@ -88,7 +91,7 @@ impl CallCost {
     /// A part of it, 0 to 1.
     pub(crate) fn part(mut self, of_it: f64) -> Self {
         for piece in &mut self.calls {
-            if let Atoms::Calls { part, .. } = &mut piece.of {
+            if let Atoms::Rows { part, .. } = &mut piece.of {
                 *part *= of_it;
             }
         }

@@ -290,6 +290,17 @@ mod tests {
     }
 
     #[test]
+    fn of_a_process_that_ran_already_the_start_is_not_judged() {
+        let mut fake = Fake::new(1000);
+        fake.file("/usr/lib/filter.so", 400, 0, 0, 10 * MS);
+        fake.calls("openat", None, 400, 0, 10_000);
+        fake.calls("munmap", None, 400, 0, 600_000);
+        assert!(fake.ids().contains(&"dynamic-linking"));
+        fake.trace.attached = Some(fathom_trace::Attached::default());
+        assert!(!fake.ids().contains(&"dynamic-linking"));
+    }
+
+    #[test]
     fn what_the_loader_computes_for_many_libraries_is_found() {
         let reported = |libraries: u64, function: &str| {
             let mut fake = Fake::new(300);

@@ -8,7 +8,7 @@ use crate::analysis::Analysis;
 use crate::claim::{Claim, Least};
 use crate::critical_path::covered_ns;
 use crate::numbers::{count, time};
-use crate::runtimes::{Begins, Topic};
+use crate::runtimes::{Begins, Topic, is_library_file};
 use crate::thresholds as t;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -78,7 +78,7 @@ fn first_of_program<'a>(
     root: &Process,
     loaded: impl Iterator<Item = &'a FileRow>,
 ) -> Option<u64> {
-    let mut own = loaded.filter(|file| !file.name.text().contains(".so"));
+    let mut own = loaded.filter(|file| !is_library_file(&file.name.text()));
     match analysis.runtime(Some(root.pid)).modules.begins() {
         Begins::Unknown => None,
         Begins::First(of_runtime) => own
