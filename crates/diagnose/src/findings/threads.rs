@@ -97,7 +97,11 @@ pub(super) const BUSY_POLLING: Declaration = Declaration {
     also: &Part::ALL,
     // Who hands over to another thread looks for it for a while before it sleeps.
     effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
-    find: &[poll::calls::find, poll::spinning::find],
+    find: &[
+        poll::calls::find,
+        poll::spinning::on_memory,
+        poll::spinning::on_channels,
+    ],
     text: include_str!("texts/busy-polling.md"),
     ..USUAL
 };

@@ -15,16 +15,23 @@ use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
 /// Until something happens.
-pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
-    let functions = &analysis.trace.profile.as_ref()?.functions;
-    let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
-    finding(analysis, &spins)
+pub(crate) fn on_memory(analysis: &Analysis<'_>) -> Option<Claim> {
+    claim(analysis, spinners(functions(analysis), What::Memory))
+}
+
+/// Until a channel has something.
+pub(crate) fn on_channels(analysis: &Analysis<'_>) -> Option<Claim> {
+    claim(analysis, askers(functions(analysis)))
 }
 
 /// Until a lock is free.
 pub(crate) fn for_lock(analysis: &Analysis<'_>) -> Option<Claim> {
-    let functions = &analysis.trace.profile.as_ref()?.functions;
-    finding(analysis, &spinners(functions, What::Lock)?)
+    claim(analysis, spinners(functions(analysis), What::Lock))
+}
+
+fn functions<'a>(analysis: &Analysis<'a>) -> &'a [FunctionRow] {
+    let profile = analysis.trace.profile.as_ref();
+    profile.map_or(&[], |profile| &profile.functions)
 }
 
 /// What is waited for.
@@ -127,12 +134,12 @@ fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     })
 }
 
-fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Claim> {
+fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> {
     let Spinning {
         what,
         samples,
         first,
-    } = spins;
+    } = spins?;
     let threads: Vec<&ThreadTimes> = analysis
         .threads
         .iter()
