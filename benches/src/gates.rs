@@ -277,6 +277,15 @@ fn asked(regime: &str) -> [f64; 2] {
     }
 }
 
+/// Suites of identical code that the widespread rule fails; `None` where that can't be known.
+fn compatible_on_itself(regime: &Regime, suites: usize) -> Option<usize> {
+    let programs = regime.programs.iter();
+    let null = programs.map(|program| (program.wall[0].clone(), program.wall[1].clone()));
+    let null: Vec<(Vec<f64>, Vec<f64>)> = null.collect();
+    let chance = best_of_on_itself(&COMPATIBLE, &null, &vec![false; null.len()], suites);
+    Some(chance?.failed)
+}
+
 /// The tables of `gates`.
 ///
 /// # Errors
@@ -344,18 +353,11 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
             }));
             table.row(row);
         }
-        let null: Vec<(Vec<f64>, Vec<f64>)> = regime
-            .programs
-            .iter()
-            .map(|program| (program.wall[0].clone(), program.wall[1].clone()))
-            .collect();
-        if let Some(chance) =
-            best_of_on_itself(&COMPATIBLE, &null, &vec![false; null.len()], suites)
-        {
+        if let Some(failed) = compatible_on_itself(&regime, suites) {
             table.note(format!(
                 "{}: from the null arm, the rule 'best of 5, 8 % and 3 %' fails identical code in {} of suites.",
                 regime.name,
-                percent(chance.failed)
+                percent(failed)
             ));
         }
     }

@@ -42,26 +42,8 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let suite = folder.join("report-suite.sqlite");
     fill(&suite, BENCHMARKS, REVISIONS, &METRICS)?;
     let page = folder.join("report.html");
-    let mut walls = Vec::new();
-    for _ in 0..TIMES {
-        let begun = Instant::now();
-        let mut command = Command::new(&tools.fathom);
-        command
-            .args(["report", "--html"])
-            .arg(&page)
-            .arg("--store")
-            .arg(&suite);
-        let status = command
-            .stdin(Stdio::null())
-            .status()
-            .map_err(|e| e.to_string())?;
-        walls.push(begun.elapsed().as_secs_f64());
-        if !status.success() {
-            return Err(format!("fathom report: {status}"));
-        }
-    }
+    let wall = page_seconds(tools, &suite, &page)?;
     let size = std::fs::metadata(&page).map_err(|e| e.to_string())?.len();
-    let wall = median(&walls);
     table.row([
         format!("page of {BENCHMARKS} benchmarks x {REVISIONS} revisions"),
         format!("{wall:.3} s"),
@@ -113,6 +95,23 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         std::fs::remove_file(path).map_err(|e| e.to_string())?;
     }
     Ok(table)
+}
+
+/// Seconds of `fathom report`, the median of some.
+fn page_seconds(tools: &Tools, store: &Path, page: &Path) -> Result<f64> {
+    let mut walls = Vec::new();
+    for _ in 0..TIMES {
+        let begun = Instant::now();
+        let mut command = Command::new(&tools.fathom);
+        command.args(["report", "--html"]).arg(page);
+        command.arg("--store").arg(store).stdin(Stdio::null());
+        let status = command.status().map_err(|e| e.to_string())?;
+        walls.push(begun.elapsed().as_secs_f64());
+        if !status.success() {
+            return Err(format!("fathom report: {status}"));
+        }
+    }
+    Ok(median(&walls))
 }
 
 /// What a `fathom ui` took, in seconds.

@@ -253,27 +253,31 @@ fn spread(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Resu
             table.row([name, "none".to_string()]);
             continue;
         }
-        let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = medians.iter().copied().fold(0.0, f64::max);
-        let share = (most - least) / median(&medians);
-        let deviation = fathom_stats::summarize(Metric::Wall, &medians, 0.95)
-            .map_or(0.0, |summary| summary.standard_deviation);
-        let mut row = vec![
-            name,
-            us(median(&medians)),
-            us(least),
-            us(most),
-            percent(share),
-            percent(deviation / median(&medians)),
-        ];
-        if asked {
-            row.extend(["under 3 %".to_string(), result(share < ASKED_SPREAD)]);
-        }
-        table.row(row);
+        table.row(spread_row(name, asked, &medians));
     }
     table.note(format!("Quiet: an empty program that was run in turn with the hello took what it takes at best (the tenth percentile of the sessions' medians, {}), within {}. Nothing of the hello's own times decides what counts as quiet.", us(best), percent(QUIET)));
     table.note("Spread: highest less lowest median, as a share of their median. The control is the same program under a bare loop of vfork, execve and wait4, whole runs: what it spreads is the machine's. One after another, it holds what the machine's speed does within the half minute; side by side (one command that is given the program ten times, in rounds of random order) it is Fathom's own.");
     Ok(table)
+}
+
+fn spread_row(name: String, asked: bool, medians: &[f64]) -> Vec<String> {
+    let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = medians.iter().copied().fold(0.0, f64::max);
+    let share = (most - least) / median(medians);
+    let deviation = fathom_stats::summarize(Metric::Wall, medians, 0.95)
+        .map_or(0.0, |summary| summary.standard_deviation);
+    let mut row = vec![
+        name,
+        us(median(medians)),
+        us(least),
+        us(most),
+        percent(share),
+        percent(deviation / median(medians)),
+    ];
+    if asked {
+        row.extend(["under 3 %".to_string(), result(share < ASKED_SPREAD)]);
+    }
+    row
 }
 
 /// From exec to exit with the pipe watched, and with `bench`, which only empties it.

@@ -79,13 +79,8 @@ fn residuals(arms: &[Vec<f64>; ARMS]) -> Vec<f64> {
     all.iter().map(|value| (value - middle) * scale).collect()
 }
 
-/// The tables of `changes`.
-///
-/// # Errors
-/// When the recorded runs are damaged.
-pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
-    let series = all_series(options.scaled(REPETITIONS))?;
-    let rules: [(&str, Rule); 5] = [
+fn rules() -> [(&'static str, Rule); 5] {
+    [
         ("Fathom", own),
         (
             "rank-PELT in windows of 100 (Killick 2012, Lung-Yut-Fong 2015)",
@@ -103,7 +98,15 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
             "more than 5 % from the previous point",
             rivals::previous_point,
         ),
-    ];
+    ]
+}
+
+/// The tables of `changes`.
+///
+/// # Errors
+/// When the recorded runs are damaged.
+pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
+    let series = all_series(options.scaled(REPETITIONS))?;
     let steps: Vec<&Labelled> = series
         .iter()
         .filter(|one| one.content != Content::Drift)
@@ -126,7 +129,7 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
         }
     }
     let mut scores = Vec::new();
-    for (name, rule) in rules {
+    for (name, rule) in rules() {
         let began = Instant::now();
         let reported: Vec<Vec<usize>> = steps.iter().map(|one| rule(&one.values)).collect();
         let each = began.elapsed().as_secs_f64() * 1e3 / steps.len() as f64;
