@@ -214,21 +214,10 @@ impl Table {
             }
             line
         };
-        // Heads of two lines stand on the last one.
-        let lines = |head: &str| head.split('\n').count();
-        let height = shown.iter().map(|column| lines(&column.head)).max();
-        let height = match names.head.is_empty() && shown.iter().all(|one| one.head.is_empty()) {
-            true => 0,
-            false => height.unwrap_or(1),
-        };
+        let heads = shown.iter().map(|column| column.head.as_str());
+        let height = height(&names.head, heads);
         for at in 0..height {
-            let part = |head: &str| {
-                let above = height - lines(head);
-                let line = at
-                    .checked_sub(above)
-                    .and_then(|at| head.split('\n').nth(at));
-                line.unwrap_or_default().to_owned()
-            };
+            let part = |head: &str| line_of(head, at, height);
             let head = page.fit(&part(&names.head), name_width);
             let head = Line::new().pad_to(indent).add(Tone::Quiet, head);
             page.push(line(head, &|column| (Tone::Quiet, part(&column.head))));
@@ -259,6 +248,26 @@ impl Table {
             }
         }
     }
+}
+
+/// Lines of heads; none where all are empty.
+fn height<'a>(first: &str, others: impl Iterator<Item = &'a str> + Clone) -> usize {
+    match first.is_empty() && others.clone().all(str::is_empty) {
+        true => 0,
+        false => others
+            .map(|head| head.split('\n').count())
+            .max()
+            .unwrap_or(1),
+    }
+}
+
+/// The line of a head in a row of so many: shorter ones stand on the last.
+fn line_of(head: &str, at: usize, height: usize) -> String {
+    let above = height - head.split('\n').count();
+    let at = at.checked_sub(above);
+    at.and_then(|at| head.split('\n').nth(at))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn shown<'a>(page: &Page, table: &'a Table) -> Vec<Column<'a>> {
