@@ -146,6 +146,14 @@ fn floor_source(record: &GateRecord) -> Option<String> {
     })
 }
 
+/// What must be known beside the verdict.
+fn notes(record: &GateRecord) -> Vec<String> {
+    let settings = record.settings_changed.iter();
+    let settings = settings.map(|what| format!("head changes the gate's {what}; base's applies"));
+    let notes = settings.chain(record.notes.iter().cloned());
+    notes.chain(false_failures(record)).collect()
+}
+
 /// How a rule's false failures read.
 fn false_failures(record: &GateRecord) -> Option<String> {
     let GateRule::BestOf {

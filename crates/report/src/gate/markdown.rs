@@ -4,8 +4,7 @@ use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
 use super::table::{verdict, why};
 use super::{
-    better, exact_levels, false_failures, gate_answer, inside, inside_margin, levels, notable,
-    ratio,
+    better, exact_levels, gate_answer, inside, inside_margin, levels, notable, notes, ratio,
 };
 use crate::document::{Cell, Document, Kind, Table, markdown};
 use crate::line::Tone;
@@ -64,10 +63,7 @@ pub fn gate_markdown(record: &GateRecord) -> String {
         let note = format!("{name} {}: {levels}, no budget", one.metric);
         out.item(&note, "", String::new());
     }
-    let settings = record.settings_changed.iter();
-    let settings = settings.map(|what| format!("head changes the gate's {what}; base's applies"));
-    let notes = settings.chain(record.notes.iter().cloned());
-    for note in notes.chain(false_failures(record)) {
+    for note in notes(record) {
         out.item(&note, "", String::new());
     }
     markdown(&out, markdown_with_code, 2)

@@ -4,7 +4,7 @@ use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict};
 
 use super::table::table;
 use super::{
-    better, exact_levels, false_failures, floor_source, gate_answer, inside, inside_margin, notable,
+    better, exact_levels, floor_source, gate_answer, inside, inside_margin, notable, notes,
 };
 use crate::Screen;
 use crate::line::{Line, Page, Tone};
@@ -23,19 +23,13 @@ pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
     page.prose(0, tone, &format!("{}.", gate_answer(record)));
     let small = inside_margin(record);
     for row in small.iter().take(SHOWN) {
-        let name = page.clean(&row.name);
-        page.prose(0, Tone::Notice, &format!("{name} {}.", inside(row)));
+        page.prose(0, Tone::Notice, &format!("{} {}.", row.name, inside(row)));
     }
     if small.len() > SHOWN {
-        let more = small.len() - SHOWN;
-        page.prose(
-            0,
-            Tone::Quiet,
-            &format!("{more} more inside their margins: -v."),
-        );
+        let more = format!("{} more inside their margins: -v.", small.len() - SHOWN);
+        page.prose(0, Tone::Quiet, &more);
     }
-    let (base, head) = (page.clean(&record.base.name), page.clean(&record.head.name));
-    let mut how = vec![format!("{head} against {base}")];
+    let mut how = vec![format!("{} against {}", record.head.name, record.base.name)];
     how.push(match &record.rule {
         GateRule::Stored { .. } => "as they were measured before".to_owned(),
         _ => format!("{:.0} s", record.seconds),
@@ -72,7 +66,7 @@ fn improved(page: &mut Page, record: &GateRecord) {
             .ratio
             .as_ref()
             .map_or(String::new(), |ratio| signed(ratio.value));
-        format!("{} {by}", page.clean(&row.name))
+        format!("{} {by}", row.name)
     };
     let all: Vec<String> = better.iter().take(SHOWN).map(of).collect();
     let more = match better.len().saturating_sub(SHOWN) {
@@ -88,16 +82,11 @@ fn exact(page: &mut Page, record: &GateRecord) {
         return;
     }
     page.gap();
-    page.prose(
-        0,
-        Tone::Plain,
-        "The same in all base runs, and another at head (no budget is set):",
-    );
+    let text = "The same in all base runs, and another at head (no budget is set):";
+    page.prose(0, Tone::Plain, text);
     for one in record.exact_changes.iter().take(SHOWN) {
-        let name = page.clean(&one.benchmark);
-        let metric = page.clean(&one.metric);
-        let levels = exact_levels(one);
-        page.prose(2, Tone::Plain, &format!("{name} {metric}: {levels}"));
+        let text = format!("{} {}: {}", one.benchmark, one.metric, exact_levels(one));
+        page.prose(2, Tone::Plain, &text);
     }
     if record.exact_changes.len() > SHOWN {
         let more = record.exact_changes.len() - SHOWN;
@@ -106,10 +95,7 @@ fn exact(page: &mut Page, record: &GateRecord) {
 }
 
 fn rest(page: &mut Page, record: &GateRecord, screen: &Screen) {
-    let mut notes: Vec<String> = record.notes.clone();
-    notes.extend(false_failures(record));
-    let changed = record.settings_changed.iter();
-    notes.extend(changed.map(|what| format!("head changes the gate's {what}; base's applies")));
+    let mut notes = notes(record);
     let left_out: Vec<String> = record
         .left_out
         .iter()

@@ -7,7 +7,7 @@ use fathom_model::{
 
 use super::code_name;
 use super::quote::{share_text, time};
-use super::summary::{estimate, explained_by};
+use super::summary::{estimate, explained_by, warnings};
 use super::words;
 use crate::Screen;
 use crate::TimeUnit;
@@ -398,20 +398,8 @@ fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
             page.push(Line::new().add(Tone::Quiet, line));
         }
     }
-    let mut lines: Vec<String> = Vec::new();
-    for warning in &record.warnings {
-        let warning = format!("! {}", page.clean(warning));
-        lines.extend(wrap(&warning, page.width()));
-    }
-    let shown = if all { lines.len() } else { WARNINGS };
-    let is_cut = lines.len() > shown;
-    for (index, line) in lines.into_iter().take(shown).enumerate() {
-        let line = match is_cut && index + 1 == shown {
-            true => page.begin(&line, page.width() - 5) + " (-v)",
-            false => line,
-        };
-        page.push(Line::new().add(Tone::Notice, line));
-    }
+    let most = if all { usize::MAX } else { WARNINGS };
+    warnings(page, &record.warnings, most);
     if !all {
         return;
     }
@@ -420,6 +408,6 @@ fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
         let text = format!("{name}: median {median}; {} timed", command.timed.runs);
         page.prose(0, Tone::Quiet, &text);
     }
-    let intervals = page.clean(&record.difference.intervals);
+    let intervals = &record.difference.intervals;
     page.prose(0, Tone::Quiet, &format!("intervals: {intervals}"));
 }

@@ -158,7 +158,8 @@ pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
         }
         false => page.prose(0, Tone::Quiet, &format!("{text}; details:{JOIN}-v")),
     }
-    warnings(page, explanation, all);
+    let most = if all { usize::MAX } else { LINES_OF_WARNINGS };
+    warnings(page, &explanation.warnings, most);
     if all {
         limits(page, explanation);
     }
@@ -170,12 +171,12 @@ pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
     }
 }
 
-/// What must be known to trust the numbers.
-fn warnings(page: &mut Page, explanation: &Explanation, all: bool) {
-    let warnings = explanation.warnings.iter();
-    let texts = warnings.map(|text| format!("! {}", page.clean(text)));
+/// What must be known to trust the numbers, in at most so many lines.
+pub(super) fn warnings(page: &mut Page, warnings: &[String], most: usize) {
+    let texts = warnings.iter();
+    let texts = texts.map(|text| format!("! {}", page.clean(text)));
     let lines: Vec<String> = texts.flat_map(|text| wrap(&text, page.width())).collect();
-    let shown = if all { lines.len() } else { LINES_OF_WARNINGS };
+    let shown = lines.len().min(most);
     let is_cut = lines.len() > shown;
     for (index, line) in lines.into_iter().take(shown).enumerate() {
         let line = match is_cut && index + 1 == shown {
