@@ -5,7 +5,6 @@
 //! programs (paths, arguments, names) are made valid UTF-8 with U+FFFD and are not trustworthy:
 //! escape them before showing them.
 
-mod peers;
 mod rows;
 mod stacks;
 
