@@ -48,14 +48,8 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
         How::Bench => {
             for subject in &subjects {
                 for metric in Metric::ALL {
-                    let primary = metric == Metric::Wall;
-                    add(
-                        metric.name(),
-                        Some(subject),
-                        unit_text(metric.unit()),
-                        false,
-                        primary,
-                    );
+                    let (unit, primary) = (unit_text(metric.unit()), metric == Metric::Wall);
+                    add(metric.name(), Some(subject), unit, false, primary);
                 }
                 add("failures", Some(subject), "", true, false);
             }
@@ -81,14 +75,8 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
         }
         How::Serve => {
             for subject in &subjects {
-                for metric in of_serve(measure) {
-                    let OfServe {
-                        name,
-                        unit,
-                        exact,
-                        primary,
-                    } = metric;
-                    add(&name, Some(subject), unit, exact, primary);
+                for one in of_serve(measure) {
+                    add(&one.name, Some(subject), one.unit, one.exact, one.primary);
                 }
             }
         }
@@ -97,11 +85,15 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
             add("wall", Some(&measure.id.value), "s", false, true);
             add("wall", None, "s", false, false);
             for name in stage_names(measure) {
-                for metric in ["cpu", "wait_input", "wait_output", "alone"] {
-                    add(metric, Some(&name), "s", false, false);
-                }
-                for metric in ["share_wait_input", "share_wait_output"] {
-                    add(metric, Some(&name), "", false, false);
+                for (metric, unit) in [
+                    ("cpu", "s"),
+                    ("wait_input", "s"),
+                    ("wait_output", "s"),
+                    ("alone", "s"),
+                    ("share_wait_input", ""),
+                    ("share_wait_output", ""),
+                ] {
+                    add(metric, Some(&name), unit, false, false);
                 }
             }
         }
@@ -109,14 +101,8 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
         How::Value => {
             for value in &measure.values {
                 for subject in &subjects {
-                    let primary = measure.values.len() == 1;
-                    add(
-                        &value.name,
-                        Some(subject),
-                        &value.unit.0.to_string(),
-                        false,
-                        primary,
-                    );
+                    let (unit, primary) = (value.unit.0.to_string(), measure.values.len() == 1);
+                    add(&value.name, Some(subject), &unit, false, primary);
                 }
             }
         }

@@ -227,53 +227,43 @@ fn measuring(
         true => format!(", up to {} while a claim is undecided", rounds * MOST_TIMES),
         false => String::new(),
     };
-    let (title, commands) = match measure.how {
+    let title = match measure.how {
+        How::Bench => format!("measure {id}: each once to try, then {rounds} rounds{grown}"),
+        How::Value | How::Startup => format!("measure {id}: {rounds} rounds{grown}"),
+        _ => format!("measure {id}"),
+    };
+    let commands = match measure.how {
         How::Bench => {
             let record = scope.folders.records().join(format!("{id}.json"));
             let mut commands = shown();
             let words = by_hand::bench(&targets, rounds, measure.warmup, &record);
             commands.push(verb(words));
-            (
-                format!("measure {id}: each once to try, then {rounds} rounds{grown}"),
-                commands,
-            )
+            commands
         }
-        How::Value => (format!("measure {id}: {rounds} rounds{grown}"), shown()),
-        How::Why => {
-            let commands = (targets.iter())
-                .map(|target| {
-                    let name = format!("{id}.{}", target.file_part());
-                    verb(by_hand::why(target, rounds, scope.folders, &name))
-                })
-                .collect();
-            (format!("measure {id}"), commands)
-        }
+        How::Value => shown(),
+        How::Why => (targets.iter())
+            .map(|target| {
+                let name = format!("{id}.{}", target.file_part());
+                verb(by_hand::why(target, rounds, scope.folders, &name))
+            })
+            .collect(),
         How::Startup => {
             let words = by_hand::startup(measure, &targets, rounds, scope.folders);
-            (
-                format!("measure {id}: {rounds} rounds{grown}"),
-                vec![verb(words)],
-            )
+            vec![verb(words)]
         }
         How::Serve => {
             let words = by_hand::serve(measure, &targets, rounds, scope.folders);
-            (format!("measure {id}"), vec![verb(words)])
+            vec![verb(words)]
         }
-        How::Pipe => {
-            let commands = scope
-                .pipelines(measure)?
-                .iter()
-                .map(|(part, stages)| {
-                    let name = format!("{id}{}", sweep::file_part(part));
-                    verb(by_hand::pipe(measure, stages, rounds, scope, &name))
-                })
-                .collect();
-            (format!("measure {id}"), commands)
-        }
-        How::Machine => (
-            format!("measure {id}"),
-            vec![verb(by_hand::machine(measure, scope.folders))],
-        ),
+        How::Pipe => scope
+            .pipelines(measure)?
+            .iter()
+            .map(|(part, stages)| {
+                let name = format!("{id}{}", sweep::file_part(part));
+                verb(by_hand::pipe(measure, stages, rounds, scope, &name))
+            })
+            .collect(),
+        How::Machine => vec![verb(by_hand::machine(measure, scope.folders))],
         How::Static => {
             let first = scope.combinations().into_iter().next().unwrap_or_default();
             let mut commands = Vec::new();
@@ -283,7 +273,7 @@ fn measuring(
             for count in &measure.counts {
                 commands.push(scope.count(count, &first)?.shown());
             }
-            (format!("measure {id}"), commands)
+            commands
         }
     };
     Ok(PlanStep { title, commands })

@@ -130,14 +130,16 @@ impl Reader {
                         return Ok(self.done(at, body));
                     }
                 }
-                State::Length(left) => {
+                State::Length(left) | State::Chunk(left) => {
                     let taken = left.min(rest.len() as u64);
                     self.body(&rest[..taken as usize], body);
                     at += taken as usize;
-                    self.state = State::Length(left - taken);
-                    if taken == left {
-                        return Ok(self.done(at, body));
-                    }
+                    self.state = match (self.state, left - taken) {
+                        (State::Length(_), 0) => return Ok(self.done(at, body)),
+                        (State::Length(_), left) => State::Length(left),
+                        (_, 0) => State::ChunkEnd(0),
+                        (_, left) => State::Chunk(left),
+                    };
                 }
                 State::ToEnd => {
                     self.body(rest, body);
@@ -152,15 +154,6 @@ impl Reader {
                     self.state = match size {
                         0 => State::Trailer,
                         size => State::Chunk(size),
-                    };
-                }
-                State::Chunk(left) => {
-                    let taken = left.min(rest.len() as u64);
-                    self.body(&rest[..taken as usize], body);
-                    at += taken as usize;
-                    self.state = match left - taken {
-                        0 => State::ChunkEnd(0),
-                        left => State::Chunk(left),
                     };
                 }
                 State::ChunkEnd(came) => {

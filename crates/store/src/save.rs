@@ -115,6 +115,30 @@ fn environment(database: &mut dyn Database, segment: &Segment) -> Result<i64, Er
     Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
 }
 
+/// Its place behind those of its environment, and whether the clock says otherwise.
+fn turn(
+    database: &mut dyn Database,
+    draft: &Draft,
+    environment: i64,
+) -> Result<(i64, Option<Warning>), Error> {
+    let newest = "SELECT MAX(newest) FROM (
+             SELECT MAX(time) AS newest FROM record WHERE environment = $1
+             UNION ALL SELECT MAX(turn) FROM record WHERE environment = $1 AND turn IS NOT NULL) AS both_kinds";
+    let newest = database.query(newest, &[environment.into()])?;
+    let newest = newest
+        .into_iter()
+        .next()
+        .and_then(|mut row| row.maybe_int());
+    let now = date::now();
+    let ahead = newest.filter(|newest| *newest > now);
+    let set_back = ahead.map(|before| Warning::ClockJumpedBack { now, before });
+    let turn = match draft.is_new {
+        true => newest.map_or(draft.time, |newest| newest.max(draft.time)),
+        false => draft.turn.unwrap_or(draft.time),
+    };
+    Ok((turn, set_back))
+}
+
 /// Saves a record, unless it is there. Yields its number and its turn.
 fn record(
     database: &mut dyn Database,
@@ -140,21 +164,7 @@ fn record(
             },
         ));
     }
-    let newest = "SELECT MAX(newest) FROM (
-             SELECT MAX(time) AS newest FROM record WHERE environment = $1
-             UNION ALL SELECT MAX(turn) FROM record WHERE environment = $1 AND turn IS NOT NULL) AS both_kinds";
-    let newest = database.query(newest, &[environment.into()])?;
-    let newest = newest
-        .into_iter()
-        .next()
-        .and_then(|mut row| row.maybe_int());
-    let now = date::now();
-    let ahead = newest.filter(|newest| *newest > now);
-    let set_back = ahead.map(|before| Warning::ClockJumpedBack { now, before });
-    let turn = match draft.is_new {
-        true => newest.map_or(draft.time, |newest| newest.max(draft.time)),
-        false => draft.turn.unwrap_or(draft.time),
-    };
+    let (turn, set_back) = turn(database, draft, environment)?;
     let revision = draft.revision.as_ref();
     let cells = [
         id.as_str().into(),

@@ -87,15 +87,8 @@ impl Server {
         };
         let mut initdb = Command::new(bin.join("initdb"));
         as_user(&mut initdb);
-        initdb.args([
-            "-U",
-            "fathom",
-            "--auth-local=trust",
-            "--auth-host=scram-sha-256",
-            "--no-sync",
-            "-E",
-            "UTF8",
-        ]);
+        let options = "-U fathom --auth-local=trust --auth-host=scram-sha-256 --no-sync -E UTF8";
+        initdb.args(options.split(' '));
         let made = initdb
             .arg("--pwfile")
             .arg(&password)

@@ -64,33 +64,26 @@ pub(super) fn read(path: &Path) -> Result<Vec<Asked>, ConductError> {
         let row = row.map_err(|error| refuse(error.to_string()))?;
         let line = row.position().map_or(0, ::csv::Position::line);
         let field = |column: usize| {
-            row.get(column).ok_or_else(|| {
-                refuse(format!(
-                    "line {line} has {} fields and the first line {}",
-                    row.len(),
-                    header.len()
-                ))
-            })
+            let (fields, wanted) = (row.len(), header.len());
+            let wrong = || format!("line {line} has {fields} fields and the first line {wanted}");
+            row.get(column).ok_or_else(|| refuse(wrong()))
         };
         let text = field(value)?;
-        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-        let number = number.ok_or_else(|| {
+        let number = wide::number(text).ok_or_else(|| {
             refuse(format!(
                 "line {line}: the value {text:?} is not a number; leave the line out if nothing was measured"
             ))
         })?;
         let name = field(series)?;
         let position = *positions.entry(name.to_owned()).or_insert_with(|| {
-            found.push((
-                Asked {
-                    name: name.to_owned(),
-                    unit: None,
-                    higher_is_better: None,
-                    labels: Vec::new(),
-                    values: Vec::new(),
-                },
-                Vec::new(),
-            ));
+            let asked = Asked {
+                name: name.to_owned(),
+                unit: None,
+                higher_is_better: None,
+                labels: Vec::new(),
+                values: Vec::new(),
+            };
+            found.push((asked, Vec::new()));
             found.len() - 1
         });
         let (asked, places) = &mut found[position];

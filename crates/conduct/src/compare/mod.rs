@@ -205,15 +205,7 @@ impl Compared<'_> {
             true => Metric::Undisturbed.name(),
             false => other.metric.as_str(),
         };
-        let measured = |sessions: &[&Session]| -> Vec<Measured> {
-            let each = sessions.iter();
-            each.map(|one| match &one.wait_free {
-                Some(measured) if wait_free => measured.clone(),
-                _ => one.measured.clone(),
-            })
-            .collect()
-        };
-        let sides = [measured(&before), measured(&after)];
+        let sides = [&before, &after].map(|sessions| measured(sessions, wait_free));
         let found = if self.same || side::is_same_measurement(&before, &after) {
             Some((NONE, clock::NO_DRIFT))
         } else if let Some(exact) = exactly(&before, &after) {
@@ -389,4 +381,13 @@ fn value_of(measured: &[Measured], runs: u32, sessions: &[&Session]) -> StoredVa
             .filter_map(|one| one.failed)
             .reduce(f64::max),
     }
+}
+
+/// What each session measured, by the clock that is used.
+fn measured(sessions: &[&Session], wait_free: bool) -> Vec<Measured> {
+    let each = sessions.iter().map(|one| match &one.wait_free {
+        Some(measured) if wait_free => measured.clone(),
+        _ => one.measured.clone(),
+    });
+    each.collect()
 }

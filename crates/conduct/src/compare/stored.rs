@@ -12,6 +12,31 @@ use super::side::{Figure, Session, Side, SideSeries};
 use crate::history::{chosen, environments, matching};
 use crate::{ConductError, stores};
 
+/// What `asked` names, in their order, and how many of changed trees are left out.
+fn measurements(
+    store: &mut Store,
+    here: &Path,
+    asked: &str,
+    dirty: bool,
+) -> Result<(Vec<Head>, usize), ConductError> {
+    let mut heads = stores::find(store, here, asked)?;
+    let before = heads.len();
+    // A record that is named by its place or its id is asked for as it is.
+    let by_itself = asked.starts_with("@-") || (before == 1 && heads[0].id.starts_with(asked));
+    if !dirty && !by_itself {
+        heads.retain(|head| !is_dirty(head));
+    }
+    if heads.is_empty() {
+        return Err(ConductError::Refused(format!(
+            "every measurement of {asked} is of a tree whose tracked files differed from the revision; \
+             --dirty compares them, or commit and measure again"
+        )));
+    }
+    heads.sort_by_key(Head::order);
+    let left_out = before - heads.len();
+    Ok((heads, left_out))
+}
+
 /// The measurements of what `asked` names.
 ///
 /// # Errors
@@ -22,20 +47,7 @@ pub(super) fn read(
     asked: &str,
     plan: &ComparePlan,
 ) -> Result<Side, ConductError> {
-    let mut heads = stores::find(store, here, asked)?;
-    let before = heads.len();
-    // A record that is named by its place or its id is asked for as it is.
-    let by_itself = asked.starts_with("@-") || (before == 1 && heads[0].id.starts_with(asked));
-    if !plan.dirty && !by_itself {
-        heads.retain(|head| !is_dirty(head));
-    }
-    if heads.is_empty() {
-        return Err(ConductError::Refused(format!(
-            "every measurement of {asked} is of a tree whose tracked files differed from the revision; \
-             --dirty compares them, or commit and measure again"
-        )));
-    }
-    heads.sort_by_key(Head::order);
+    let (heads, dirty_left_out) = measurements(store, here, asked, plan.dirty)?;
     let all = store.series(&SeriesFilter::default(), 0)?;
     let named = matching(store, &all, &plan.benchmarks)?;
     let series = chosen(&all, &named, plan.metric.as_deref(), plan.metric.is_none());
@@ -97,7 +109,7 @@ pub(super) fn read(
             file: None,
         },
         environments: keys.into_values().collect(),
-        dirty_left_out: before - heads.len(),
+        dirty_left_out,
         content: None,
     })
 }

@@ -117,13 +117,7 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
             }
         }
     }
-    let shown: HashSet<i64> = series.iter().map(|one| one.number).collect();
-    let mut other_metrics: Vec<String> = Vec::new();
-    for one in &named {
-        if !shown.contains(&one.number) && !other_metrics.contains(&one.metric) {
-            other_metrics.push(one.metric.clone());
-        }
-    }
+    let other_metrics = other_metrics(&named, &series);
     let heads = store.heads(points.values().flatten().map(|point| point.record))?;
     let keys = environments(&mut store)?;
     let mut used = BTreeMap::new();
@@ -150,6 +144,18 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
         },
         other_metrics,
     })
+}
+
+/// The metrics of `named` that aren't shown, each once.
+fn other_metrics(named: &[Series], series: &[Series]) -> Vec<String> {
+    let shown: HashSet<i64> = series.iter().map(|one| one.number).collect();
+    let mut other_metrics: Vec<String> = Vec::new();
+    for one in named {
+        if !shown.contains(&one.number) && !other_metrics.contains(&one.metric) {
+            other_metrics.push(one.metric.clone());
+        }
+    }
+    other_metrics
 }
 
 /// The time without waits for a CPU of each series of wall time with two points or more.

@@ -107,6 +107,36 @@ fn points(draft: Draft, metric: Option<&str>, report: &mut Report) {
     }
 }
 
+/// Where the series of a point stands: the metric that was asked for first.
+fn place_of(benchmark: &mut ReportBenchmark, new: &NewPoint, metric: Option<&str>) -> usize {
+    let mut known = benchmark.series.iter();
+    if let Some(at) = known.position(|one| one.metric == new.metric) {
+        return at;
+    }
+    let order = |name: &str| match metric {
+        Some(metric) => usize::from(!fits(metric, name)),
+        None => rank(name),
+    };
+    let of_new = order(&new.metric);
+    let at = benchmark
+        .series
+        .partition_point(|one| order(&one.metric) <= of_new);
+    let series = ReportSeries {
+        metric: new.metric.clone(),
+        unit: new.unit.clone(),
+        direction: new.direction.clone(),
+        meaning: new.meaning.clone(),
+        total: 0,
+        points: Vec::new(),
+        changes: Vec::new(),
+    };
+    if at == 0 {
+        benchmark.samples.clear(); // they were of what stood first before
+    }
+    benchmark.series.insert(at, series);
+    at
+}
+
 fn put(
     report: &mut Report,
     new: NewPoint,
@@ -128,34 +158,7 @@ fn put(
         report.benchmarks.len() - 1
     });
     let benchmark = &mut report.benchmarks[place];
-    let known = benchmark
-        .series
-        .iter()
-        .position(|one| one.metric == new.metric);
-    let at = known.unwrap_or_else(|| {
-        let order = |name: &str| match metric {
-            Some(metric) => usize::from(!fits(metric, name)),
-            None => rank(name),
-        };
-        let of_new = order(&new.metric);
-        let at = benchmark
-            .series
-            .partition_point(|one| order(&one.metric) <= of_new);
-        let series = ReportSeries {
-            metric: new.metric.clone(),
-            unit: new.unit.clone(),
-            direction: new.direction.clone(),
-            meaning: new.meaning.clone(),
-            total: 0,
-            points: Vec::new(),
-            changes: Vec::new(),
-        };
-        if at == 0 {
-            benchmark.samples.clear(); // they were of what stood first before
-        }
-        benchmark.series.insert(at, series);
-        at
-    });
+    let at = place_of(benchmark, &new, metric);
     let series = &mut benchmark.series[at];
     // Files may be named in any order: points stand by time.
     let time = |one: &ReportPoint| report.measurements[one.measurement].time;

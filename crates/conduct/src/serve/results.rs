@@ -1,6 +1,7 @@
 //! From the steps of a server under one load to what the record says of it.
 
 use fathom_load::{Failing, Latencies, Making, Observed, Totals, doubts, is_steady};
+use fathom_measure::server::TreeUsage;
 use fathom_model::{Doubt, Estimate, LoadResult, LoadRound, LoadSecond, Percentiles};
 use fathom_stats::median_interval;
 
@@ -13,27 +14,20 @@ const LEVEL: f64 = 0.95;
 /// All steps of one server under one load; `None` if there are none.
 pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<LoadResult> {
     let mut all = Totals::default();
-    steps
-        .iter()
-        .for_each(|step| all.add(&step.done.outcome.totals));
+    for step in steps {
+        all.add(&step.done.outcome.totals);
+    }
     let rounds: Vec<LoadRound> = steps.iter().map(|step| round(step)).collect();
-    let rates: Vec<f64> = rounds
-        .iter()
-        .map(|round| round.requests_per_second)
-        .collect();
-    let interval = median_interval(&rates, LEVEL)?;
+    let rates = rounds.iter().map(|round| round.requests_per_second);
+    let interval = median_interval(&rates.collect::<Vec<f64>>(), LEVEL)?;
     let sum = |of: fn(&Made) -> u64| steps.iter().map(|step| of(step)).sum::<u64>();
-    let used = |of: fn(&fathom_measure::server::TreeUsage) -> u64| {
-        steps
-            .iter()
-            .map(|step| step.done.used.as_ref().map(of))
-            .sum::<Option<u64>>()
+    let used = |of: fn(&TreeUsage) -> u64| {
+        let used = steps.iter().map(|step| step.done.used.as_ref().map(of));
+        used.sum::<Option<u64>>()
     };
-    let most = |of: fn(&fathom_measure::server::TreeUsage) -> u64| {
-        let known = steps
-            .iter()
-            .filter_map(|step| step.done.total.as_ref().map(of));
-        known.max()
+    let most = |of: fn(&TreeUsage) -> u64| {
+        let totals = steps.iter().filter_map(|step| step.done.total.as_ref());
+        totals.map(of).max()
     };
     let requests = all.completed.max(1) as f64;
     let per_request = |value: Option<u64>| value.map(|value| value as f64 / requests);
@@ -52,6 +46,7 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
     let verdicts = verdicts(&all, &rounds, load, generator_cpu_share, little);
     let errors_by_kind = Failing::ALL.iter().zip(all.failed);
     let errors_by_kind = errors_by_kind.filter(|(_, count)| *count > 0);
+    let errors_by_kind = errors_by_kind.map(|(kind, count)| (kind.name().to_string(), count));
     Some(LoadResult {
         connections: load.connections,
         rate_per_second: load.rate,
@@ -65,9 +60,7 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
         completed: all.completed,
         dropped: all.dropped,
         errors: all.errors(),
-        errors_by_kind: errors_by_kind
-            .map(|(kind, count)| (kind.name().to_string(), count))
-            .collect(),
+        errors_by_kind: errors_by_kind.collect(),
         response_ms: percentiles(&response, 1e6),
         service_ms: percentiles(&service, 1e6),
         generator_lag_us: percentiles(&all.lag, 1e3),

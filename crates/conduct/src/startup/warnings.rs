@@ -36,24 +36,16 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
     let all = runs.len();
     let silent = runs.iter().filter(|r| r.first_output_ns.is_none()).count();
     let ended = runs.iter().filter(|run| was_ended(run)).count();
-    if silent > 0 && silent == all && ended == all {
-        say(
-            "no_output",
-            "it wrote nothing to standard output before it was ended: none of its times is known"
-                .to_string(),
-        );
-    } else if silent > 0 && silent == all {
-        say(
-            "no_output",
-            "it wrote nothing to standard output: only the time to its exit is known".to_string(),
-        );
-    } else if silent > 0 {
-        say(
-            "no_output",
-            format!(
-                "{silent} of {all} runs wrote nothing to standard output; it is judged by its exit"
-            ),
-        );
+    if silent > 0 {
+        let nothing = "wrote nothing to standard output";
+        let message = match (silent == all, ended == all) {
+            (true, true) => {
+                format!("it {nothing} before it was ended: none of its times is known")
+            }
+            (true, false) => format!("it {nothing}: only the time to its exit is known"),
+            _ => format!("{silent} of {all} runs {nothing}; it is judged by its exit"),
+        };
+        say("no_output", message);
     }
     let loose = runs.iter().filter(|run| is_loose(run)).count();
     if loose * 10 > all {

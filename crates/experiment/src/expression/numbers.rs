@@ -190,26 +190,7 @@ impl<'r> Judge<'_, 'r> {
                     level: e.level,
                 }))
             }
-            "rounded" => match &arguments[0].kind {
-                Kind::Number {
-                    value,
-                    half_digit,
-                    unit,
-                } => Ok(Quantity {
-                    estimate: Estimate {
-                        value: *value,
-                        low: value - half_digit,
-                        high: value + half_digit,
-                        level: 1.0,
-                    },
-                    ..Quantity::constant(*value, unit.clone())
-                }),
-                _ => self.wrong(
-                    node,
-                    "rounded( ) takes a written number".to_string(),
-                    "write rounded(0.0005): all numbers that round to it",
-                ),
-            },
+            "rounded" => self.rounded(node, &arguments[0]),
             "value" => match &arguments[0].kind {
                 Kind::Text(name) => self.value(node, name),
                 _ => self.wrong(
@@ -224,6 +205,30 @@ impl<'r> Judge<'_, 'r> {
                 "join statements with `and`",
             ),
         }
+    }
+
+    fn rounded(&self, node: &Node, argument: &Node) -> Answer<Quantity<'r>> {
+        let Kind::Number {
+            value,
+            half_digit,
+            unit,
+        } = &argument.kind
+        else {
+            return self.wrong(
+                node,
+                "rounded( ) takes a written number".to_string(),
+                "write rounded(0.0005): all numbers that round to it",
+            );
+        };
+        Ok(Quantity {
+            estimate: Estimate {
+                value: *value,
+                low: value - half_digit,
+                high: value + half_digit,
+                level: 1.0,
+            },
+            ..Quantity::constant(*value, unit.clone())
+        })
     }
 
     fn value(&self, node: &Node, name: &str) -> Answer<Quantity<'r>> {

@@ -51,22 +51,18 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
         output: Sink::Null,
         timeout: None,
     };
-    let words = |fixed: &[&str]| {
-        fixed
-            .iter()
-            .map(|word| (*word).to_string())
-            .collect::<Vec<_>>()
-    };
+    let words = |fixed: &str| fixed.split(' ').map(str::to_string).collect::<Vec<_>>();
+    let into_folder = |fixed: &str| [words(fixed), vec![path.clone()]].concat();
     match registry {
         Registry::Apt => {
-            let mut all = words(&["sh", "-c", UNPACK_PACKAGES, &path]);
-            all.extend(packages.iter().cloned());
+            let unpack = vec![UNPACK_PACKAGES.to_string(), path.clone()];
+            let all = [words("sh -c"), unpack, packages.clone()].concat();
             vec![job(all, Vec::new())]
         }
         Registry::Cargo => packages
             .iter()
             .map(|package| {
-                let mut all = words(&["cargo", "install", "--locked", "--root", &path]);
+                let mut all = into_folder("cargo install --locked --root");
                 match package.strip_prefix("./") {
                     // A program of the experiment's own whose dependencies are in the registry.
                     Some(inner) => {
@@ -80,25 +76,12 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
             })
             .collect(),
         Registry::Npm => {
-            let mut all = words(&[
-                "npm",
-                "install",
-                "--no-audit",
-                "--no-fund",
-                "--prefix",
-                &path,
-            ]);
-            all.extend(packages.iter().cloned());
-            vec![job(all, Vec::new())]
+            let npm = into_folder("npm install --no-audit --no-fund --prefix");
+            vec![job([npm, packages.clone()].concat(), Vec::new())]
         }
         Registry::Pypi => {
             let mut pip = vec![at("bin/python")];
-            pip.extend(words(&[
-                "-m",
-                "pip",
-                "install",
-                "--disable-pip-version-check",
-            ]));
+            pip.extend(words("-m pip install --disable-pip-version-check"));
             // `name@version` as everywhere in the file; pip writes it `name==version`.
             pip.extend(
                 packages
@@ -106,7 +89,7 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
                     .map(|package| package.replacen('@', "==", 1)),
             );
             vec![
-                job(words(&["python3", "-m", "venv", &path]), Vec::new()),
+                job(into_folder("python3 -m venv"), Vec::new()),
                 job(pip, Vec::new()),
             ]
         }
@@ -119,7 +102,10 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
                     // Without it Go leaves files that their owner can't remove.
                     ("GOFLAGS".to_string(), "-modcacherw".to_string()),
                 ];
-                job(words(&["go", "install", package]), variables)
+                job(
+                    [words("go install"), vec![package.clone()]].concat(),
+                    variables,
+                )
             })
             .collect(),
     }

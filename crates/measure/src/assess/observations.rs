@@ -42,17 +42,26 @@ pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observati
     } else {
         &wall
     };
-    let mut found = Vec::new();
-    let mut say = |id: &str, changes_belief: bool, message: String| {
-        found.push(Observation {
-            changes_belief,
-            said: Warning {
-                id: id.to_string(),
-                benchmark: Some(benchmark),
-                message,
-            },
-        });
+    let mut found = of_shape(clean, decided);
+    found.extend(of_machine(&mine, wall.iter().sum(), decided));
+    let observation = |(id, changes_belief, message): Said| Observation {
+        changes_belief,
+        said: Warning {
+            id: id.to_owned(),
+            benchmark: Some(benchmark),
+            message,
+        },
     };
+    found.into_iter().map(observation).collect()
+}
+
+/// Its id, whether it changes what is believed, and the words.
+type Said = (&'static str, bool, String);
+
+/// How the values scatter, and whether that changed.
+fn of_shape(clean: &[f64], decided: bool) -> Vec<Said> {
+    let mut found = Vec::new();
+    let mut say = |id, changes_belief, message| found.push((id, changes_belief, message));
     if let Some(modes) = fathom_stats::two_modes(clean) {
         let far = if decided {
             FAR_MODES_OF_DECIDED
@@ -94,6 +103,13 @@ pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observati
             ),
         );
     }
+    found
+}
+
+/// What the machine gave to others, and what the runs left on it.
+fn of_machine(mine: &[&Run], wall: f64, decided: bool) -> Vec<Said> {
+    let mut found = Vec::new();
+    let mut say = |id, changes_belief, message| found.push((id, changes_belief, message));
     let stolen = mine.iter().filter(|run| run.steal_ns.unwrap_or(0) > 0);
     let hit = stolen.clone().count();
     if hit > 0 {
@@ -101,7 +117,7 @@ pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observati
         let runs = if hit == 1 { "run" } else { "runs" };
         say(
             "steal",
-            !decided && steal as f64 >= MUCH_STEAL * 1e9 * wall.iter().sum::<f64>(),
+            !decided && steal as f64 >= MUCH_STEAL * 1e9 * wall,
             format!("CPU steal in {hit} {runs}: the hypervisor gave CPU time to others"),
         );
     }

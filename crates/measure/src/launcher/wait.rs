@@ -77,23 +77,8 @@ impl Launcher {
                 }
                 (None, None) => -1,
             };
-            let watch = |fd| libc::pollfd {
-                fd,
-                events: libc::POLLIN,
-                revents: 0,
-            };
-            let mut polled = [
-                watch(self.done.as_raw_fd()),
-                watch(match follows_a_stop {
-                    true => -1,
-                    false => crate::interrupt::descriptor(),
-                }),
-                watch(self.watchdog.descriptor()),
-            ];
-            let watched = if killed.is_none() { 3 } else { 1 };
-            // SAFETY: at most as many entries as there are.
-            let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
-            if polled[0].revents != 0 {
+            let (ready, is_done) = self.poll(killed.is_some(), follows_a_stop, patience);
+            if is_done {
                 return match self.read_done() {
                     Ok(()) => Ok(killed.or_else(|| stopped(self))),
                     Err(gone) => {
@@ -141,6 +126,28 @@ impl Launcher {
                 }
             }
         }
+    }
+
+    /// Waits so many milliseconds for anything that ends the waiting, after a kill for the end alone. What
+    /// poll(2) answered, and whether the runs are done.
+    fn poll(&self, killed: bool, follows_a_stop: bool, patience: i32) -> (i32, bool) {
+        let watch = |fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let mut polled = [
+            watch(self.done.as_raw_fd()),
+            watch(match follows_a_stop {
+                true => -1,
+                false => crate::interrupt::descriptor(),
+            }),
+            watch(self.watchdog.descriptor()),
+        ];
+        let watched = if killed { 1 } else { 3 };
+        // SAFETY: at most as many entries as there are.
+        let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
+        (ready, polled[0].revents != 0)
     }
 
     /// Whether the terminal has stopped a process of this job, or a stage.

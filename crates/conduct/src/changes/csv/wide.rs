@@ -78,7 +78,7 @@ pub(super) fn read(names: &[&str], rows: &[StringRecord]) -> Result<Vec<Asked>, 
     }
 }
 
-fn number(text: &str) -> Option<f64> {
+pub(super) fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
