@@ -12,4 +12,4 @@ mod terminal;
 pub(crate) use export::code;
 pub use export::{asciidoc, csv, hyperfine_json, markdown, orgmode};
 pub use html::bench_html;
-pub use terminal::{Longer, SortOrder, Style, TerminalOptions, terminal, terminal_with};
+pub use terminal::{Longer, SortOrder, TerminalOptions, terminal, terminal_with};

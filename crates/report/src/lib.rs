@@ -34,7 +34,7 @@ mod why;
 mod words;
 
 pub use bench::{
-    Longer, SortOrder, Style, TerminalOptions, asciidoc, bench_html, csv, hyperfine_json, markdown,
+    Longer, SortOrder, TerminalOptions, asciidoc, bench_html, csv, hyperfine_json, markdown,
     orgmode, terminal, terminal_with,
 };
 pub use bisect::bisect_terminal;

@@ -4,8 +4,8 @@ mod support;
 
 use fathom_model::{BenchRecord, Estimate, Metric, Verdict};
 use fathom_report::{
-    Screen, SortOrder, Style, TerminalOptions, TimeUnit, asciidoc, columns, csv, hyperfine_json,
-    markdown, orgmode, terminal,
+    Screen, SortOrder, TerminalOptions, TimeUnit, asciidoc, columns, csv, hyperfine_json, markdown,
+    orgmode, terminal,
 };
 use support::program::Program;
 use support::{outcome, outcome_of, session};
@@ -151,13 +151,4 @@ fn a_metric_that_fewer_runs_have() {
     let text = terminal(&record, &options);
     let note = "wait-free    known for 4 of 12 runs, where one thread did all the work and its\n               waits could be measured exactly, its interval has 87.5 %";
     assert!(text.contains(note), "{text}");
-}
-
-#[test]
-fn no_style_prints_nothing() {
-    let options = TerminalOptions {
-        style: Style::None,
-        ..TerminalOptions::default()
-    };
-    assert_eq!(terminal(&two(), &options), "");
 }

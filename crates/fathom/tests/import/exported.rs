@@ -12,7 +12,8 @@ fn bench(folder: &Path) {
         "bench", "-r", "2", "-N", "--style", "none", "--json", "b.json", "-n", "one", "-n", "two",
         "true", "true 2",
     ];
-    done(folder, &arguments, b"");
+    let printed = done(folder, &arguments, b"");
+    assert_eq!(printed, "", "--style none prints nothing");
 }
 
 #[test]

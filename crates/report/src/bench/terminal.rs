@@ -19,18 +19,16 @@ pub(crate) mod verdict;
 use fathom_model::BenchRecord;
 
 use super::document;
-use crate::Screen;
 use crate::document::{Document, Form, write};
 use crate::line::Page;
 use crate::session::Subject;
 
 pub use deciding::Longer;
-pub use options::{SortOrder, Style, TerminalOptions};
+pub use options::{SortOrder, TerminalOptions};
 
 /// The report of a session: the figures and the verdict first, what must be known to trust them, and
 /// where to go on; with `options.screen.verbose` all that is known. No line is wider than `options.screen.width`
-/// (at least 32) and no text from outside can act on the terminal. Ends with a line end; empty for
-/// [`Style::None`].
+/// (at least 32) and no text from outside can act on the terminal. Ends with a line end.
 pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
     terminal_with(record, options, &|_| None)
 }
@@ -42,13 +40,7 @@ pub fn terminal_with(
     options: &TerminalOptions,
     longer: Longer<'_>,
 ) -> String {
-    if options.style == Style::None {
-        return String::new();
-    }
-    let mut page = Page::new(&Screen {
-        color: options.screen.color && options.style.has_color(),
-        ..options.screen
-    });
+    let mut page = Page::new(&options.screen);
     footer::partial(&mut page, record);
     let subjects = Subject::all(record);
     if options.brief {

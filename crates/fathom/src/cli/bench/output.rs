@@ -42,13 +42,6 @@ impl Shows {
                     Sort::Median => SortOrder::Median,
                     Sort::Auto | Sort::Command => SortOrder::Command,
                 },
-                style: match arguments.style {
-                    Style::None => report::Style::None,
-                    Style::Basic => report::Style::Basic,
-                    Style::Nocolor => report::Style::NoColor,
-                    Style::Color => report::Style::Color,
-                    Style::Auto | Style::Full => report::Style::Full,
-                },
             },
             progress: progress && !arguments.run_options.show_output,
         }
