@@ -15,6 +15,7 @@ mod go_table;
 #[cfg(test)]
 mod hostile;
 mod image;
+mod java_class;
 mod made_name;
 mod mapped;
 mod package;
@@ -29,6 +30,7 @@ mod unwind;
 
 pub use code::{Code, functions_named};
 pub use files::{Files, NOWHERE, VDSO, is_file, is_made_at_run_time};
+pub use java_class::source_of_method;
 pub use package::package_of_symbols;
 pub use perf_map::map_of;
 pub use registers::Registers;

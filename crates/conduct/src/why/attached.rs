@@ -60,6 +60,8 @@ pub fn attached(plan: &AttachPlan, observer: &mut dyn Observer) -> Result<Explai
     };
     let mut explanation = fathom_diagnose::explanation(subject, &observation);
     super::packages::name(&mut explanation);
+    let folder = PathBuf::from(format!("/proc/{}/cwd", plan.pid));
+    super::java_lines::name(&mut explanation, &observation.trace, &folder);
     explanation.explaining.names_by = asked::names_by(&explanation, &observation.trace);
     Ok(Explained {
         explanation,

@@ -3,6 +3,7 @@
 mod asked;
 mod attached;
 mod difference;
+mod java_lines;
 mod language;
 mod limits;
 mod observe;
@@ -175,6 +176,11 @@ fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Expla
     let mut explanation = fathom_diagnose::explanation(subject, observation);
     explanation.warnings.extend(timing.less_for_null.clone());
     packages::name(&mut explanation);
+    java_lines::name(
+        &mut explanation,
+        &observation.trace,
+        target.command.folder(),
+    );
     explanation
 }
 

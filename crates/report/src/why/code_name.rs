@@ -137,12 +137,7 @@ pub(super) fn pieces(at: &CodePlace, callers: &[CodePlace]) -> Vec<String> {
     let mut pieces: Vec<String> = place(at).into_iter().collect();
     let named = |caller: &&CodePlace| caller.function.is_some();
     let caller = callers.iter().find(named).or(callers.first());
-    let caller = caller.and_then(|caller| match at.line {
-        // The line of the function itself is nearer.
-        Some(_) => bare(caller),
-        None => place(caller),
-    });
-    pieces.extend(caller.map(|caller| format!("<- {caller}")));
+    pieces.extend(caller.and_then(place).map(|caller| format!("<- {caller}")));
     pieces
 }
 
@@ -215,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_that_of_the_own_code_nearest_to_the_time() {
+    fn a_caller_has_the_line_of_its_call() {
         let caller = [function("parse_line", Some(("/src/p.c", 41)))];
         let library = function("regcomp", None);
         assert_eq!(
@@ -223,7 +218,10 @@ mod tests {
             ["regcomp", "<- parse_line (p.c:41)"]
         );
         let own = function("hash", Some(("h.c", 7)));
-        assert_eq!(pieces(&own, &caller), ["hash (h.c:7)", "<- parse_line"]);
+        assert_eq!(
+            pieces(&own, &caller),
+            ["hash (h.c:7)", "<- parse_line (p.c:41)"]
+        );
         assert!(pieces(&CodePlace::default(), &[]).is_empty());
     }
 

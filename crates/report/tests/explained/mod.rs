@@ -16,6 +16,7 @@ use fathom_model::{
 use flate2::read::GzDecoder;
 
 pub(crate) mod hostile;
+pub(crate) mod paths;
 pub(crate) mod tree;
 
 /// A million nanoseconds.

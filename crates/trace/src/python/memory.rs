@@ -24,3 +24,25 @@ impl Memory for Of {
         (read == to.len() as isize).then_some(())
     }
 }
+
+impl Of {
+    /// Whether this user may not read it at all.
+    pub(super) fn is_refused(self) -> bool {
+        let mut byte = [0u8];
+        // Nothing is mapped there: who may read is told that.
+        let read = self.read(1, &mut byte);
+        read.is_none() && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ones_own_memory_is_not_refused() {
+        assert!(!Of(std::process::id()).is_refused());
+        // Nor that of a process that isn't there.
+        assert!(!Of(i32::MAX as u32).is_refused());
+    }
+}

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use fathom_stacks::python::{Unsupported, is_pythons};
 
+use super::memory::Of;
 use super::process::Process;
 use super::{FrameMaps, KernelFrames, PythonStack};
 use crate::perf::record::{Record, What};
@@ -29,6 +30,8 @@ pub(crate) struct Reader {
     /// looked at.
     awaited: HashMap<u32, u32>,
     unsupported: HashSet<Unsupported>,
+    /// A process with an interpreter whose memory this user may not read.
+    refused: bool,
     kernel: Option<KernelFrames>,
     /// Threads that have ended, whose last samples are still to be had.
     ended: Vec<(u32, u32)>,
@@ -41,6 +44,7 @@ impl Reader {
             processes: HashMap::new(),
             awaited: HashMap::new(),
             unsupported: HashSet::new(),
+            refused: false,
             kernel: KernelFrames::on(events, maps),
             ended: Vec::new(),
         }
@@ -55,6 +59,7 @@ impl Reader {
 
     /// A process that runs already.
     pub(crate) fn attach(&mut self, pid: u32) {
+        self.refused |= Of(pid).is_refused() && maps_python(pid);
         self.awaited.insert(pid, 0);
     }
 
@@ -65,14 +70,18 @@ impl Reader {
 
     /// Of which processes frames can't be read, a sentence each.
     pub(crate) fn not_visible(&self) -> impl Iterator<Item = String> {
-        self.unsupported.iter().map(|why| match why {
+        let refused = self.refused.then(|| {
+            "the functions of Python's: this user may not read the memory of a process that runs already (root may; others with kernel.yama.ptrace_scope = 0)".to_owned()
+        });
+        let unsupported = self.unsupported.iter().map(|why| match why {
             Unsupported::Version(major, minor) => format!(
                 "the functions of Python {major}.{minor}: those of Python 3.11 to 3.14 are read"
             ),
             Unsupported::FreeThreaded => {
                 "the functions of a free-threaded Python: its threads are not told apart".to_owned()
             }
-        })
+        });
+        unsupported.chain(refused)
     }
 
     /// What happened next, of the processes that `is_ours` accepts; stacks of samples get their frames
@@ -216,6 +225,15 @@ impl Reader {
         }
         !new.is_empty()
     }
+}
+
+/// Whether a process has a file mapped that interpreters are in.
+fn maps_python(pid: u32) -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut paths = maps
+        .lines()
+        .filter_map(|line| line.split_ascii_whitespace().nth(5));
+    paths.any(is_pythons)
 }
 
 /// A process as it is now.
