@@ -67,8 +67,8 @@ const NODE: [Program; 10] = [
 const JAVA: [Program; 10] = [
     ("static long hot(int n) { LOOP }", "hot(N)", "P.hot", 1),
     (
-        "static class A {\n long hot(int n) { LOOP }\n}\nstatic A a = new A();",
-        "a.hot(N)",
+        "static class A {\n long hot(int n) { LOOP }\n}\nstatic A o = new A();",
+        "o.hot(N)",
         "P$A.hot",
         2,
     ),
