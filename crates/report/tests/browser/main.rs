@@ -364,3 +364,36 @@ fn serve(browser: &mut Chromium) {
     );
     assert_eq!(browser.run("window.file"), "fathom-serve.json");
 }
+
+#[test]
+fn a_flame_graph_is_walked_by_keys_zoomed_and_searched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut browser) = Chromium::or_skipped(folder.path()) else {
+        return;
+    };
+    let page = fathom_report::explain_html(&every_page::explained::paths::with_paths());
+    browser.open("why-paths", &page);
+    let stands = "document.activeElement.textContent";
+    let width = "document.activeElement.style.width";
+    browser.run("document.querySelector('.flame [tabindex=\"0\"]').focus()");
+    assert_eq!(browser.run(stands), "main (p.js:7)");
+    for (key, code, at) in [
+        ("ArrowDown", 40, "parse (p.js:7)"),
+        ("ArrowRight", 39, "print (p.js:7)"),
+        ("ArrowLeft", 37, "parse (p.js:7)"),
+        ("ArrowUp", 38, "main (p.js:7)"),
+        ("ArrowDown", 40, "parse (p.js:7)"),
+    ] {
+        browser.press(key, code);
+        assert_eq!(browser.run(stands), at, "{key}");
+    }
+    let before = browser.run(width);
+    browser.press("Enter", 13);
+    assert_eq!(browser.run(width), "100%");
+    browser.press("Escape", 27);
+    assert_eq!(browser.run(width), before);
+    let search = "const field = document.querySelector('.tools input[type=search]');
+        field.value = 'PARSE'; field.dispatchEvent(new Event('input'));
+        document.querySelectorAll('.flame .hit').length";
+    assert_eq!(browser.run(search), 2);
+}

@@ -5,7 +5,7 @@
 #[path = "../experimented/mod.rs"]
 mod experimented;
 #[path = "../explained/mod.rs"]
-mod explained;
+pub(crate) mod explained;
 #[path = "../fingerprinted/mod.rs"]
 mod fingerprinted;
 #[path = "../piped/mod.rs"]
@@ -42,6 +42,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("bench-partial", bench_html(&partial())),
         ("bench-hostile", bench_html(&hostile_bench())),
         ("why", explain_html(&explained::findings())),
+        ("why-paths", explain_html(&explained::paths::with_paths())),
         ("why-clean", explain_html(&explained::clean())),
         ("why-shares", explain_html(&shares_only())),
         ("why-many", explain_html(&explained::tree::many(120))),
@@ -196,6 +197,7 @@ fn shares_only() -> Explanation {
 /// Names that would be markup.
 fn hostile() -> Explanation {
     let mut explanation = explained::tree::many(120);
+    explanation.paths = explained::paths::with_paths().paths;
     explained::hostile::spoil(&mut explanation);
     explanation
 }
