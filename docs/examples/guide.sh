@@ -54,6 +54,21 @@ printf '#!/bin/sh\nexec python3 app.py "$1"\n' > app
 chmod +x app
 echo 'print("hello")' > tool.py
 
+# A benchmark of Go's, for `go test -bench .`
+printf 'module example.org/words\n\ngo 1.18\n' > go.mod
+cat > words_test.go <<'END'
+package words
+import (
+	"strings"
+	"testing"
+)
+func BenchmarkFields(b *testing.B) {
+	for n := 0; n < b.N; n++ {
+		strings.Fields("The quick brown fox jumps over the lazy dog")
+	}
+}
+END
+
 # A repository: a counter of different words, and its suite.
 cat > Makefile <<'END'
 tool: tool.c

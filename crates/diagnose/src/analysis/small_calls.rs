@@ -7,6 +7,7 @@ use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 use super::{Analysis, Tally};
 use crate::calls;
 use crate::descriptors::WaitKind;
+use crate::runtimes::is_name_map;
 use crate::thresholds as t;
 
 /// What the pieces are of.
@@ -41,6 +42,10 @@ impl Small {
         // are.
         let small: u64 = tally.sizes[1..4].iter().sum();
         let moved = tally.bytes_per_call();
+        let name = analysis.name_of(self.pid, self.fd);
+        if name.is_some_and(|name| is_name_map(&name)) {
+            return false;
+        }
         if small < t::LEAST_SMALL_CALLS || small * 10 < tally.calls * 6 || moved >= t::LINE_BYTES {
             return false;
         }

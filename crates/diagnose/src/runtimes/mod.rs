@@ -32,7 +32,9 @@ pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
 pub use names::{Asked, asked_by_hand, joined, lacks_names};
 pub(crate) use names::{is_engines, shown_name};
-pub(crate) use system::{LIST_OF_LIBRARIES, is_library_file, is_loader, is_made_up, is_of_system};
+pub(crate) use system::{
+    LIST_OF_LIBRARIES, is_library_file, is_loader, is_made_up, is_name_map, is_of_system,
+};
 pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 
 use functions::{Names, Use};

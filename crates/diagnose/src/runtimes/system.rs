@@ -12,6 +12,13 @@ pub(crate) fn is_made_up(name: &str) -> bool {
     name.starts_with("/proc/") || name.starts_with("/sys/")
 }
 
+/// Whether it is a map of functions that a runtime makes while it runs, as it writes it for profilers. Observed
+/// runs ask for it ([`super::names`]); it is no work of the program's.
+pub(crate) fn is_name_map(name: &str) -> bool {
+    let number = name.strip_prefix("/tmp/perf-");
+    number.is_some_and(|rest| rest.contains(".map"))
+}
+
 /// Where glibc's loader looks up its libraries.
 pub(crate) const LIST_OF_LIBRARIES: &str = "/etc/ld.so.cache";
 

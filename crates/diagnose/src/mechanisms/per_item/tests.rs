@@ -166,6 +166,14 @@ fn a_line_a_write_into_a_file_is_found() {
 }
 
 #[test]
+fn names_that_a_runtime_writes_for_the_observer_are_no_cause() {
+    let mut fake = Fake::new(1000);
+    fake.descriptor(18, "/tmp/perf-4711.map");
+    fake.calls("write", Some(18), 500_000, 30, 200);
+    assert_eq!(fake.ids(), [""; 0]);
+}
+
+#[test]
 fn their_last_bytes_distinguish_lines_from_pieces() {
     let reported = |bytes: u64, ended: u64| {
         let mut fake = Fake::new(1000);
