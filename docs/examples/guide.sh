@@ -15,7 +15,8 @@ awk 'BEGIN { for (n = 0; n < 3000; n++) print n, "alpha beta gamma", n % 31, "de
 awk 'BEGIN { for (n = 0; n < 60000; n++) printf "127.0.0.%d - - [01/Jan/2026] \"GET /page/%d\" 200 %d\n", n % 250, n % 971, n * 7 % 5000 }' > access.log
 
 # A program with one cause of slowness: it writes every line by itself.
-cat > my-program.c <<'END'
+mkdir src
+cat > src/my-program.c <<'END'
 #include <stdio.h>
 #include <unistd.h>
 int main(int count, char **words) {
@@ -71,8 +72,8 @@ END
 
 # A repository: a counter of different words, and its suite.
 cat > Makefile <<'END'
-tool: tool.c
-	cc -O1 -g -o tool tool.c
+tool: src/tool.c
+	cc -O1 -g -o tool src/tool.c
 END
 cat > fathom.toml <<'END'
 schema_version = 1
@@ -83,7 +84,7 @@ generate = "seq {size}"
 size     = 3000
 
 [builds.tool]
-command = "cc -O1 -g -o {work}/tool tool.c"
+command = "cc -O1 -g -o {work}/tool src/tool.c"
 
 [subjects.parse]
 command = "{work}/tool"
@@ -96,7 +97,7 @@ how    = "bench"
 rounds = 20
 END
 program() {
-    cat > tool.c <<END
+    cat > src/tool.c <<END
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,8 +151,8 @@ echo 'It takes a file or standard input.' >> NOTES
 commit 'Say what it reads'
 git tag v2.0
 make -s tool
-cc -O1 -g -o my-program my-program.c
+cc -O1 -g -o my-program src/my-program.c
 cp tool new
-git show v1.0:tool.c > old.c && cc -O1 -g -o old old.c && rm old.c
+git show v1.0:src/tool.c | cc -O1 -g -x c -o old -
 # What is being worked on: the first hash again, not yet committed.
 program 'sum * 31 + (unsigned char)*word'
