@@ -12,8 +12,10 @@
     const style = getComputedStyle(node);
     const box = node.getBoundingClientRect();
     const hides = style.overflowX === 'hidden' || style.overflowX === 'clip';
-    if (hides && !(node instanceof SVGElement) && node.scrollWidth > node.clientWidth + 1) found.push(`cut: ${say(node)}`);
-    const inBox = node.parentElement.closest('.scroll, #timeline');
+    // A box of a flame graph is as wide as its time; its title has the whole name.
+    const isTitled = node.matches('.flame .step') && node.title.startsWith(node.textContent);
+    if (hides && !isTitled && !(node instanceof SVGElement) && node.scrollWidth > node.clientWidth + 1) found.push(`cut: ${say(node)}`);
+    const inBox = node.parentElement.closest('.scroll, #timeline, .flame');
     if (!inBox && box.width > 0 && (box.right > wide + 1 || box.left < -1)) found.push(`beside the page: ${say(node)}`);
   }
   for (const svg of document.querySelectorAll('svg.plot, svg.scale')) {
