@@ -28,7 +28,7 @@ __attribute__((noinline)) void work(long rounds) {
 }
 __attribute__((noinline)) void deep(int left, long rounds) {
     volatile char room[512];
-    room[0] = 1;
+    for (int i = 0; i < 60000; i += 1024) room[i] = 1;
     if (left > 0) deep(left - 1, rounds); else work(rounds);
     room[1] = room[0];
 }
@@ -237,7 +237,8 @@ fn calls_at_stops_say_which_file_a_number_was_then() {
     }
 }
 
-/// Each function has more on the stack than is copied.
+/// Each function has more on the stack than is copied. All of it is touched: of a page that isn't there
+/// nothing is copied, and with none of its callers' pages a call's first one isn't known.
 const ROOMY: &str = r#"
 #include <unistd.h>
 #include <fcntl.h>
@@ -245,13 +246,13 @@ const ROOMY: &str = r#"
 __attribute__((noinline)) void ask(void) {
     volatile char room[60000];
     struct stat of;
-    room[0] = 1;
+    for (int i = 0; i < 60000; i += 1024) room[i] = 1;
     for (int i = 0; i < 2000; i++) stat("/etc/hostname", &of);
     room[1] = room[0];
 }
 __attribute__((noinline)) void outer(void) {
     volatile char room[60000];
-    room[0] = 1;
+    for (int i = 0; i < 60000; i += 1024) room[i] = 1;
     ask();
     room[1] = room[0];
 }
