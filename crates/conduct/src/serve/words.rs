@@ -35,7 +35,7 @@ pub(super) fn wrong_status(status: u16, path: &str) -> String {
 /// Of a server that was asked for a WebSocket and answered as to any other request.
 pub(super) fn no_websocket(status: u16, path: &str) -> String {
     format!(
-        "answers {status} to {}, which 101 would open as a WebSocket: name its path with --path",
+        "answers {status} to {}, not 101 as a server that begins a WebSocket: name its path with --path",
         hidden(path)
     )
 }
