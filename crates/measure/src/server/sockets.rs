@@ -160,12 +160,14 @@ pub fn owner(inode: u64) -> Option<(u32, String)> {
 /// room for that, and processes that choose at the same time begin at different places.
 ///
 /// # Errors
-/// When the kernel doesn't answer, or no port is free.
+/// When no port is free.
 pub fn free_port() -> io::Result<u16> {
     static CHOSEN: AtomicU32 = AtomicU32::new(0);
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let range = ports_for_servers(&range);
-    let taken: HashSet<u16> = listening()?.iter().map(|one| one.address.port()).collect();
+    // Where the kernel doesn't tell, the bind below decides alone.
+    let all = listening().unwrap_or_default();
+    let taken: HashSet<u16> = all.iter().map(|one| one.address.port()).collect();
     let bindable = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     for _ in 0..range.len() {
         let offset = std::process::id()
