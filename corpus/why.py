@@ -129,7 +129,7 @@ def own_code(document):
 
 def gain(slow, fast):
     """(what the first finding is predicted to save, what the twin takes less), parts of the slow program's time; None where
-    what would be saved is no time of the whole, or the twin has work of its own, so that it lasts."""
+    what would be saved is not a time of the whole, or the twin has work of its own, so that it lasts."""
     first = next(iter(slow["findings"]), None)
     if not first or first["latency_saving_ns"] or own_code(fast) > MORE_WORK * own_code(slow) + 0.005:
         return None

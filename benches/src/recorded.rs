@@ -71,14 +71,14 @@ fn read(name: &'static str, packed: &[u8]) -> Result<Regime> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or_else(|| damaged("a line is too short"));
         let (program, arm, clock) = (word()?.to_owned(), word()?, word()?);
-        let arm: usize = arm.parse().map_err(|_| damaged("an arm is no number"))?;
+        let arm: usize = arm.parse().map_err(|_| damaged("an arm is not a number"))?;
         let values = words.map(|value| value.parse::<f64>().map(|micro| micro / 1e6));
         let values = values.collect::<std::result::Result<Clock, _>>();
         let arms = rows.entry((program, clock == "wall")).or_default();
         *arms
             .get_mut(arm)
             .ok_or_else(|| damaged("an arm too many"))? =
-            values.map_err(|_| damaged("a value is no number"))?;
+            values.map_err(|_| damaged("a value is not a number"))?;
     }
     let mut programs = Vec::new();
     for ((program, is_wall), wall) in &rows {

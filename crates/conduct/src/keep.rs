@@ -3,7 +3,7 @@
 //! Every verb that measures does the same three things:
 //!
 //! 1. Before anything is measured, [`KeepPlan::keeper`]: which store, if any, and the state of the
-//!    source, which is that of what is about to be measured. A store that can't be meant is refused
+//!    source, which is that of what is about to be measured. An invalid store address is refused
 //!    here.
 //! 2. Afterwards, [`Keeper::keep`] with the record, whole. It is saved, or written beside: nothing
 //!    is lost.
@@ -50,7 +50,7 @@ impl KeepPlan {
     /// Who keeps the records of what is measured in `here`; `None` if nobody is to.
     ///
     /// # Errors
-    /// An address or a label that can't be meant, or no place for a store.
+    /// An invalid address or label, or no place for a store.
     pub fn keeper(&self, here: &Path) -> Result<Option<Keeper>, Error> {
         let project = location::project(here, location::look);
         if self.save == Save::Never || (self.save == Save::InProject && project.is_none()) {

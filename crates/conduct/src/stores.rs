@@ -16,7 +16,7 @@ use crate::ConductError;
 /// The store that is meant in `here`: `--store`, `FATHOM_STORE`, the project's, the user's own.
 ///
 /// # Errors
-/// An address that can't be meant, or no place for a store.
+/// An invalid address, or no place for a store.
 pub fn place(asked: Option<&str>, here: &Path) -> Result<Location, Error> {
     let project = location::project(here, location::look);
     location::which(asked, project.as_deref(), variables::get)
@@ -93,7 +93,7 @@ pub fn find(store: &mut Store, here: &Path, asked: &str) -> Result<Vec<Head>, Er
 /// were changed.
 ///
 /// # Errors
-/// A label that can't be meant, records that aren't there.
+/// An invalid label, or records that don't exist.
 pub fn tag(
     store: &mut Store,
     here: &Path,
@@ -186,7 +186,7 @@ pub fn bundle(
 /// Loads bundles into a store, which is made if it isn't there.
 ///
 /// # Errors
-/// A file that is no whole bundle; those of the store. What was loaded before stays: loading again
+/// A file that is not a complete bundle; those of the store. What was loaded before stays: loading again
 /// does no harm.
 pub fn load(
     asked: Option<&str>,

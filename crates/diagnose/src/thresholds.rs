@@ -100,7 +100,7 @@ pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
 pub(crate) const FETCH_CPU_PER_WAIT: f64 = 1.5;
 /// Whoever asks so often for one path that isn't there, and then is, waits for it.
 pub(crate) const LOOKUPS_OF_A_WAIT: u64 = 200;
-/// Reads of so many bytes are no small ones.
+/// Reads this large are not small.
 pub(crate) const LARGE_READ_BYTES: f64 = 256.0 * 1024.0;
 /// Less than this part of the wait needs no words.
 pub(crate) const FETCH_CPU_WORTH_REPORTING: f64 = 0.1;
@@ -228,7 +228,7 @@ pub(crate) const CPUS_USED_BY_BOUND: f64 = 0.75;
 /// The buffers of streams: 4 KiB in C and Rust's older ones, 8 in C++, Java, Python and Rust, 16
 /// and more where it was asked for.
 pub(crate) const BUFFER_OF_A_STREAM: u64 = 16 << 10;
-/// A file that is gone about by seeks holds at least so many of the pieces that are read of it: of
+/// A file that is accessed at random by seeks holds at least so many of the pieces that are read of it: of
 /// fewer all is read again.
 pub(crate) const PIECES_OF_A_FILE: u64 = 8;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average,

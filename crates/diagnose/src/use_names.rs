@@ -1,4 +1,4 @@
-//! What is a descriptor called that was several things, one after the other?
+//! Names a descriptor whose number was used for several things, one after the other.
 
 use fathom_trace::UseRow;
 

@@ -73,7 +73,7 @@ fn what_the_estimates_let_through_takes_no_more_than_was_promised() {
         let (bytes, refused) = peak(&through, format);
         assert!(!refused, "{part:.20}: the limit is another one by now");
         assert!(bytes <= MOST, "{part:.20}: {} MB", bytes >> 20);
-        // It is no limit of the text's length that keeps it down.
+        // It is not a limit of the text's length that keeps it down.
         assert!(bytes > 16 << 20, "{part:.20}: {bytes}: it was not parsed");
         if beyond.len() < LARGEST - part.len() {
             let (bytes, refused) = peak(&beyond, format);

@@ -168,7 +168,7 @@ pub fn parse(text: &str) -> Result<(Unit, f64), String> {
         let legal = |c: char| c.is_alphanumeric() || "%_ ".contains(c);
         if part.is_empty() || !part.chars().all(legal) || part.len() > 40 {
             return Err(format!(
-                "{text:?} is no unit; write one such as \"us\", \"KiB\", \"GB/s\" or \"ops/s\""
+                "{text:?} is not a unit; write one such as \"us\", \"KiB\", \"GB/s\" or \"ops/s\""
             ));
         }
         let (base, scale) = word(part);
@@ -192,7 +192,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
         .unwrap_or(text.len());
     let (number, rest) = text.split_at(split);
-    let wrong = || format!("{text:?} is no amount of data; write one such as \"11 MiB\" or 4096");
+    let wrong = || format!("{text:?} is not an amount of data; write one such as \"11 MiB\" or 4096");
     let number: f64 = number.replace('_', "").parse().map_err(|_| wrong())?;
     let scale = match rest.trim() {
         "" => 1.0,

@@ -156,7 +156,7 @@ fn a_published_size_in_another_unit_is_an_error_of_the_file() {
         experiment(&text).err().map(|error| error.to_string())
     };
     assert_eq!(message("value = 150, unit = \"us\""), None);
-    let error = message("value = 150").expect("a bare number is no time");
+    let error = message("value = 150").expect("a bare number is not a time");
     assert!(
         error.contains("the published value is a plain number, what is compared is in s"),
         "{error}"

@@ -82,11 +82,9 @@ pub(crate) fn count_left() -> u32 {
 pub(crate) fn sweep() -> u32 {
     while reap(WNOHANG) {
         let (count, refused) = each_child(kill);
-        if refused > 0 {
+        // What the others leave comes to us as they end.
+        if refused == count {
             return refused;
-        }
-        if count == 0 {
-            break;
         }
         reap(0);
     }

@@ -328,7 +328,7 @@ impl Framing {
                 let digits = length.filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
                 let length = digits
                     .and_then(|text| text.parse().ok())
-                    .ok_or(Malformed("the length of the body is no number"))?;
+                    .ok_or(Malformed("the length of the body is not a number"))?;
                 if framing.length.is_some_and(|other| other != length) {
                     return Err(Malformed("the body has two lengths"));
                 }
@@ -358,7 +358,7 @@ fn chunk_size(line: &[u8]) -> Result<u64, Malformed> {
     let text = std::str::from_utf8(digits.trim_ascii()).unwrap_or_default();
     let is_hex = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let size = is_hex.then(|| u64::from_str_radix(text, 16).ok()).flatten();
-    size.ok_or(Malformed("the size of a chunk is no number"))
+    size.ok_or(Malformed("the size of a chunk is not a number"))
 }
 
 #[cfg(test)]

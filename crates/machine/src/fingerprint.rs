@@ -217,6 +217,6 @@ mod tests {
         let until = now + Duration::from_secs(1000);
         let half = half_of(until);
         assert!(half >= now + Duration::from_secs(500) && half < until);
-        assert!(half_of(now) >= now, "no time left is no time to build in");
+        assert!(half_of(now) >= now, "nothing can be built in no time");
     }
 }

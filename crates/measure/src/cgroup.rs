@@ -66,7 +66,7 @@ fn limit_of(folder: &Path) -> Option<f64> {
     let (quota, period) = match read(folder, "cpu.max") {
         Some(text) => {
             let mut words = text.split_ascii_whitespace();
-            // `max` is no number, and no limit.
+            // `max` is not a number, and no limit.
             (words.next()?.parse().ok()?, words.next()?.parse().ok()?)
         }
         None => (

@@ -60,7 +60,7 @@ impl Frame {
     /// When the record can't be written as JSON, or has no list of that name.
     pub fn around(record: &impl Serialize, key: &str) -> io::Result<Frame> {
         let Value::Object(mut fields) = serde_json::to_value(record)? else {
-            return Err(io::Error::other("the record is no JSON object"));
+            return Err(io::Error::other("the record is not a JSON object"));
         };
         if !matches!(fields.remove(key), Some(Value::Array(_))) {
             return Err(io::Error::other(format!("the record has no list {key:?}")));

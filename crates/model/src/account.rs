@@ -29,7 +29,7 @@ pub enum TimeCategory {
     /// On a CPU in the kernel, in calls or faults: set apart from the program's own code by ticks,
     /// and not further (sampling tier).
     Kernel,
-    /// Waiting for standard input: whoever writes it is slower.
+    /// Waiting for standard input: its producer is slower.
     WaitingForInput,
     /// Waiting for the reader of standard output.
     WaitingForOutput,

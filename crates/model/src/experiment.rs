@@ -118,7 +118,7 @@ pub struct Measured {
     pub estimate: Option<Estimate>,
     /// `s`, `B`, a rate such as `1/s`, a word, or empty for plain numbers.
     pub unit: String,
-    /// The answer where it is no number, such as the findings.
+    /// The answer where it is not a number, such as the findings.
     pub text: Option<String>,
 }
 

@@ -82,9 +82,9 @@ finding_ids! {
     Rereading = "rereading" in [KernelIo]:
         "Files are read, or folders listed, again and again.",
     Sleeping = "sleeping" in [Sleeping]:
-        "The program pauses by its own wish.",
+        "The program sleeps deliberately.",
     SmallFileIo = "small-file-io" in [KernelIo]:
-        "A file is gone about, or opened anew, for a record a call; or many files are tiny.",
+        "A file is accessed at random or opened again for each record, or many files are tiny.",
     StartupDominated = "startup-dominated" in []:
         "Loading code takes about as long as the work, or longer; or other programs run before the real one.",
     SyncWrites = "sync-writes" in [Disk, KernelIo]:

@@ -201,7 +201,7 @@ mod tests {
     fn words<T: Serialize>(values: impl IntoIterator<Item = T>) -> Vec<String> {
         let word = |value| match serde_json::to_value(value) {
             Ok(serde_json::Value::String(word)) => word,
-            other => panic!("{other:?} is no word"),
+            other => panic!("{other:?} is not a word"),
         };
         values.into_iter().map(word).collect()
     }

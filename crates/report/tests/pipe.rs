@@ -210,7 +210,7 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
         (nothing, "Nothing is known: no round was finished."),
         (
             with_model(|model| model.as_is_seconds = 0.2),
-            "The pipeline takes 102 ms; probably produce (stage 1) holds it up; the model misses",
+            "The pipeline takes 102 ms; probably produce (stage 1) holds it up; the model and the measurement",
         ),
         (
             with_model(|model| {
@@ -224,7 +224,7 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
                 model.as_is_seconds = 0.2;
                 no_gain(model);
             }),
-            "The pipeline takes 102 ms; which stage holds it up is not known: the model misses",
+            "The pipeline takes 102 ms; which stage holds it up is not known: the model and the measurement",
         ),
     ];
     for (record, first) in cases {

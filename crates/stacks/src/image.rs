@@ -124,7 +124,7 @@ pub(crate) struct Image<B> {
 }
 
 impl<B: Deref<Target = [u8]>> Image<B> {
-    /// `None` for what is no program for this machine.
+    /// `None` for what is not a program for this machine.
     pub(crate) fn of(bytes: B) -> Option<Self> {
         let parsed = object::File::parse(&*bytes).ok()?;
         if !is_native(&parsed) {

@@ -18,7 +18,7 @@ use crate::made_name::MadeName;
 /// Bytes of a map that are read: a million functions.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// Bytes of a line; what is longer is no line of such a map.
+/// Bytes of a line; what is longer is not a line of such a map.
 const LONGEST_LINE: u64 = 16 << 10;
 
 /// What the code of a process at these addresses is called, by the map that it wrote since; empty

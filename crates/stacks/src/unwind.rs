@@ -48,7 +48,7 @@ pub struct Place {
     pub file: u32,
     /// Whether it is the address to which a call returns: the call is before it.
     pub returns: bool,
-    /// Byte of the file, of what is no file the address.
+    /// Byte of the file, of what is not a file the address.
     pub offset: u64,
 }
 

@@ -223,7 +223,7 @@ impl Store {
                     "its form is {newer}, this Fathom reads {FORM}: update Fathom"
                 )));
             }
-            _ => return Err(wrong("its first line is no head".to_owned())),
+            _ => return Err(wrong("its first line is not a header".to_owned())),
         }
         let mut loaded = Loaded::default();
         let mut drafts = Vec::new();

@@ -116,7 +116,7 @@ impl Draft {
         let started =
             word("started_at").or_else(|missing| word("written_at").map_err(|_| missing))?;
         let time = date::parse(&started)
-            .ok_or_else(|| Error::NotARecord(format!("{started:?} is no point in time")))?;
+            .ok_or_else(|| Error::NotARecord(format!("{started:?} is not a point in time")))?;
         let points = match is_import {
             true => imported_points(&serde_json::from_str(&text).map_err(no_record)?),
             false => extract(&record),

@@ -122,10 +122,10 @@ pub enum Error {
         why: String,
     },
     /// A text that is no record.
-    #[error("this is no record of Fathom: {0}")]
+    #[error("this is not a record written by Fathom: {0}")]
     NotARecord(String),
-    /// A file that is no bundle, or not whole.
-    #[error("{file} is no whole bundle of Fathom: {why}; make it again with `fathom store bundle`")]
+    /// A file that is not a bundle, or not whole.
+    #[error("{file} is not a complete bundle of Fathom: {why}; make it again with `fathom store bundle`")]
     NotABundle {
         /// The file.
         file: String,

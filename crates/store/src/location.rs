@@ -31,7 +31,7 @@ impl Location {
             Some(("postgres" | "postgresql", _)) => Ok(Location::Server(text.to_owned())),
             Some((scheme, _)) if !scheme.contains('/') => Err(Error::Address {
                 address: address::redacted(text),
-                why: format!("{scheme:?} is no store"),
+                why: format!("{scheme:?} is not a kind of store"),
             }),
             _ => Ok(Location::File(PathBuf::from(text))),
         }

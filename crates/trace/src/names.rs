@@ -59,7 +59,7 @@ pub(crate) struct NameRows {
 }
 
 impl Seen {
-    /// Keeps the name if there is room for it, or if it is no file's: a program opens many files
+    /// Keeps the name if there is room for it, or if it is not a file's: a program opens many files
     /// one after the other before it connects the socket that it then waits for.
     fn add(&mut self, kind: Arc<DescriptorKind>) {
         if self.kinds.len() >= MOST_NAMES_OF_FD {

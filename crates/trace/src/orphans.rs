@@ -45,25 +45,24 @@ impl Adopted {
     pub fn end(&self, is_own: impl Fn(u32) -> bool) -> usize {
         let mut ended = HashSet::new();
         let deadline = now() + KILLED_WITHIN_NS;
-        loop {
-            let mut left = false;
+        // What one leaves comes to us when it ends, which may be after the listing in which it was
+        // seen; and a listing may miss a child while another is waited for.
+        let mut listed_none = 0;
+        while listed_none < 2 && now() <= deadline {
+            listed_none += 1;
             for pid in self.there().into_iter().filter(|pid| !is_own(*pid)) {
-                if has_ended(pid) {
-                    continue;
-                }
                 // SAFETY: sends a signal to a child of ours, which keeps its number until we wait
                 // for it.
-                let refused = unsafe { libc::kill(pid as i32, libc::SIGKILL) } != 0;
-                left |= !refused;
-                if !refused {
+                if has_ended(pid) {
+                    listed_none = 0;
+                } else if unsafe { libc::kill(pid as i32, libc::SIGKILL) } == 0 {
+                    listed_none = 0;
                     ended.insert(pid);
                 }
             }
-            if !left || now() > deadline {
-                return ended.len();
-            }
             thread::sleep(PAUSE);
         }
+        ended.len()
     }
 }
 

@@ -163,7 +163,7 @@ fn a_member_that_cannot_be_run_ends_all() {
         member.command.timeout = Some(Duration::from_millis(300));
         member
     });
-    let error = trace_group(limited.collect(), tier, &options).expect_err("it is no program");
+    let error = trace_group(limited.collect(), tier, &options).expect_err("it is not a program");
     assert!(matches!(error, TraceError::NotStarted { .. }), "{error}");
     assert!(!runs("98766.5"), "the other member is ended");
 }

@@ -135,7 +135,7 @@ fn of_summaries(benchmarks: &[String]) -> Option<String> {
     ))
 }
 
-/// The file that is meant, if one is: a word with a slash or with an ending that is no number, so that
+/// The file that is meant, if one is: a word with a slash or with an ending that is not a number, so that
 /// a label `v0.8` or a branch is one, whatever lies in the folder.
 pub(crate) fn file_of(asked: &str) -> Option<PathBuf> {
     let path = Path::new(asked);

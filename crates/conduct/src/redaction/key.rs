@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(of_file(&folder), None, "others can read it");
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
         std::fs::write(&file, "short").unwrap();
-        assert_eq!(of_file(&folder), None, "it is no key");
+        assert_eq!(of_file(&folder), None, "it is not a key");
         std::fs::remove_file(&file).unwrap();
         assert_ne!(of_file(&folder), Some(made), "another one is made");
         assert_eq!(of_file(Path::new("/dev/null/nowhere")), None);

@@ -18,7 +18,7 @@ use crate::history::{fits, rank};
 /// Adds what a file of Fathom holds.
 ///
 /// # Errors
-/// A file that can't be read, or is no record of Fathom.
+/// A file that can't be read, or is not a record written by Fathom.
 pub(super) fn add(
     path: &Path,
     metric: Option<&str>,
@@ -35,7 +35,7 @@ pub(super) fn add(
     };
     if own.is_empty() {
         return Err(ConductError::Refused(format!(
-            "{} is no record of Fathom; one is written by --json FILE, and another tool's file becomes one with \
+            "{} is not a record written by Fathom; one is written by --json FILE, and another tool's file becomes one with \
              `fathom import FILE --json RECORD`",
             path.display()
         )));

@@ -75,7 +75,7 @@ pub(super) fn read(
             _ => {
                 return Ok(Err(Answer::text(
                     400,
-                    "that is no request that Fathom answers",
+                    "Fathom does not answer such a request",
                 )));
             }
         }

@@ -198,7 +198,7 @@ impl Repository {
         )?;
         let mut tags = Vec::new();
         for name in names.lines() {
-            // A tag of something else than a commit is no version.
+            // A tag of something else than a commit is not a version.
             if let Ok(id) = git::resolve(&self.root, name) {
                 let short = name.strip_prefix("refs/tags/").unwrap_or(name);
                 tags.push((short.to_owned(), id));

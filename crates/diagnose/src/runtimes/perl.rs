@@ -25,7 +25,7 @@ pub(super) const PERL: Runtime = Runtime {
                 "Leave out `$| = 1` (`autoflush`), which makes each `print` a call, and `print` instead of `syswrite`."
             }
             Topic::Output { lines: true, .. } => {
-                "Leave out `$| = 1` (`autoflush`) where the output is no terminal: it makes each `print` a call."
+                "Leave out `$| = 1` (`autoflush`) where the output is not a terminal: it makes each `print` a call."
             }
             Topic::Input { .. } => {
                 "Read by `<STDIN>`, or blocks by `read`: both have a buffer, `sysread` has none."

@@ -25,7 +25,7 @@ pub(super) const RUBY: Runtime = Runtime {
                 "Leave out `$stdout.sync = true`, and use `write` or `puts`, not `syswrite`."
             }
             Topic::Output { lines: true, .. } => {
-                "Leave out `$stdout.sync = true` where the output is no terminal."
+                "Leave out `$stdout.sync = true` where the output is not a terminal."
             }
             Topic::Input { .. } => "Read by line or by block with `gets` or `read`, not `sysread`.",
             Topic::Stream => {

@@ -201,7 +201,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         {
             return self.wrong(
                 node,
-                format!("`{}` is no share", self.written(node)),
+                format!("`{}` is not a share", self.written(node)),
                 "write the margin as 5%",
             );
         }
@@ -358,7 +358,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         let Kind::Reference { path, selectors } = &node.kind else {
             return self.wrong(
                 node,
-                format!("`{}` is no subject", self.written(node)),
+                format!("`{}` is not a subject", self.written(node)),
                 "write finding(SUBJECT, \"id\")",
             );
         };
@@ -383,7 +383,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         let Kind::Text(id) = &arguments[1].kind else {
             return self.wrong(
                 &arguments[1],
-                format!("`{}` is no text", self.written(&arguments[1])),
+                format!("`{}` is not text", self.written(&arguments[1])),
                 "write the finding's id in double quotes",
             );
         };

@@ -133,7 +133,7 @@ fn number(text: &str, at: &mut usize) -> Result<Token, SyntaxError> {
     };
     let value: f64 = digits
         .parse()
-        .map_err(|_| failed(end, format!("{digits:?} is no number")))?;
+        .map_err(|_| failed(end, format!("{digits:?} is not a number")))?;
     let mut after = unit_length(&rest[end..]);
     // A space before the unit, as people write it, if the word is a unit and nothing else.
     let spaced = rest[end..].strip_prefix(' ').unwrap_or("");

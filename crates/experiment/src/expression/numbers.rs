@@ -114,7 +114,7 @@ impl<'r> Judge<'_, 'r> {
             } => self.call(node, name, arguments),
             _ => self.wrong(
                 node,
-                format!("`{}` is no number", self.written(node)),
+                format!("`{}` is not a number", self.written(node)),
                 "a number is needed here",
             ),
         }

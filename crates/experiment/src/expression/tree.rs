@@ -116,7 +116,7 @@ impl Relation {
     }
 }
 
-/// Why a text is no expression.
+/// Why a text is not an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Bytes of the text.

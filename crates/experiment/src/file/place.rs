@@ -150,7 +150,7 @@ fn example(title: &str, key: &str) -> Option<&'static str> {
         ("a picture", "metric") => "write metric = \"wall\"",
         ("a picture", "over") => "write over = [\"a\", \"b\"]: two subjects or more",
         (_, "benchmark") => "write benchmark = \"NAME\"",
-        (_, "reason") => "write reason = \"why it is let pass\"",
+        (_, "reason") => "write reason = \"why it is accepted\"",
         (_, "until") => UNTIL,
         _ => return None,
     })

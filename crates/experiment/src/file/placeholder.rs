@@ -36,7 +36,7 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, (usize, String)> {
         let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         if !starts || !name.chars().all(legal) {
-            return Err((brace, format!("`{{{name}}}` is no placeholder")));
+            return Err((brace, format!("`{{{name}}}` is not a placeholder")));
         }
         if !plain.is_empty() {
             all.push(Piece::Text(std::mem::take(&mut plain)));

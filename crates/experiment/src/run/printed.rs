@@ -219,7 +219,7 @@ fn read(value: &Value, file: &Path) -> Result<f64, String> {
             Ok(number) if number.is_finite() => found.push(number * value.unit.1),
             _ => {
                 return Err(format!(
-                    "the value {} is {:?}, which is no number",
+                    "the value {} is {:?}, which is not a number",
                     value.name.value,
                     group.as_str()
                 ));

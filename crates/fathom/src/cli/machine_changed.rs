@@ -24,8 +24,8 @@ fn sentence(changes: &[Change]) -> String {
         })
         .collect();
     format!(
-        "the machine is not as 'fathom machine' found it: {}; neighbours do that at times, and \
-         'fathom machine --quick' takes it anew",
+        "the machine is not as 'fathom machine' found it: {}; measure again with \
+         'fathom machine --quick'",
         moved.join(", ")
     )
 }
@@ -53,8 +53,8 @@ mod tests {
         assert_eq!(
             sentence(&changes),
             "the machine is not as 'fathom machine' found it: load, memory was 118 ns and is 190 ns, \
-             system call was 185 ns and is 411 ns; neighbours do that at times, and \
-             'fathom machine --quick' takes it anew"
+             system call was 185 ns and is 411 ns; measure again with \
+             'fathom machine --quick'"
         );
     }
 }

@@ -91,7 +91,7 @@ impl Failures {
     /// What is let pass.
     ///
     /// # Errors
-    /// When the value is no list of exit codes.
+    /// When the value is not a list of exit codes.
     pub(super) fn ignored(&self) -> Result<IgnoreFailure, Failure> {
         match self.ignore_failure.as_deref() {
             None => Ok(IgnoreFailure::Never),
@@ -101,7 +101,7 @@ impl Failures {
                 .map(|code| match code.trim().parse() {
                     Ok(code @ 1..=255) => Ok(code),
                     _ => usage(format!(
-                        "-i={codes}: {code:?} is no exit code; write -i for all failures, or -i=1,2"
+                        "-i={codes}: {code:?} is not an exit code; write -i for all failures, or -i=1,2"
                     )),
                 })
                 .collect::<Result<_, _>>()

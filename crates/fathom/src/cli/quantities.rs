@@ -32,7 +32,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "" => 1.0,
         _ => {
             return Err(format!(
-                "{unit:?} is no unit of time; write 500ms, 60s, 2m or 1h"
+                "{unit:?} is not a unit of time; write 500ms, 60s, 2m or 1h"
             ));
         }
     };
@@ -83,7 +83,7 @@ pub(super) fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, St
 /// # Errors
 /// A sentence that says what is accepted.
 pub(super) fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is no size; write 500M, 2G or a number of bytes");
+    let wrong = || format!("{text:?} is not a size; write 500M, 2G or a number of bytes");
     let trimmed = text
         .trim()
         .trim_end_matches(['B', 'b'])
@@ -132,7 +132,7 @@ pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
 /// # Errors
 /// A sentence that says what is accepted.
 pub(super) fn cpus(text: &str) -> Result<Vec<usize>, String> {
-    let wrong = || format!("{text:?} is no list of CPUs; write 1, or 0,2, or 0-3");
+    let wrong = || format!("{text:?} is not a list of CPUs; write 1, or 0,2, or 0-3");
     let mut cpus = Vec::new();
     for part in text.split(',') {
         let number = |text: &str| {

@@ -37,7 +37,7 @@ impl SaveOptions {
     /// Who saves what is going to be measured here.
     ///
     /// # Errors
-    /// A store or a label that can't be meant.
+    /// An invalid store address or label.
     pub(super) fn saver(&self) -> Result<Saver, Failure> {
         let plan = KeepPlan {
             save: match self {

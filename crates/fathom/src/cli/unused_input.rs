@@ -1,31 +1,31 @@
 //! Standard input that has something for a command that doesn't get it.
 //!
-//! A run never waits for who makes its input, and input that is read once serves one run: so it comes
-//! from a file. Who pipes something in gets a word, and nothing of it is consumed.
+//! A run never waits for its input's producer, and input that is read once serves one run: so it comes
+//! from a file. What is piped in gets a warning, and nothing of it is consumed.
 
 use crate::cli::out::say;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// No command lacks an input.
-const NOBODY: u8 = 0;
-/// One does.
-const LACKING: u8 = 1;
-/// It was said.
-const SAID: u8 = 2;
+const NOT_NEEDED: u8 = 0;
+/// A command lacks one.
+const UNFED: u8 = 1;
+/// The warning was printed.
+const WARNED: u8 = 2;
 
-static STATE: AtomicU8 = AtomicU8::new(NOBODY);
+static STATE: AtomicU8 = AtomicU8::new(NOT_NEEDED);
 
 /// A command runs without an input, and nobody asked for that.
 pub(super) fn command_without_input() {
-    let _ = STATE.compare_exchange(NOBODY, LACKING, Ordering::Relaxed, Ordering::Relaxed);
+    let _ = STATE.compare_exchange(NOT_NEEDED, UNFED, Ordering::Relaxed, Ordering::Relaxed);
     check();
 }
 
 /// Says so once, if a command lacks an input and something was piped in. At the beginning who
 /// writes may not have come to it yet, so this is asked at the end as well.
 pub(super) fn check() {
-    if STATE.load(Ordering::Relaxed) == LACKING && has_something(libc::STDIN_FILENO) {
-        STATE.store(SAID, Ordering::Relaxed);
+    if STATE.load(Ordering::Relaxed) == UNFED && has_something(libc::STDIN_FILENO) {
+        STATE.store(WARNED, Ordering::Relaxed);
         say!("warning: standard input is not used; to use it, save it and give --input FILE");
     }
 }

@@ -50,7 +50,7 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
         (&["-D", "2", "true"], "error: -D is the step of a -P scan"),
         (
             &["-i=abc", "true"],
-            "error: -i=abc: \"abc\" is no exit code",
+            "error: -i=abc: \"abc\" is not an exit code",
         ),
         (
             &["gzip", "-c", "no-such-file"],

@@ -99,7 +99,7 @@ fn wrong_words_are_answered() {
     world.write("text.json", "[1, 2]");
     let answer = world.refused(2, &["report", "text.json", "--html", "x"]);
     assert!(
-        answer.contains("text.json is no record of Fathom"),
+        answer.contains("text.json is not a record written by Fathom"),
         "{answer}"
     );
     assert!(!world.here().join("x").exists());

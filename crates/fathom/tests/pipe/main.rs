@@ -67,7 +67,7 @@ fn tiers() -> Vec<&'static str> {
 fn ns(value: &Value) -> u64 {
     value
         .as_u64()
-        .unwrap_or_else(|| panic!("{value} is no number"))
+        .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 fn text(path: &Path) -> &str {

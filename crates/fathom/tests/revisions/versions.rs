@@ -56,7 +56,7 @@ fn each_version_is_saved_under_its_revision_and_its_name() {
     assert_eq!(labels, ["v1", "v2"]);
     assert_eq!(points[1]["revision"], second.as_str());
     assert_eq!(points[1]["value"], 200.0);
-    // What is HEAD now is another revision tomorrow: it is no name.
+    // What is HEAD now is another revision tomorrow: it is not a name.
     let moving = world.path("moving.sqlite");
     let moving = moving.to_str().unwrap();
     world.versions(&["HEAD~1..HEAD", "--every", "1", "--store", moving]);

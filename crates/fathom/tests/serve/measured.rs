@@ -7,7 +7,7 @@ use crate::world::{fathom, line, processes_with, record, server, stderr, stdout}
 fn number(value: &Value) -> f64 {
     value
         .as_f64()
-        .unwrap_or_else(|| panic!("{value} is no number"))
+        .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn a_command_without_quotes_is_answered_with_both_right_forms() {
         "error: -k stands after \"gzip\", where the command begins; for one command with arguments, write: fathom \
          why -- gzip -k -c f, or: fathom why 'gzip -k -c f'\n"
     );
-    // A second word that is no program was no command.
+    // A second word that is not a program was no command.
     assert_eq!(
         refusal(&["ls", "no-such-file-here"]),
         "error: no such program: no-such-file-here; for one command with arguments, write: fathom why -- ls \

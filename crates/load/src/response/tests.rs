@@ -102,11 +102,11 @@ fn what_is_no_answer_is_refused_with_the_reason() {
     let lengths = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
     assert_eq!(refused(lengths), "the body has two lengths");
     let minus = b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n";
-    assert_eq!(refused(minus), "the length of the body is no number");
+    assert_eq!(refused(minus), "the length of the body is not a number");
     let longer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n";
     assert_eq!(refused(longer), "a chunk is longer than it says");
     let size = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n+2\r\nab\r\n";
-    assert_eq!(refused(size), "the size of a chunk is no number");
+    assert_eq!(refused(size), "the size of a chunk is not a number");
     let switch = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
     assert_eq!(refused(switch), "it switches to another protocol, unasked");
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(20);

@@ -33,7 +33,7 @@ fn item(changes: &[Change]) -> CheckItem {
         .collect();
     CheckItem::new(ID, CheckState::Warning, moved.join(", "))
         .because("the machine is faster or slower than when its profile was taken")
-        .mend("wait for the neighbours that do that; fathom machine --quick takes it anew")
+        .mend("wait until the neighbours are quiet, then measure again with fathom machine --quick")
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ mod tests {
     fn fields_are_counted_behind_a_name_with_blanks() {
         assert_eq!(named("VmPeak: 1 kB\nVmHWM:\t  12 kB\n", "VmHWM:"), 12);
         assert_eq!(named("VmHWM: x\n", "VmHWM:"), 0);
-        // Field 9 is a count; field 0, the state, is no number.
+        // Field 9 is a count; field 0, the state, is not a number.
         assert_eq!(stat_field(std::process::id(), 0), 0);
         assert!(
             stat_field(std::process::id(), CHILDREN_USER + 4) >= 1,

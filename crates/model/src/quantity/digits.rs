@@ -44,7 +44,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     with_decimals(value, decimals)
 }
 
-/// `value` with just so many decimals; `?` for what is no number.
+/// `value` with just so many decimals; `?` for what is not a number.
 pub(super) fn with_decimals(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "?".to_owned();

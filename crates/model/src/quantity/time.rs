@@ -71,7 +71,7 @@ impl TimeUnit {
 }
 
 /// `seconds` in `unit` (the fitting one when it is `None`) with at most `decimals` decimals, for
-/// example `1.204 ms`. Five significant digits at most; `?` for what is no number.
+/// example `1.204 ms`. Five significant digits at most; `?` for what is not a number.
 pub fn format_time(seconds: f64, unit: Option<TimeUnit>, decimals: usize) -> String {
     let unit = unit.unwrap_or_else(|| TimeUnit::fitting(seconds));
     format!(

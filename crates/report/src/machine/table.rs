@@ -1,4 +1,4 @@
-//! The figures as a table: on a terminal with what is to be known of a figure below it.
+//! The figures as a table: on a terminal with the notes on a figure below it.
 
 use fathom_model::quantity::three_digits;
 use fathom_model::{ProbeResult, ProbeVerdict};
@@ -63,7 +63,7 @@ fn cycles(result: &ProbeResult) -> Option<String> {
     Some(format!("{cycles} cycles of the core's clock"))
 }
 
-/// What is to be known of a figure.
+/// The notes on a figure.
 fn remarks(result: &ProbeResult, options: MachineOptions) -> Vec<String> {
     let figure = |value: f64| machine_figure(value, &result.unit);
     let reported = result.reported.map(|reported| {

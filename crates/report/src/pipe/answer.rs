@@ -51,10 +51,10 @@ pub(super) fn answer(record: &PipeRecord) -> String {
 
 /// Where the model does not even give what was measured.
 fn missed(record: &PipeRecord, stage: usize) -> String {
-    let unknown = "the model misses what was measured, so what that costs is not known";
+    let unknown = "the model and the measurement disagree, so no cost is given";
     match &holding_up(record)[..] {
         _ if !gains(record, stage) => format!(
-            "which stage holds it up is not known: the model misses what was measured. {} has the most time \
+            "which stage holds it up is not known: the model and the measurement disagree. {} has the most time \
              of its own",
             named(record, stage)
         ),

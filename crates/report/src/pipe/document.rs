@@ -256,7 +256,7 @@ fn shown_first<'a>(page: &Page, notes: &'a [PipeNote]) -> Vec<&'a PipeNote> {
     shown
 }
 
-/// How a note is coloured: what is wrong, what would mislead, what is only to be known.
+/// How a note is coloured: what is wrong, what would mislead, what is only a note.
 fn tone(note: &PipeNote) -> Tone {
     match note.id.as_str() {
         "failures" | "partial" => Tone::Bad,

@@ -33,7 +33,7 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     Some((
         "stood still",
         format!(
-            "{}{} of {} runs, for {how_long} (usually {}): neither did the program compute then nor was it kept from a CPU; it waited for a device, a timer or another program, or the whole machine stood still",
+            "{}{} of {} runs, for {how_long} (usually {}): it was neither running nor waiting for a CPU; it waited for a device, a timer or another program, or the whole machine stood still",
             number(record, program),
             long.len(),
             stood.len(),

@@ -110,7 +110,7 @@ pub(crate) fn parse(
     }
     if !is_plain(&schema) {
         return Err(wrong(format!(
-            "schema={schema:?} is no plain name (small letters, digits and underscores, at most 63)"
+            "schema={schema:?} is not a plain name (small letters, digits and underscores, at most 63)"
         )));
     }
     Ok(Address {
@@ -136,7 +136,7 @@ fn complete(
         let port = variable("PGPORT").unwrap_or_else(|| "5432".to_owned());
         config.port(
             port.parse()
-                .map_err(|_| format!("PGPORT={port:?} is no port"))?,
+                .map_err(|_| format!("PGPORT={port:?} is not a port"))?,
         );
     }
     let user = match config.get_user() {

@@ -465,7 +465,7 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
     for cut in [0, 5, bundle.len() / 2, bundle.len() - 9] {
         let said = refused(&bundle[..cut]);
         assert!(
-            said.starts_with("some.bundle is no whole bundle"),
+            said.starts_with("some.bundle is not a complete bundle"),
             "{cut}: {said}"
         );
     }

@@ -61,7 +61,7 @@ pub(crate) enum What {
     /// A process mapped this, but not to execute it.
     MappedData {
         pid: u32,
-        /// The kernel's name for what is no file, too.
+        /// The kernel's name for what is not a file, too.
         path: String,
         from: u64,
         length: u64,

@@ -16,7 +16,7 @@ pub(super) struct Place {
     pub tid: u32,
     /// Number of its file; 0 where nothing was known to be mapped.
     pub file: u32,
-    /// Byte of the file, of what is no file the address; 0 of the kernel's own pages.
+    /// Byte of the file, of what is not a file the address; 0 of the kernel's own pages.
     pub offset: u64,
 }
 

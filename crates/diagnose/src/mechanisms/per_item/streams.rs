@@ -98,7 +98,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
     })
 }
 
-/// A file is gone about for a record a call, or opened for each.
+/// A file is accessed at random, one record per call, or opened for each.
 pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_file = read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
@@ -229,7 +229,7 @@ fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     CallCost::with(&small.tally, analysis, |row| small.holds(row))
 }
 
-/// What the calls cost, and where it is no file those of a reader in the tree: it gets as small
+/// What the calls cost, and where it is not a file those of a reader in the tree: it gets as small
 /// pieces as are written.
 fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     let own = cost(analysis, small);

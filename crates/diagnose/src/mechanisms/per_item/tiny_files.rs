@@ -284,7 +284,7 @@ mod tests {
             let mut fake = reads(each, 300);
             fake.calls("openat", None, each, 0, 15_000);
             fake.calls("write", Some(4), each, bytes, 2_000);
-            // A pipe is no file, and what it takes is none of their cost.
+            // A pipe is not a file, and what it takes is none of their cost.
             fake.descriptor(1, "pipe");
             fake.calls("write", Some(1), 20, 65_536, 2_000_000);
             for i in 0..each {

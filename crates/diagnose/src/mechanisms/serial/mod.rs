@@ -14,7 +14,7 @@ use crate::numbers::time;
 /// how many CPUs.
 fn evenly(analysis: &Analysis<'_>, saving: f64, who_works: &str) -> Claim {
     let statement = format!(
-        "{who_works}; evenly spread it would take {} less, {} of the wall time.",
+        "{who_works}; spread evenly, the run would be {} shorter, {} of the wall time.",
         time(saving),
         analysis.percent(saving),
     );

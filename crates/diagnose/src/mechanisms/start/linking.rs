@@ -74,7 +74,7 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
     let opens: u64 = of_it().map(|file| file.opens).sum();
     let (loader, calls) = loading_ns(analysis, most.pid, opens);
     let cost = loader + calls;
-    // Who finds it loaded already maps nothing, and who keeps it gives nothing back.
+    // A library that is already loaded is not mapped again, and one that is kept is not unmapped.
     if calls_of(analysis, most.pid, |name| name == "munmap").calls < opens {
         return None;
     }

@@ -14,7 +14,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let what = what.unwrap_or_else(|| "standard input".to_owned());
     let wait = wait_ns(analysis, spent, &end);
     let statement = format!(
-        "The command waited for {what} for {}: whoever writes it is slower.",
+        "The command waited for {what} for {}: its producer is slower.",
         analysis.time_and_share(wait),
     );
     let claim = Claim::new(FindingId::WaitingForInput, analysis, wait, statement);

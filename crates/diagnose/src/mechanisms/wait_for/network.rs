@@ -84,7 +84,7 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let advice = match in_vain {
         Some(_) => {
-            "See why nobody answers. Ask somebody who does first, or several at once, and shorten the time limit."
+            "See why nobody answers. Ask a server that answers first, or several at once, and shorten the time limit."
         }
         None => {
             "Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers."

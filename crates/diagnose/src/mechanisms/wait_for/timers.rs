@@ -1,4 +1,4 @@
-//! The program pauses by its own wish.
+//! The program sleeps deliberately.
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow};

@@ -212,8 +212,8 @@ fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
         return None;
     }
     let text = format!(
-        "For the pipeline as it is, the model gives {} where {} was measured: what it says of a stage \
-         that took no time is left out.",
+        "For the pipeline as it is, the model gives {} where {} was measured: so the figures \
+         of stages that took no time are left out.",
         time(model.as_is_seconds),
         time(record.summary.wall.value)
     );

@@ -71,7 +71,7 @@ fn check(accept: &Accept) -> Result<(), Failure> {
     }
     if accept.reason.trim().is_empty() {
         return usage(
-            "--reason is empty: say why it is let pass, for who reads it when the day comes",
+            "--reason is empty: give the reason, for whoever reviews the waiver when it expires",
         );
     }
     Ok(())

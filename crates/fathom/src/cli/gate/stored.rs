@@ -135,7 +135,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
                 "whether more of it is better is not known".to_owned()
             }
             DriftSource::Assumed => format!(
-                "with so few earlier measurements of it, {share} between separate ones is no difference"
+                "with so few earlier measurements of it, {share} between separate ones is not a difference"
             ),
             DriftSource::Waits => format!("its runs waited for a CPU: {share} of difference may be that"),
             _ => format!("separate measurements of it differ by up to {share} here"),

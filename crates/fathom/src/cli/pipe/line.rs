@@ -114,7 +114,7 @@ fn advice(found: &str, stage: &str, number: usize, last: bool) -> String {
 
 fn needs_shell(found: &str, text: &str) -> String {
     format!(
-        "`{found}` in {text:?} is no pipe but a choice, which needs a shell: write that stage as sh -c '...'"
+        "`{found}` in {text:?} is not a pipe but a choice, which needs a shell: write that stage as sh -c '...'"
     )
 }
 

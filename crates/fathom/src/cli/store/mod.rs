@@ -19,7 +19,7 @@ use crate::cli::{screen, write};
 /// Records that a list shows.
 const LISTED: usize = 20;
 
-/// Does it and says what was done. Returns the exit code.
+/// Runs the subcommand and reports the result. Returns the exit code.
 ///
 /// # Errors
 /// When the store can't be used, or lacks what was asked for.

@@ -17,7 +17,7 @@ use crate::text::JOIN;
 /// of less than about ten ticks is noise, so it isn't shown.
 const SPLIT_FROM_SECONDS: f64 = 0.1;
 
-/// A row for each metric that is a time or memory, and below them what is to be known of single ones.
+/// A row for each metric that is a time or memory, and below them the notes on single metrics.
 pub(crate) fn add(out: &mut Document, subject: &Subject, unit: Option<TimeUnit>) {
     let split = subject
         .median(Metric::Cpu)
