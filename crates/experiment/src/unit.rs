@@ -192,7 +192,8 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
         .unwrap_or(text.len());
     let (number, rest) = text.split_at(split);
-    let wrong = || format!("{text:?} is not an amount of data; write one such as \"11 MiB\" or 4096");
+    let wrong =
+        || format!("{text:?} is not an amount of data; write one such as \"11 MiB\" or 4096");
     let number: f64 = number.replace('_', "").parse().map_err(|_| wrong())?;
     let scale = match rest.trim() {
         "" => 1.0,

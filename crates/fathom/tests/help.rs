@@ -43,8 +43,7 @@ fn words_are_explained_and_near_misses_answered() {
     let output = fathom(&["explain", "unbufered-output"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    let expected =
-        "error: \"unbufered-output\" is not a term that Fathom prints; did you mean unbuffered-output";
+    let expected = "error: \"unbufered-output\" is not a term that Fathom prints; did you mean unbuffered-output";
     assert!(said.starts_with(expected), "{said}");
 }
 

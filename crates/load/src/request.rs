@@ -82,7 +82,10 @@ impl RequestPlan {
                 && bytes.all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
         };
         if !is_token(&self.method) {
-            return Err(format!("{:?} is not a method; write GET or POST", self.method));
+            return Err(format!(
+                "{:?} is not a method; write GET or POST",
+                self.method
+            ));
         }
         for path in &self.paths {
             let clean = path.bytes().all(|byte| byte > b' ' && byte != 0x7f);

@@ -125,7 +125,9 @@ pub enum Error {
     #[error("this is not a record written by Fathom: {0}")]
     NotARecord(String),
     /// A file that is not a bundle, or not whole.
-    #[error("{file} is not a complete bundle of Fathom: {why}; make it again with `fathom store bundle`")]
+    #[error(
+        "{file} is not a complete bundle of Fathom: {why}; make it again with `fathom store bundle`"
+    )]
     NotABundle {
         /// The file.
         file: String,

@@ -43,27 +43,44 @@ impl Adopted {
     /// Ends all that are left but those that `is_own` says Fathom made itself, and what these leave
     /// in turn. Returns how many there were.
     pub fn end(&self, is_own: impl Fn(u32) -> bool) -> usize {
-        let mut ended = HashSet::new();
-        let deadline = now() + KILLED_WITHIN_NS;
-        // What one leaves comes to us when it ends, which may be after the listing in which it was
-        // seen; and a listing may miss a child while another is waited for.
-        let mut listed_none = 0;
-        while listed_none < 2 && now() <= deadline {
-            listed_none += 1;
-            for pid in self.there().into_iter().filter(|pid| !is_own(*pid)) {
-                // SAFETY: sends a signal to a child of ours, which keeps its number until we wait
-                // for it.
-                if has_ended(pid) {
-                    listed_none = 0;
-                } else if unsafe { libc::kill(pid as i32, libc::SIGKILL) } == 0 {
-                    listed_none = 0;
-                    ended.insert(pid);
-                }
+        let others = || {
+            let all = self.there().into_iter();
+            all.filter(|pid| !is_own(*pid)).collect()
+        };
+        // SAFETY: sends a signal to a child of ours, which keeps its number until we wait for it.
+        let kill = |pid| unsafe { libc::kill(pid as i32, libc::SIGKILL) } == 0;
+        end_each(others, has_ended, kill)
+    }
+}
+
+/// Kills what `there` lists until that is nothing. Returns how many were killed.
+///
+/// What one leaves is listed when it has ended, which may be after the listing in which it was seen;
+/// and a listing may miss a child while another thread waits for its neighbour. So what ended is a
+/// reason to look again, and nothing has to be there twice. What may not be killed is left.
+fn end_each(
+    there: impl Fn() -> Vec<u32>,
+    has_ended: impl Fn(u32) -> bool,
+    kill: impl Fn(u32) -> bool,
+) -> usize {
+    let mut killed = HashSet::new();
+    let deadline = now() + KILLED_WITHIN_NS;
+    let mut listed_none = 0;
+    while listed_none < 2 && now() <= deadline {
+        listed_none += 1;
+        for pid in there() {
+            if has_ended(pid) {
+                listed_none = 0;
+            } else if kill(pid) {
+                listed_none = 0;
+                killed.insert(pid);
             }
+        }
+        if listed_none == 0 {
             thread::sleep(PAUSE);
         }
-        ended.len()
     }
+    killed.len()
 }
 
 impl Drop for Adopted {
@@ -120,4 +137,39 @@ fn children() -> Vec<u32> {
 fn has_ended(pid: u32) -> bool {
     // SAFETY: waits for a child without blocking; its status isn't asked for.
     unsafe { libc::waitpid(pid as i32, std::ptr::null_mut(), libc::WNOHANG) != 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+
+    /// A parent ends, and leaves its child, after it was listed and before it is waited for.
+    #[test]
+    fn what_comes_between_a_listing_and_the_wait_is_ended() {
+        let children = RefCell::new(vec![1]);
+        let kills = Cell::new(0);
+        let has_ended = |pid| {
+            let ends = kills.get() >= pid;
+            if ends {
+                children.borrow_mut().retain(|child| *child != pid);
+                if pid < 4 {
+                    children.borrow_mut().push(pid + 1);
+                }
+            }
+            ends
+        };
+        let kill = |_| {
+            kills.set(kills.get() + 1);
+            true
+        };
+        assert_eq!(end_each(|| children.borrow().clone(), has_ended, kill), 4);
+        assert!(children.borrow().is_empty());
+    }
+
+    #[test]
+    fn what_may_not_be_killed_is_left() {
+        assert_eq!(end_each(|| vec![1], |_| false, |_| false), 0);
+    }
 }

@@ -68,7 +68,9 @@ fn general(topic: Topic) -> &'static str {
         Topic::Output { lines: false, .. } => {
             "Write through a buffer of some 64 KiB and flush it at the end."
         }
-        Topic::Output { lines: true, .. } => "Buffer whole blocks where the output is not a terminal.",
+        Topic::Output { lines: true, .. } => {
+            "Buffer whole blocks where the output is not a terminal."
+        }
         Topic::Input { .. } => "Read through a buffer of some 64 KiB.",
         Topic::Stream => "Read blocks of some 64 KiB into a buffer, and take the bytes from there.",
         Topic::File { writes: false, .. } => "Read blocks of some 64 KiB.",

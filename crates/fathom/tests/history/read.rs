@@ -423,7 +423,10 @@ fn a_bundle_moves_everything_to_another_store() {
     assert_eq!(here["series"], there["series"]);
     world.write("broken.bundle", "not a bundle");
     let said = world.refused(2, &["store", "load", "broken.bundle"]);
-    assert!(said.contains("broken.bundle is not a complete bundle"), "{said}");
+    assert!(
+        said.contains("broken.bundle is not a complete bundle"),
+        "{said}"
+    );
     let output = world.fathom(&["store", "load", "absent.bundle"]);
     assert!(stderr(&output).contains("absent.bundle") && stdout(&output).is_empty());
 }

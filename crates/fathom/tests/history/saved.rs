@@ -190,7 +190,10 @@ fn what_cannot_be_saved_is_written_beside_and_the_exit_is_the_measurements() {
 fn stores_and_labels_that_cannot_be_meant_are_refused_before() {
     let world = World::new();
     let wrong: [(&[&str], &str); 3] = [
-        (&["--store", "mysql://joe:pw@db/x"], "is not a kind of store"),
+        (
+            &["--store", "mysql://joe:pw@db/x"],
+            "is not a kind of store",
+        ),
         (&["--label", ""], "it is empty"),
         (&["--label", "@-1"], "saved last"),
     ];

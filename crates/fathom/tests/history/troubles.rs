@@ -50,11 +50,11 @@ fn a_store_that_is_read_only() {
     if is_root() {
         // Root writes what it likes.
         for path in [&world.here(), &folder, &store] {
-            chown(path, Some(NOT_NEEDED), Some(NOT_NEEDED)).unwrap();
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
         let outer = world.here().parent().unwrap().to_path_buf();
         fs::set_permissions(outer, Permissions::from_mode(0o755)).unwrap();
-        command.uid(NOT_NEEDED).gid(NOT_NEEDED);
+        command.uid(NOBODY).gid(NOBODY);
     }
     fs::set_permissions(&store, Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();

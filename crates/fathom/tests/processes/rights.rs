@@ -85,8 +85,8 @@ impl Place {
             .env("XDG_CACHE_HOME", "/dev/null/no-folder")
             .env("HOME", "/nonexistent")
             .stdin(Stdio::null())
-            .gid(NOT_NEEDED)
-            .uid(NOT_NEEDED);
+            .gid(NOBODY)
+            .uid(NOBODY);
         command
     }
 

@@ -350,12 +350,19 @@ pub(super) fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
 fn end_survivors(session: &Session, roots: &[u32]) -> Result<(), TraceError> {
     // As long as the kernel takes to end processes, but not for ever: some may not be killed by us.
     const ROUNDS: u32 = 500;
+    // A table that is read while threads come and go may miss one that came meanwhile.
+    let mut found_none = 0;
     for _ in 0..ROUNDS {
         let mut left = alive(session)?;
         left.retain(|one| !roots.contains(&one.call.who.pid));
         if left.is_empty() {
-            break;
+            found_none += 1;
+            if found_none == 2 {
+                break;
+            }
+            continue;
         }
+        found_none = 0;
         kill_survivors(&left, roots);
         std::thread::sleep(std::time::Duration::from_millis(1));
     }

@@ -143,7 +143,9 @@ pub(super) fn budget(text: &str) -> Result<Budget, String> {
 
 fn limit(text: &str) -> Result<Limit, String> {
     let wrong = || {
-        format!("{text:?} is not a limit; write p99=2ms, max=20ms, errors=0, ready=50ms or cpu=30us")
+        format!(
+            "{text:?} is not a limit; write p99=2ms, max=20ms, errors=0, ready=50ms or cpu=30us"
+        )
     };
     let (name, value) = text.split_once(['=', '<']).ok_or_else(wrong)?;
     let of = match name.trim() {
