@@ -117,6 +117,16 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
     if every > 1 {
         caption.push_str(&format!("One in {every} runs is drawn. "));
     }
+    let unknown = all
+        .iter()
+        .filter(|(run, _)| clock.of(run).is_none())
+        .count();
+    if unknown > 0 {
+        let runs = crate::quantity::counted(unknown as u64, "run", "runs");
+        caption.push_str(&format!(
+            "Not drawn: {runs} of which the wait for a CPU is not known. "
+        ));
+    }
     let names: Vec<String> = subjects
         .iter()
         .take(MOST_COLOURS)

@@ -487,7 +487,7 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
         text.replace("{\"fathom_bundle\":1}", "{\"fathom_bundle\":9}")
     }));
     assert!(newer.contains("update Fathom"), "{newer}");
-    assert!(refused(b"text").contains("no whole bundle"));
+    assert!(refused(b"text").contains("not a complete bundle"));
     // A line of 100 MB, in 500 kB; an id that is none, of a record without its text.
     let before_end = |more: String| {
         let changed = |text: String| text.replace("{\"end\"", &format!("{more}{{\"end\""));
