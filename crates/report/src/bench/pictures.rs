@@ -124,7 +124,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
     if unknown > 0 {
         let runs = crate::quantity::counted(unknown as u64, "run", "runs");
         caption.push_str(&format!(
-            "Not drawn: {runs} of which the wait for a CPU is not known. "
+            "Not drawn: {runs} whose wait for a CPU is not known. "
         ));
     }
     let names: Vec<String> = subjects
