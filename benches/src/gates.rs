@@ -74,7 +74,7 @@ impl Drawn<'_> {
 fn run(program: &Program, arm: usize, round: usize, factor: f64) -> GateRun {
     let free = program.cpu_wait_free.as_ref().map(|arms| arms[arm][round]);
     GateRun {
-        wall: program.wall[arm][round] * factor,
+        value: program.wall[arm][round] * factor,
         cpu_wait_free: free.filter(|free| *free > 0.0).map(|free| free * factor),
     }
 }
@@ -90,6 +90,7 @@ struct Ended {
 fn judge(drawn: &mut Drawn<'_>) -> Ended {
     let programs = drawn.regime.programs.len();
     let mut gate = Gate::new((0..programs).map(|_| GateQuestion {
+        metric: None,
         margin: MARGIN,
         floor: None,
     }));
@@ -115,7 +116,7 @@ fn judge(drawn: &mut Drawn<'_>) -> Ended {
                     .base
                     .iter()
                     .chain(&round.head)
-                    .map(|run| run.wall)
+                    .map(|run| run.value)
                     .sum::<f64>();
                 gate.add(program, &round);
                 *rounds -= 1;
@@ -231,7 +232,7 @@ fn one(regime: &Regime, effect: f64, seed: u64) -> Counts {
             let walls = |runs: fn(&GateRound) -> [GateRun; 2]| {
                 rounds
                     .iter()
-                    .flat_map(|round| runs(round).map(|run| run.wall))
+                    .flat_map(|round| runs(round).map(|run| run.value))
                     .collect()
             };
             (walls(|round| round.base), walls(|round| round.head))

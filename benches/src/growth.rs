@@ -214,7 +214,7 @@ pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Resu
     let question = Question {
         names: vec!["empty".into()],
         against: Against::One(0),
-        metric: None,
+        metrics: Vec::new(),
         margin: 0.01,
         alpha: 0.05,
     };

@@ -33,7 +33,7 @@ pub(crate) fn measure(tools: &Tools) -> Result<Table> {
     let question = Question {
         names: vec!["old".into(), "new".into()],
         against: Against::One(0),
-        metric: None,
+        metrics: Vec::new(),
         margin: 0.01,
         alpha: 0.05,
     };
@@ -212,6 +212,7 @@ fn record() -> BenchRecord {
             pinned_cpus: None,
             timeout_seconds: None,
             margin: 0.01,
+            metrics: Vec::new(),
             environment_size_randomised: true,
         },
         benchmarks: vec![benchmark("old"), benchmark("new")],

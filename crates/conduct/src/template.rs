@@ -175,7 +175,7 @@ pub(crate) fn try_once(
     let plan = BenchPlan {
         targets: vec![target.clone()],
         against: Against::One(0),
-        metric: None,
+        metrics: Vec::new(),
         alpha: ALPHA,
         amount: Amount {
             runs: Some(1),

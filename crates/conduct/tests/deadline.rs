@@ -28,7 +28,7 @@ fn plan(words: &[&str], deadline: Option<Instant>) -> BenchPlan {
     BenchPlan {
         targets: vec![target(words)],
         against: Against::One(0),
-        metric: None,
+        metrics: Vec::new(),
         alpha: ALPHA,
         amount: Amount {
             runs: Some(3),

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use fathom_conduct::Target;
-use fathom_conduct::gate::{GateTarget, MARGIN};
+use fathom_conduct::gate::{Budget, GateTarget, MARGIN, asked};
 use fathom_measure::IgnoreFailure;
-use fathom_model::LeftOut;
+use fathom_model::{LeftOut, Metric};
 
 use crate::file::experiment::{Experiment, GateSettings, How};
 use crate::plan;
@@ -160,8 +160,13 @@ pub fn pairs(
     twin: &Suite,
     head: &Suite,
     margin: Option<f64>,
+    metrics: &[(Metric, Option<f64>)],
 ) -> (Vec<GateTarget>, Vec<LeftOut>) {
     let settings = &base.settings;
+    let metrics = match metrics.is_empty() {
+        true => &settings.metrics[..],
+        false => metrics,
+    };
     let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
     let mut leave = |name: &str, reason: String| {
         left_out.push(LeftOut {
@@ -176,17 +181,25 @@ pub fn pairs(
                 leave(name, format!("at base, {reason}"));
             }
             (.., Err(reason)) => leave(name, format!("at head, {reason}")),
-            (Some(Ok(at_base)), Some(Ok(twin)), Ok(at_head)) => pairs.push(GateTarget {
-                name: name.clone(),
-                base: at_base.clone(),
-                twin: twin.clone(),
-                head: at_head.clone(),
-                margin: margin_of(settings, name, margin),
-                budgets: (settings.budgets.iter())
-                    .filter(|(of, _)| of == name)
-                    .map(|(_, budget)| budget.clone())
-                    .collect(),
-            }),
+            (Some(Ok(at_base)), Some(Ok(twin)), Ok(at_head)) => {
+                let (judged, usual) = asked(metrics, margin_of(settings, name, margin));
+                let own = settings.budgets.iter().filter(|(of, _)| of == name);
+                let mut budgets: Vec<Budget> = own.map(|(_, budget)| budget.clone()).collect();
+                for budget in usual {
+                    // One of its own says more.
+                    if !budgets.iter().any(|own| own.metric == budget.metric) {
+                        budgets.push(budget);
+                    }
+                }
+                pairs.push(GateTarget {
+                    name: name.clone(),
+                    base: at_base.clone(),
+                    twin: twin.clone(),
+                    head: at_head.clone(),
+                    judged,
+                    budgets,
+                });
+            }
         }
     }
     for (name, _) in &base.targets {
@@ -232,6 +245,15 @@ pub fn settings_changed(base: &GateSettings, head: &GateSettings) -> Vec<String>
         base.margin.as_ref().map(percent),
         head.margin.as_ref().map(percent),
     );
+    let metrics = |settings: &GateSettings| {
+        let one = |(metric, margin): &(Metric, Option<f64>)| match margin {
+            Some(margin) => format!("{}={}", metric.name(), percent(margin)),
+            None => metric.name().to_owned(),
+        };
+        let all: Vec<String> = settings.metrics.iter().map(one).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    };
+    differs("metrics".to_owned(), metrics(base), metrics(head));
     let word = |passes: bool| if passes { "pass" } else { "fail" }.to_owned();
     differs(
         "undecided".to_owned(),

@@ -266,8 +266,10 @@ pub fn of_serve(measure: &Measure) -> Vec<OfServe> {
             false,
             false,
         );
-        add(format!("response_p50_{connections}"), "s", false, false);
-        add(format!("response_p99_{connections}"), "s", false, false);
+        for percentile in ["p50", "p90", "p95", "p99"] {
+            let name = format!("response_{percentile}_{connections}");
+            add(name, "s", false, false);
+        }
         add(format!("request_cpu_{connections}"), "s", false, false);
     }
     all

@@ -426,6 +426,44 @@ fn exact_metrics_are_compared_by_the_number() {
 }
 
 #[test]
+fn the_metrics_of_the_settings_are_judged_instead_of_time() {
+    let world = World::new();
+    world.write(
+        "fathom.toml",
+        &format!(
+            "{SUITE}\n[gate]\nmargin = \"50%\"\nmetrics = [\"peak_memory\", \"write_calls\"]\n"
+        ),
+    );
+    world.git(&["switch", "-q", "main"]);
+    world.commit();
+    world.git(&["switch", "-q", "-C", "change"]);
+    world.write(
+        "work.sh",
+        "echo done\nexec python3 -S -c 'x = bytearray(64 << 20)'\n",
+    );
+    let (code, record) = world.gate(&[]);
+    assert_eq!(code, 1, "{record}");
+    let memory = row(&record, "count", "peak_memory");
+    assert_eq!(
+        (&memory["verdict"], &memory["unit"]),
+        (&"worse".into(), &"bytes".into())
+    );
+    assert_eq!(memory["margin"], 0.5);
+    assert!(
+        memory["confirmation_rounds"].as_u64() >= Some(10),
+        "{memory}"
+    );
+    assert_eq!(row(&record, "other", "peak_memory")["verdict"], "not worse");
+    assert_eq!(row(&record, "count", "write_calls")["verdict"], "worse");
+    assert_eq!(row(&record, "other", "write_calls")["verdict"], "not worse");
+    assert_eq!(
+        record["benchmarks"].as_array().expect("rows").len(),
+        4,
+        "{record}"
+    );
+}
+
+#[test]
 fn what_cant_be_judged_is_answered_with_what_to_do() {
     let world = World::new();
     let refused = |arguments: &[&str], code: i32| {

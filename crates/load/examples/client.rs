@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use fathom_load::{Address, Arrivals, Checks, Client, RequestPlan, Step, Task};
+use fathom_load::{Address, Arrivals, Checks, Client, Open, RequestPlan, Step, Task};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,8 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("not all connections could be made: {}", why.name());
     }
     let step = Step {
-        open: rate.map(|rate| (rate, Arrivals::Constant)),
-        offset: 0,
+        open: rate.map(|rate| Open::at(rate, Arrivals::Constant)),
         length: seconds.parse::<u64>()? * 1_000_000_000,
         drain: 1_000_000_000,
     };

@@ -13,7 +13,7 @@ use crate::ledger::{Failing, Pace};
 use crate::link::{Link, Making, Refusal, Stage};
 use crate::punctual::Ahead;
 use crate::request::Request;
-use crate::schedule::{Arrivals, Schedule};
+use crate::schedule::{Arrivals, Rate, Schedule};
 use crate::task::{Outcome, Task};
 
 /// How often overdue requests and the wish to stop are looked for, in nanoseconds.
@@ -38,14 +38,33 @@ pub fn allow_descriptors(wanted: u64) {
     }
 }
 
+/// The pace of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Open {
+    /// Requests per second.
+    pub rate: Rate,
+    /// Their distances.
+    pub arrivals: Arrivals,
+    /// The part of a distance by which the moments are later: clients that share a rate take turns.
+    pub turn: f64,
+}
+
+impl Open {
+    /// One client alone, at a rate that stays as it is.
+    pub fn at(rate: f64, arrivals: Arrivals) -> Open {
+        Open {
+            rate: Rate::constant(rate),
+            arrivals,
+            turn: 0.0,
+        }
+    }
+}
+
 /// How a step is paced, and how long it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// Requests per second and their distances; without, a closed loop.
-    pub open: Option<(f64, Arrivals)>,
-    /// Nanoseconds by which the moments of an open loop are later: clients that share a rate take
-    /// turns.
-    pub offset: u64,
+    /// Without, a closed loop.
+    pub open: Option<Open>,
     /// Nanoseconds in which requests are begun.
     pub length: u64,
     /// Nanoseconds after that in which answers are waited for.
@@ -160,10 +179,11 @@ impl Client {
         let used = |spun| (thread_cpu() - begin_cpu).saturating_sub(spun);
         let pace = match step.open {
             None => Pace::Closed,
-            Some((rate, arrivals)) => {
-                let first = begin + step.offset;
-                Pace::Open(Schedule::new(rate, first, end, arrivals))
-            }
+            Some(Open {
+                rate,
+                arrivals,
+                turn,
+            }) => Pace::Open(Schedule::growing(rate, turn, begin, end, arrivals)),
         };
         self.desk.open(pace, begin, end);
         let (mut next_look, mut next_tick) = (begin + LOOK_EVERY, begin + 1_000_000_000);

@@ -77,8 +77,23 @@ pub struct Second {
     pub response: Latencies,
     /// From sending to the whole answer. Good answers only.
     pub service: Latencies,
+    /// How late the generator was itself, the sum in nanoseconds.
+    pub lag_sum: u64,
+    /// Requests that were to be sent.
+    pub scheduled: u64,
     /// Requests that failed.
     pub failed: u64,
+}
+
+impl Second {
+    /// Adds what happened in another one.
+    pub fn add(&mut self, other: &Second) {
+        self.response.add(&other.response);
+        self.service.add(&other.service);
+        self.lag_sum += other.lag_sum;
+        self.scheduled += other.scheduled;
+        self.failed += other.failed;
+    }
 }
 
 /// A request that is under way.
@@ -204,9 +219,7 @@ impl Totals {
         let seconds = self.seconds.len().max(other.seconds.len());
         self.seconds.resize_with(seconds, Second::default);
         for (sum, more) in self.seconds.iter_mut().zip(&other.seconds) {
-            sum.response.add(&more.response);
-            sum.service.add(&more.service);
-            sum.failed += more.failed;
+            sum.add(more);
         }
     }
 
@@ -263,6 +276,7 @@ impl Ledger {
         let (before, mut late) = (self.backlog.len(), 0.0);
         while let Some(at) = schedule.due(now) {
             self.backlog.push_back(at);
+            second_of(&mut self.totals, self.begin, at).scheduled += 1;
             late += now.saturating_sub(at) as f64;
         }
         let more = (self.backlog.len() - before) as u64;
@@ -280,6 +294,7 @@ impl Ledger {
             Pace::Closed if now < self.end => {
                 self.account(now);
                 self.totals.scheduled += 1;
+                second_of(&mut self.totals, self.begin, now).scheduled += 1;
                 self.in_flight += 1;
                 Some(now)
             }
@@ -307,7 +322,9 @@ impl Ledger {
                 intended.max(free_since)
             }
         };
-        self.totals.lag.record(sent.saturating_sub(due));
+        let lag = sent.saturating_sub(due);
+        self.totals.lag.record(lag);
+        second_of(&mut self.totals, self.begin, intended).lag_sum += lag;
         Ticket { intended, sent }
     }
 
@@ -323,9 +340,7 @@ impl Ledger {
         let in_time = now.min(self.end).saturating_sub(ticket.intended);
         totals.response_sum_in_time += in_time as f64;
         totals.lasted = totals.lasted.max(now.saturating_sub(self.begin));
-        let second = ticket.intended.saturating_sub(self.begin) / 1_000_000_000;
-        let last = totals.seconds.len() - 1;
-        let second = &mut totals.seconds[(second as usize).min(last)];
+        let second = second_of(totals, self.begin, ticket.intended);
         match outcome {
             Ok(()) => {
                 second.response.record(response);
@@ -373,6 +388,13 @@ impl Ledger {
         self.area += outstanding as f64 * elapsed as f64;
         self.changed = self.changed.max(now);
     }
+}
+
+/// The second in which a request was to be sent.
+fn second_of(totals: &mut Totals, begin: u64, intended: u64) -> &mut Second {
+    let second = intended.saturating_sub(begin) / 1_000_000_000;
+    let last = totals.seconds.len() - 1;
+    &mut totals.seconds[(second as usize).min(last)]
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ mod trust;
 pub mod websocket;
 
 pub use address::{Address, Url};
-pub use client::{Client, Step, Tick, allow_descriptors};
+pub use client::{Client, Open, Step, Tick, allow_descriptors};
 pub use epoll::is_coarse;
 pub use first::{Ask, First, NoAnswer, ask};
 pub use http2::Http2Request;
@@ -48,7 +48,7 @@ pub use ledger::{Failing, Ledger, Pace, Second, Ticket, Totals};
 pub use link::Making;
 pub use request::{Checks, Expected, Extensions, MOST_KEPT, Request, RequestPlan, Taken};
 pub use response::{Answer, Body, Malformed, Progress, Reader};
-pub use schedule::{Arrivals, Schedule};
+pub use schedule::{Arrivals, Rate, Schedule};
 pub use slow_launches::{LaunchCosts, SlowBy, why_slow};
 pub use task::{Outcome, Task};
 pub use tls::{Tls, TlsTerms, Trust};

@@ -9,44 +9,105 @@ pub enum Arrivals {
     Poisson(u64),
 }
 
+/// Requests per second, at the begin of an open loop and at its end; in between on the straight line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// At the begin.
+    pub from: f64,
+    /// At the end.
+    pub to: f64,
+}
+
+impl Rate {
+    /// One that stays as it is.
+    pub fn constant(rate: f64) -> Rate {
+        Rate {
+            from: rate,
+            to: rate,
+        }
+    }
+
+    /// The part of one of so many that send it together.
+    pub fn among(self, sharers: u32) -> Rate {
+        let part = |rate: f64| rate / f64::from(sharers.max(1));
+        Rate {
+            from: part(self.from),
+            to: part(self.to),
+        }
+    }
+
+    /// What it is after this part (0 to 1) of the time.
+    pub fn after(self, part: f64) -> f64 {
+        self.from + (self.to - self.from) * part
+    }
+
+    /// After how many nanoseconds of `length` so many requests have been due; infinite where that never
+    /// happens.
+    fn moment(self, requests: f64, length: f64) -> f64 {
+        if requests <= 0.0 {
+            return 0.0;
+        }
+        if self.from == self.to {
+            return requests * (1e9 / self.from);
+        }
+        // The requests of a time are from * t + growth / 2 * t^2.
+        let growth = (self.to - self.from) / (length / 1e9);
+        let root = (self.from * self.from + 2.0 * growth * requests).sqrt();
+        let seconds = 2.0 * requests / (self.from + root);
+        match seconds.is_finite() {
+            true => seconds * 1e9,
+            false => f64::INFINITY,
+        }
+    }
+
+    fn is_usable(self) -> bool {
+        let rates = [self.from, self.to];
+        rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0) && self.from + self.to > 0.0
+    }
+}
+
 /// The intended moments of an open loop, in nanoseconds of the caller's clock. Nothing that happens
 /// to the requests changes them: that is what makes the loop open.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     begin: u64,
     end: u64,
-    interval: f64,
-    arrivals: Random,
-    made: u64,
+    rate: Rate,
+    random: Option<u64>,
+    /// Requests after which the next one is due: whole numbers, and the turn of this schedule; by chance
+    /// where arrivals are.
+    due: f64,
     /// Distance of the next moment from the begin, in nanoseconds.
     offset: f64,
-}
-
-#[derive(Debug, Clone)]
-enum Random {
-    Constant,
-    Poisson(u64),
 }
 
 impl Schedule {
     /// Moments at `rate` per second from `begin` on, all of them before `end`. A rate that is not
     /// positive has none.
     pub fn new(rate: f64, begin: u64, end: u64, arrivals: Arrivals) -> Schedule {
-        let usable = rate > 0.0 && rate.is_finite();
-        let interval = if usable { 1e9 / rate } else { f64::INFINITY };
+        Schedule::growing(Rate::constant(rate), 0.0, begin, end, arrivals)
+    }
+
+    /// The same at a rate that may change. The first of constant arrivals is due after a part `turn` (0 to 1)
+    /// of a distance: schedules that share a rate take turns.
+    pub fn growing(rate: Rate, turn: f64, begin: u64, end: u64, arrivals: Arrivals) -> Schedule {
         let mut schedule = Schedule {
             begin,
             end,
-            interval,
-            arrivals: match arrivals {
-                Arrivals::Constant => Random::Constant,
-                Arrivals::Poisson(seed) => Random::Poisson(seed),
+            rate,
+            random: match arrivals {
+                Arrivals::Constant => None,
+                Arrivals::Poisson(seed) => Some(seed),
             },
-            made: 0,
-            offset: if usable { 0.0 } else { f64::INFINITY },
+            due: 0.0,
+            offset: f64::INFINITY,
         };
-        if usable && let Arrivals::Poisson(_) = arrivals {
-            schedule.offset = schedule.distance();
+        if rate.is_usable() {
+            schedule.due = match schedule.random {
+                None => turn,
+                Some(_) => schedule.distance(),
+            };
+            schedule.place();
         }
         schedule
     }
@@ -61,20 +122,23 @@ impl Schedule {
     /// The next moment if it is not after `now`.
     pub fn due(&mut self, now: u64) -> Option<u64> {
         let at = self.peek().filter(|at| *at <= now)?;
-        self.made += 1;
-        self.offset = match self.arrivals {
-            // Not by adding up: rounding errors of millions of steps would be a wrong rate.
-            Random::Constant => self.made as f64 * self.interval,
-            Random::Poisson(_) => self.offset + self.distance(),
-        };
+        // Whole numbers are added without an error; adding up distances in time would be a wrong rate after
+        // millions of them.
+        self.due += self.distance();
+        self.place();
         Some(at)
     }
 
+    fn place(&mut self) {
+        let length = self.end.saturating_sub(self.begin) as f64;
+        self.offset = self.rate.moment(self.due, length);
+    }
+
+    /// To the next one, as a number of requests: 1, or 1 on average.
     fn distance(&mut self) -> f64 {
-        match &mut self.arrivals {
-            Random::Constant => self.interval,
-            Random::Poisson(state) => -(1.0 - uniform(state)).ln() * self.interval,
-        }
+        self.random
+            .as_mut()
+            .map_or(1.0, |state| -(1.0 - uniform(state)).ln())
     }
 }
 
@@ -139,6 +203,44 @@ mod tests {
             Arrivals::Poisson(40),
         ));
         assert_eq!(moments, again);
+    }
+
+    #[test]
+    fn a_growing_rate_has_as_many_moments_as_the_line_has_below_it() {
+        let ramp = |from, to| Rate { from, to };
+        let of =
+            |rate, turn, arrivals| all(Schedule::growing(rate, turn, 0, 10_000_000_000, arrivals));
+        let moments = of(ramp(100.0, 2000.0), 0.0, Arrivals::Constant);
+        assert!(moments.len().abs_diff(10_500) <= 1, "{}", moments.len());
+        // In the first and in the last second: the mean of the line there.
+        let within = |moments: &[u64], second: u64| {
+            let inside = |at: &&u64| **at / 1_000_000_000 == second;
+            moments.iter().filter(inside).count()
+        };
+        assert!(
+            within(&moments, 0).abs_diff(195) <= 1,
+            "{}",
+            within(&moments, 0)
+        );
+        assert!(
+            within(&moments, 9).abs_diff(1905) <= 1,
+            "{}",
+            within(&moments, 9)
+        );
+        assert!(moments.is_sorted());
+        // From nothing on: a half of 1000/s in 10 s.
+        let from_zero = of(ramp(0.0, 1000.0), 0.0, Arrivals::Constant);
+        assert!(from_zero.len().abs_diff(5000) <= 1, "{}", from_zero.len());
+        // Two that share it send what one would.
+        let half = ramp(100.0, 2000.0).among(2);
+        let mut both = of(half, 0.0, Arrivals::Constant);
+        both.extend(of(half, 0.5, Arrivals::Constant));
+        both.sort_unstable();
+        let apart = both.iter().zip(&moments).map(|(a, b)| a.abs_diff(*b));
+        assert!(both.len().abs_diff(moments.len()) <= 1 && apart.max() < Some(1000));
+        // By chance: four standard deviations of 10,500 are 410.
+        let random = of(ramp(100.0, 2000.0), 0.0, Arrivals::Poisson(9));
+        assert!(random.len().abs_diff(10_500) < 410, "{}", random.len());
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! From runs to what is said of them. Pure: the same runs always yield the same words.
 
 mod observations;
+mod other_metrics;
 
 use std::collections::BTreeSet;
 
 use fathom_model::{
-    Benchmark, BenchmarkResult, Comparison, Estimate, Floor, Metric, Outcome, Run, StopReason,
-    Summary, Verdict,
+    AskedMetric, Benchmark, BenchmarkResult, Comparison, Estimate, Floor, Metric, Outcome, Run,
+    StopReason, Summary, Verdict,
 };
 use fathom_stats::PairData;
 use fathom_stats::sequential::Allowance;
@@ -18,9 +19,10 @@ pub struct Question {
     pub names: Vec<String>,
     /// What each benchmark is compared with.
     pub against: Against,
-    /// The metric that is compared; the clock that carries verdicts if it is `None`.
-    pub metric: Option<Metric>,
-    /// Differences up to this share count as none (0.01 is 1 %).
+    /// The metrics that are compared, the first of which is that of the medians; the clock that carries
+    /// verdicts where there is none.
+    pub metrics: Vec<AskedMetric>,
+    /// Differences of that clock up to this share count as none (0.01 is 1 %).
     pub margin: f64,
     /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are
     /// called different more rarely, see [`fathom_stats::sequential::CLAIM_SHARE`].
@@ -61,13 +63,13 @@ impl Against {
 /// The comparisons of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdicts {
-    /// What was compared: the metric that was asked for, else the clock that carries the verdicts.
+    /// The first metric that was asked for, else the clock that carries the verdicts.
     pub metric: Metric,
-    /// Each benchmark against its reference, in that metric.
+    /// Each benchmark against its reference, in that metric and in the others that were asked for.
     pub comparisons: Vec<Comparison>,
     /// The same on the other clock, where it is there.
     pub cross_checks: Vec<Comparison>,
-    /// The median of each benchmark, in that metric.
+    /// The median of each benchmark, in the first metric.
     pub medians: Vec<Option<Estimate>>,
 }
 
@@ -144,16 +146,22 @@ fn has_enough_rounds(runs: &[Run], fewest: usize) -> bool {
 pub fn verdicts(runs: &[Run], question: &Question, allowance: Allowance) -> Verdicts {
     let benchmarks = question.names.len();
     let fewest = fathom_stats::fewest_rounds(1.0 - allowance.claim);
-    let metric = question
-        .metric
-        .unwrap_or_else(|| clock(runs, benchmarks, fewest));
+    let by_clock = |metric| AskedMetric {
+        metric,
+        margin: question.margin,
+    };
+    let asked = match question.metrics.is_empty() {
+        true => vec![by_clock(clock(runs, benchmarks, fewest))],
+        false => question.metrics.clone(),
+    };
+    let metric = asked[0].metric;
     let other = match metric {
         Metric::Wall => Metric::Undisturbed,
         _ => Metric::Wall,
     };
     let has_both = || (0..benchmarks).all(|b| has_undisturbed(runs, b));
-    let cross_checks = match question.metric.is_none() && has_both() {
-        true => compare(runs, question, other, allowance),
+    let cross_checks = match question.metrics.is_empty() && has_both() {
+        true => compare(runs, question, &[by_clock(other)], allowance),
         false => Vec::new(),
     };
     let median = |benchmark| {
@@ -162,41 +170,47 @@ pub fn verdicts(runs: &[Run], question: &Question, allowance: Allowance) -> Verd
     };
     Verdicts {
         metric,
-        comparisons: compare(runs, question, metric, allowance),
+        comparisons: compare(runs, question, &asked, allowance),
         cross_checks,
         medians: (0..benchmarks).map(median).collect(),
     }
 }
 
+/// Each benchmark against its reference in each of these metrics, one metric after the other.
 fn compare(
     runs: &[Run],
     question: &Question,
-    metric: Metric,
+    asked: &[AskedMetric],
     allowance: Allowance,
 ) -> Vec<Comparison> {
-    let pairs: Vec<_> = question
-        .against
-        .comparisons(question.names.len())
-        .into_iter()
-        .map(|(references, subject)| {
-            let (reference, values) = paired(runs, references, subject, metric);
-            (references[0], subject, reference, values)
+    let against = question.against.comparisons(question.names.len());
+    let pairs: Vec<_> = asked
+        .iter()
+        .flat_map(|asked| {
+            against
+                .iter()
+                .map(move |(of, subject)| (asked, of, *subject))
+        })
+        .map(|(asked, references, subject)| {
+            let values = paired(runs, *references, subject, asked.metric);
+            (asked, references[0], subject, values)
         })
         .collect();
     let data: Vec<PairData> = pairs
         .iter()
-        .map(|(reference_index, subject, reference, values)| PairData {
-            reference_index: *reference_index,
+        .map(|(asked, reference, subject, values)| PairData {
+            reference_index: *reference,
             subject_index: *subject,
-            metric,
-            reference,
-            subject: values,
+            metric: asked.metric,
+            reference: &values.0,
+            subject: &values.1,
+            margin: asked.margin,
         })
         .collect();
-    if data.is_empty() {
-        return Vec::new();
+    match data.is_empty() {
+        true => Vec::new(),
+        false => fathom_stats::judge(&data, allowance),
     }
-    fathom_stats::judge(&data, question.margin, allowance)
 }
 
 /// Values of the reference, or of the middle of two, and of the subject, in the rounds in which all
@@ -251,10 +265,14 @@ pub fn assess(
     floor_ns: &[u64],
 ) -> Outcome {
     let verdicts = verdicts(runs, question, allowance);
+    // They are about times.
+    let asks_for_time = question.metrics.is_empty() || question.metrics.iter().any(is_clock);
     let (warnings, notes) = (0..benchmarks.len())
         .flat_map(|benchmark| observations::of(runs, benchmark, verdicts.is_decided()))
-        .partition::<Vec<_>, _>(|observation| observation.changes_belief);
-    let said = |all: Vec<observations::Observation>| all.into_iter().map(|one| one.said).collect();
+        .partition::<Vec<_>, _>(|observation| observation.changes_belief && asks_for_time);
+    let said = |all: Vec<observations::Observation>| all.into_iter().map(|one| one.said);
+    let mut missing = other_metrics::without_ratio(runs, question, &verdicts.comparisons);
+    missing.extend(said(warnings));
     let results = (0..benchmarks.len())
         .map(|benchmark| result(runs, benchmark))
         .collect();
@@ -262,16 +280,21 @@ pub fn assess(
     Outcome {
         stop,
         results,
+        also_differ: other_metrics::also_differ(runs, question, &verdicts.comparisons, allowance),
         comparisons: verdicts.comparisons,
         cross_checks: verdicts.cross_checks,
         floor: fathom_stats::median_interval(&floor, 0.95).map(|wall| Floor {
             runs: floor.len(),
             wall,
         }),
-        warnings: said(warnings),
-        notes: said(notes),
+        warnings: missing,
+        notes: said(notes).collect(),
         warmups: Vec::new(),
     }
+}
+
+fn is_clock(asked: &AskedMetric) -> bool {
+    matches!(asked.metric, Metric::Wall | Metric::Undisturbed)
 }
 
 fn result(runs: &[Run], benchmark: usize) -> BenchmarkResult {

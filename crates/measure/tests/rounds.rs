@@ -7,7 +7,7 @@ use fathom_measure::{
     Against, Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent,
     StopRule, assess, conduct,
 };
-use fathom_model::{Exit, Metric, Outcome, Run, RunOrder, StopReason, Verdict};
+use fathom_model::{AskedMetric, Exit, Metric, Outcome, Run, RunOrder, StopReason, Verdict};
 
 const MS: u64 = 1_000_000;
 
@@ -21,7 +21,7 @@ fn plan(benchmarks: usize, stop: StopRule) -> Plan {
         question: Question {
             names: (0..benchmarks).map(|i| format!("command {i}")).collect(),
             against: Against::One(0),
-            metric: None,
+            metrics: Vec::new(),
             margin: 0.01,
             alpha: 0.05,
         },
@@ -255,7 +255,10 @@ fn the_middle_of_two_decides_to_which_of_them_a_third_is_nearer() {
     let verdict = |third: u64| {
         let mut plan = plan(3, until_decided());
         plan.question.against = Against::Middle;
-        plan.question.metric = Some(Metric::Wall);
+        plan.question.metrics = vec![AskedMetric {
+            metric: Metric::Wall,
+            margin: 0.01,
+        }];
         let walls = [100 * MS, 121 * MS, third];
         let mut executor = Simulated::new(move |a| noisy(a, walls[a.benchmark], 0.05));
         let session = conduct(&plan, &mut executor, &mut Silent);

@@ -77,7 +77,7 @@ pub use machine::{
     CheckItem, CheckRecord, CheckReport, CheckState, Estimator, Fitness, Gaps, MachineHead,
     MachineIdentity, MachineRecord, NoiseFloor, ProbeResult, ProbeVerdict, SelfComparison,
 };
-pub use metric::{Direction, Metric, Unit};
+pub use metric::{AskedMetric, Direction, Metric, Unit};
 pub use parameters::{distinguish, listed, pairs, with_parameters};
 pub use paths::{CodePath, CodePaths, PathStep};
 pub use pipe::{
@@ -98,9 +98,9 @@ pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
 pub use serve::{
     ColdStart, Doubt, HighestRate, Launch, ListeningBy, LoadResult, LoadRound, LoadSecond,
-    Percentiles, ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord,
-    ServedServer, ServerCalls, ServerWhy, SlowLaunch, Spread, TriedRate, WebSocketClient,
-    WebSocketLink, WebSocketResult, WebSocketRound,
+    Percentiles, RampLimit, RampResult, RampWindow, ServeBudget, ServeComparison, ServeConditions,
+    ServeMetric, ServeRecord, ServedServer, ServerCalls, ServerWhy, SlowLaunch, Spread, TriedRate,
+    WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound,
 };
 pub use startup::{
     Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,

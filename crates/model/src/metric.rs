@@ -77,6 +77,17 @@ pub enum Metric {
     WriteCalls,
 }
 
+/// A metric whose comparison was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AskedMetric {
+    /// Which.
+    pub metric: Metric,
+    /// Differences up to this share count as none (0.01 is 1 %).
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
+    pub margin: f64,
+}
+
 impl Metric {
     /// All metrics, in the order in which they are shown.
     pub const ALL: [Metric; 15] = [
@@ -129,6 +140,27 @@ impl Metric {
             | Metric::RunQueueWait => Unit::Seconds,
             Metric::PeakMemory | Metric::ReadBytes | Metric::WrittenBytes => Unit::Bytes,
             _ => Unit::Count,
+        }
+    }
+
+    /// Its name in a sentence or a heading.
+    pub fn label(self) -> &'static str {
+        match self {
+            Metric::Wall => "wall time",
+            Metric::Undisturbed => "CPU-wait-free time",
+            Metric::Cpu => "CPU time",
+            Metric::User => "user CPU time",
+            Metric::System => "kernel CPU time",
+            Metric::RunQueueWait => "waiting for a CPU",
+            Metric::PeakMemory => "peak memory",
+            Metric::MinorFaults => "minor page faults",
+            Metric::MajorFaults => "major page faults",
+            Metric::VoluntarySwitches => "voluntary switches",
+            Metric::InvoluntarySwitches => "involuntary switches",
+            Metric::ReadBytes => "bytes read",
+            Metric::WrittenBytes => "bytes written",
+            Metric::ReadCalls => "read calls",
+            Metric::WriteCalls => "write calls",
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Comparison, Environment, Estimate, Run, Summary, version1};
+use crate::{AskedMetric, Comparison, Environment, Estimate, Run, Summary, version1};
 
 /// Version of the JSON form. It rises when a key changes its meaning or goes away. Records of
 /// version 1, which had other words for some keys and values, are read as well (each `alias`, and
@@ -95,6 +95,10 @@ pub struct Conditions {
     /// Margin of the verdicts as a share.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
+    /// The metrics that were asked for, the first of which is the one of the answer. Empty: the clock that
+    /// carries verdicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<AskedMetric>,
     /// Whether the size of the environment was varied from run to run.
     pub environment_size_randomised: bool,
 }
@@ -163,10 +167,14 @@ pub struct Outcome {
     pub stop: StopReason,
     /// One for each benchmark.
     pub results: Vec<BenchmarkResult>,
-    /// The comparisons that carry the verdict, one for each benchmark but the reference.
+    /// The comparisons that carry the verdict, one for each benchmark but the reference; of several metrics
+    /// that were asked for one after the other.
     pub comparisons: Vec<Comparison>,
     /// The same pairs compared on the other clock (wall against undisturbed time), where it exists.
     pub cross_checks: Vec<Comparison>,
+    /// Where no metric was asked for: the same pairs in the metrics besides time that differ clearly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_differ: Vec<Comparison>,
     /// The empty program.
     pub floor: Option<Floor>,
     /// What must be known to trust the numbers: it changes what to believe, or what to do.

@@ -1,6 +1,8 @@
 //! Where a number stands on an axis, and which round numbers are written beside it.
 
-use crate::quantity::TimeUnit;
+use fathom_model::Unit;
+
+use crate::quantity::{ByteUnit, TimeUnit, format_count};
 
 /// One axis of a picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,6 +203,29 @@ impl Axis {
             .collect()
     }
 
+    /// The ticks of a metric's values, with their unit.
+    pub(crate) fn of(&self, unit: Unit) -> Ticks {
+        match unit {
+            Unit::Seconds => self.times(),
+            Unit::Bytes => self.bytes(),
+            Unit::Count => self.written(format_count),
+        }
+    }
+
+    /// The ticks of bytes, round in the unit of the largest.
+    fn bytes(&self) -> Ticks {
+        let unit = ByteUnit::fitting(self.high);
+        let scaled = Axis {
+            low: self.low / unit.bytes,
+            high: self.high / unit.bytes,
+            ..self.clone()
+        };
+        let ticks = scaled.numbers(&format!(" {}", unit.symbol)).into_iter();
+        ticks
+            .map(|(tick, text)| (tick * unit.bytes, text))
+            .collect()
+    }
+
     /// The ticks of seconds: in one unit, or each in its own where they are far apart.
     pub(crate) fn times(&self) -> Ticks {
         let ticks = self.ticks();
@@ -310,6 +335,16 @@ mod tests {
             texts(far),
             ["500 µs", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms"]
         );
+    }
+
+    #[test]
+    fn bytes_are_round_in_their_unit() {
+        let near = Axis::around([4.1e6, 9.7e6].into_iter(), 0.0, 100.0);
+        let texts: Vec<String> = near.of(Unit::Bytes).into_iter().map(|t| t.1).collect();
+        assert_eq!(texts, ["4 MiB", "6 MiB", "8 MiB"]);
+        let places = near.of(Unit::Bytes);
+        assert_eq!(places[0].0, 4.0 * 1_048_576.0);
+        assert!(places.iter().all(|(tick, _)| near.holds(*tick)));
     }
 
     #[test]

@@ -76,6 +76,21 @@ fn ratio(row: &GateBenchmark) -> String {
     signed_with_interval(ratio)
 }
 
+/// The ratio, after the name of its metric where that isn't time.
+fn change(row: &GateBenchmark) -> String {
+    of_metric(row, &ratio(row))
+}
+
+/// A text with the name of the row's metric before it, unless that is time: what is judged where nothing else
+/// is asked for.
+fn of_metric(row: &GateBenchmark, text: &str) -> String {
+    let clocks = [Metric::Wall, Metric::Undisturbed];
+    match clocks.iter().any(|clock| clock.name() == row.metric) {
+        true => text.to_owned(),
+        false => format!("{} {text}", row.metric).trim_end().to_owned(),
+    }
+}
+
 /// The unit of a row; a record of an earlier version names the metric alone.
 fn unit_of<'u>(metric: &str, unit: &'u str) -> &'u str {
     let known = Metric::ALL.into_iter().find(|known| known.name() == metric);
@@ -224,7 +239,7 @@ fn inside_margin(record: &GateRecord) -> Vec<&GateBenchmark> {
 fn inside(row: &GateBenchmark) -> String {
     let margin = format!("{:.1}", 100.0 * row.margin);
     let margin = margin.strip_suffix(".0").unwrap_or(&margin);
-    format!("{}, inside the margin of {margin} %", ratio(row))
+    format!("{}, inside the margin of {margin} %", change(row))
 }
 
 /// Benchmarks whose whole interval lies beyond what counts, on the better side.

@@ -1,6 +1,6 @@
 //! The line that is redrawn while a session is on.
 
-use crate::quantity::{TimeUnit, Words, change, decimals_for, format_time};
+use crate::quantity::{InUnit, Words, change};
 use crate::text::{JOIN, columns, escape, prefix, shorten};
 use fathom_model::Metric;
 
@@ -13,8 +13,10 @@ pub struct Progress<'a> {
     pub rounds_planned: Option<u32>,
     /// The benchmark that runs next, as the user named it.
     pub benchmark_name: &'a str,
-    /// The median of each benchmark so far with its interval (value, low, high), in seconds.
-    pub medians_seconds: &'a [Option<(f64, f64, f64)>],
+    /// What is compared first.
+    pub metric: Metric,
+    /// The median of each benchmark in that metric so far, with its interval (value, low, high).
+    pub medians: &'a [Option<(f64, f64, f64)>],
     /// The first comparison so far: number of the subject, and subject / reference (value, low,
     /// high).
     pub ratio: Option<(usize, (f64, f64, f64))>,
@@ -46,7 +48,11 @@ pub fn progress_line(p: &Progress, width: usize) -> String {
     };
     let mut parts = vec![round, clock];
     let advice = (!p.advice.is_empty()).then(|| p.advice.to_owned());
-    let optional = [p.ratio.map(ratio), medians(p.medians_seconds), advice];
+    let optional = [
+        p.ratio.map(|one| ratio(one, p.metric)),
+        medians(p.medians, p.metric),
+        advice,
+    ];
     // A name that is cut to fewer columns than this says nothing.
     let least_name = columns(&escape(p.benchmark_name)).min(8) + 2;
     for part in optional.into_iter().flatten() {
@@ -63,9 +69,8 @@ pub fn progress_line(p: &Progress, width: usize) -> String {
     format!("{line}  {}", shorten(&escape(p.benchmark_name), room))
 }
 
-fn estimate((value, low, high): (f64, f64, f64)) -> String {
-    let unit = TimeUnit::fitting(value);
-    let time = format_time(value, Some(unit), decimals_for(value / unit.seconds(), 4));
+fn estimate((value, low, high): (f64, f64, f64), metric: Metric) -> String {
+    let time = in_digits(metric, value, 4);
     let half = (high - low) / 2.0 / value * 100.0;
     if half.is_finite() {
         format!("{time} ±{half:.1} %")
@@ -76,18 +81,15 @@ fn estimate((value, low, high): (f64, f64, f64)) -> String {
 
 /// Of one command with how well it is known; of several one after the other, as long as that can be
 /// read.
-fn medians(all: &[Option<(f64, f64, f64)>]) -> Option<String> {
+fn medians(all: &[Option<(f64, f64, f64)>], metric: Metric) -> Option<String> {
     const MOST: usize = 4;
     match all {
-        [one] => one.map(estimate),
+        [one] => one.map(|one| estimate(one, metric)),
         _ if all.len() > MOST => None,
         _ => {
             let known = all.iter().enumerate().filter_map(|(index, median)| {
                 let (value, ..) = (*median)?;
-                let unit = TimeUnit::fitting(value);
-                let decimals = decimals_for(value / unit.seconds(), 3);
-                let time = format_time(value, Some(unit), decimals);
-                Some(format!("{}: {time}", index + 1))
+                Some(format!("{}: {}", index + 1, in_digits(metric, value, 3)))
             });
             let known: Vec<String> = known.collect();
             (!known.is_empty()).then(|| known.join("  "))
@@ -95,14 +97,23 @@ fn medians(all: &[Option<(f64, f64, f64)>]) -> Option<String> {
     }
 }
 
-fn ratio((subject, (value, low, high)): (usize, (f64, f64, f64))) -> String {
-    let words = Words::of(Metric::Wall);
+fn in_digits(metric: Metric, value: f64, digits: i32) -> String {
+    let unit = InUnit::fitting(metric, value);
+    unit.with_symbol(&unit.digits(value, digits))
+}
+
+fn ratio((subject, (value, low, high)): (usize, (f64, f64, f64)), metric: Metric) -> String {
+    let words = Words::of(metric);
     let text = if low < 1.0 && high > 1.0 {
         format!("{} to {}", change(low, words), change(high, words))
     } else {
         change(value, words)
     };
-    format!("{subject} is {text}").replace(JOIN, " ")
+    let verb = match metric {
+        Metric::Wall | Metric::Undisturbed => "is",
+        _ => "has",
+    };
+    format!("{subject} {verb} {text}").replace(JOIN, " ")
 }
 
 /// `0:07`, `12:30`, `1:02:03`.
@@ -125,7 +136,8 @@ mod tests {
             round: 12,
             rounds_planned: Some(50),
             benchmark_name: "sort --parallel=2 input.txt",
-            medians_seconds: &[
+            metric: Metric::Wall,
+            medians: &[
                 Some((0.012_04, 0.011_98, 0.012_10)),
                 Some((0.005_18, 0.005_1, 0.005_2)),
             ],
@@ -149,7 +161,7 @@ mod tests {
     fn one_command_shows_how_well_its_median_is_known() {
         let line = progress_line(
             &Progress {
-                medians_seconds: &[Some((0.012_04, 0.011_98, 0.012_10))],
+                medians: &[Some((0.012_04, 0.011_98, 0.012_10))],
                 ratio: None,
                 ..progress()
             },

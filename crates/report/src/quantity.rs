@@ -1,6 +1,7 @@
 //! Changes and shares in words; plain quantities are written by [`fathom_model::quantity`].
 
 mod apart;
+mod in_unit;
 mod percent;
 mod ratio;
 
@@ -9,8 +10,9 @@ pub(crate) use fathom_model::quantity::{
     ByteUnit, Scale, counted, decimals_for, fixed, short_time, supported_decimals,
 };
 pub use fathom_model::quantity::{TimeUnit, format_bytes, format_count, format_time};
+pub(crate) use in_unit::{InUnit, heading, short};
 pub(crate) use percent::{format_level, format_share};
 pub(crate) use ratio::{
-    Words, bound, change, change_and_interval, change_with_interval, signed, signed_apart,
-    signed_interval, signed_intervals, signed_with_interval,
+    Words, bound, change, change_and_interval, change_with_interval, is_counted, signed,
+    signed_apart, signed_interval, signed_intervals, signed_with_interval,
 };

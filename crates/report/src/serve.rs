@@ -8,6 +8,7 @@ mod document;
 mod histogram;
 mod loads;
 mod pictures;
+mod ramp;
 mod tables;
 mod websocket;
 mod words;

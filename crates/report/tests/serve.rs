@@ -8,7 +8,7 @@ use fathom_model::{ServeRecord, StopReason};
 use fathom_report::{Screen, columns, json, serve_terminal};
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
-use served::{full, hostile, plain, sparse, unseen, websocket};
+use served::{full, hostile, knee, plain, ramp, sparse, unseen, websocket};
 
 fn written(record: &ServeRecord) -> Value {
     let out = json(record).into_bytes();
@@ -34,7 +34,16 @@ fn flat(text: &str) -> String {
 
 #[test]
 fn every_record_fits_the_schema() {
-    let values = [plain(), full(), sparse(), unseen(), websocket()].map(|record| written(&record));
+    let values = [
+        plain(),
+        full(),
+        sparse(),
+        unseen(),
+        websocket(),
+        ramp(),
+        knee(),
+    ]
+    .map(|record| written(&record));
     assert_fits("serve", values);
 }
 
@@ -67,6 +76,24 @@ fn one_server_fits_a_screen_of_80_columns() {
 fn two_servers_with_everything() {
     let text = shown(&full(), 80, true);
     insta::assert_snapshot!("two_servers", text);
+}
+
+#[test]
+fn a_growing_rate_says_up_to_which_one_each_limit_is_kept() {
+    let text = shown(&ramp(), 80, false);
+    insta::assert_snapshot!("ramp", text);
+    let all = shown(&ramp(), 100, true);
+    assert!(
+        all.lines().filter(|line| line.contains("/s  ")).count() >= 16,
+        "{all}"
+    );
+    let knee = flat(&shown(&knee(), 80, false));
+    for said in [
+        "begins to answer later at 1,200/s",
+        "the p90 stays below 3 times its least up to 1,200 requests/s (1,100 to 1,300 in the rounds)",
+    ] {
+        assert!(knee.contains(said), "{said}: {knee}");
+    }
 }
 
 #[test]

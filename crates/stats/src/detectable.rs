@@ -90,8 +90,9 @@ fn is_slower(one: &[f64], other: &[f64], difference: f64, margin: f64, alpha: f6
         metric: Metric::Wall,
         reference: one,
         subject: &slowed,
+        margin,
     };
-    let judged = judge(&[data], margin, sequential::last(alpha, &[]));
+    let judged = judge(&[data], sequential::last(alpha, &[]));
     judged
         .first()
         .is_some_and(|comparison| comparison.verdict == Verdict::Slower)

@@ -115,8 +115,9 @@ mod tests {
                 metric: Metric::Wall,
                 reference: &middles,
                 subject: &subject,
+                margin: 1e-9,
             };
-            match judge(&[pair], 1e-9, sequential::last(alpha, &[]))[0].verdict {
+            match judge(&[pair], sequential::last(alpha, &[]))[0].verdict {
                 Verdict::Slower => wrong += 1,
                 Verdict::Faster => right += 1,
                 _ => {}

@@ -1,6 +1,6 @@
 //! Faster, slower, the same, or not yet known?
 
-use fathom_model::{Comparison, Estimate, Metric, MoreRounds, Verdict};
+use fathom_model::{Comparison, Estimate, Metric, MoreRounds, Shift, Verdict};
 
 use crate::discovery;
 use crate::paired::{PairedRatio, Pairs};
@@ -9,6 +9,9 @@ use crate::sequential::Allowance;
 /// Fewest rounds on which a verdict is given: with fewer, no outcome at all reaches 5 %. A claim at
 /// 99 % takes eight.
 pub const FEWEST_ROUNDS: usize = 6;
+
+/// Fewest rounds after which counts that never differed are taken for what they always are.
+pub const FEWEST_OF_COUNTS: usize = 3;
 
 /// More rounds than this are not announced: the estimate behind the number is then noise.
 const MOST_ROUNDS: f64 = 1e9;
@@ -26,6 +29,8 @@ pub struct PairData<'a> {
     pub reference: &'a [f64],
     /// Values of the subject, in the metric's unit, as many as of the reference.
     pub subject: &'a [f64],
+    /// Differences up to this share count as none (0.01 is 1 %).
+    pub margin: f64,
 }
 
 /// Judges several comparisons so that of all differences claimed at most a share of
@@ -33,9 +38,13 @@ pub struct PairData<'a> {
 ///
 /// Benjamini-Hochberg decides how many of the m p-values stand (R); every interval then has the
 /// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), which leaves out 1
-/// for those. `margin` is a share (0.01 is 1 %): the verdict is `Same` if the whole interval lies
+/// for those. The verdict is `Same` if the whole interval lies
 /// within [1 / (1 + margin), 1 + margin], else `Faster` or `Slower` if the p-value stands, else
 /// `Undecided`. A claim takes more than an interval that leaves out 1: [`Comparison::claim_level`].
+///
+/// What is counted ([`Metric::is_exact`]) and has one value in all runs of a side, in at least
+/// [`FEWEST_OF_COUNTS`] rounds, needs no test: its ratio is what it is, with a level of 1, and takes no part in
+/// the rate.
 ///
 /// Fewer rounds (with both values positive) than a level takes can't reach it, see
 /// [`fewest_rounds`]. A pair without any usable round has no ratio and is left out of the result;
@@ -52,28 +61,92 @@ pub struct PairData<'a> {
 ///     metric: Metric::Wall,
 ///     reference: &reference,
 ///     subject: &subject,
+///     margin: 0.01,
 /// };
-/// let judged = judge(&[pair], 0.01, sequential::last(0.05, &[]));
+/// let judged = judge(&[pair], sequential::last(0.05, &[]));
 /// assert_eq!(judged[0].verdict, Verdict::Faster);
 /// ```
 ///
 /// # Panics
 /// When a reference and its subject differ in length.
-pub fn judge(pairs: &[PairData], margin: f64, allowance: Allowance) -> Vec<Comparison> {
-    let usable: Vec<(&PairData, Pairs)> = pairs
+pub fn judge(pairs: &[PairData], allowance: Allowance) -> Vec<Comparison> {
+    let usable: Vec<(&PairData, Known)> = pairs
         .iter()
-        .filter_map(|data| Some((data, Pairs::new(data.reference, data.subject)?)))
+        .filter_map(|data| {
+            let known = match counted(data) {
+                Some(ratio) => Known::Counted(ratio),
+                None => Known::Sampled(Pairs::new(data.reference, data.subject)?),
+            };
+            Some((data, known))
+        })
         .collect();
     let p_values: Vec<f64> = usable
         .iter()
-        .filter(|(_, pairs)| pairs.rounds() >= FEWEST_ROUNDS)
-        .map(|(_, pairs)| pairs.p_value)
+        .filter_map(|(_, known)| match known {
+            Known::Sampled(pairs) if pairs.rounds() >= FEWEST_ROUNDS => Some(pairs.p_value),
+            _ => None,
+        })
         .collect();
     let allowance = discovery::each(&p_values, allowance);
     usable
         .iter()
-        .map(|(data, pairs)| compare(data, pairs, margin, allowance))
+        .map(|(data, known)| match known {
+            Known::Counted(ratio) => exactly(data, *ratio),
+            Known::Sampled(pairs) => compare(data, pairs, allowance),
+        })
         .collect()
+}
+
+/// What is known of two sides.
+enum Known {
+    /// The ratio of two counts that are the same in all runs.
+    Counted(f64),
+    Sampled(Pairs),
+}
+
+/// The ratio of what is counted and has one value in all runs of either side; `None` where it hasn't, and
+/// where one of the two is 0, which has no ratio to the other.
+fn counted(data: &PairData) -> Option<f64> {
+    let value = |values: &[f64]| {
+        let first = *values.first()?;
+        let alike = values.len() >= FEWEST_OF_COUNTS && values.iter().all(|value| *value == first);
+        alike.then_some(first)
+    };
+    if !data.metric.is_exact() {
+        return None;
+    }
+    let (reference, subject) = (value(data.reference)?, value(data.subject)?);
+    match reference == subject {
+        true => Some(1.0),
+        false => (reference > 0.0 && subject > 0.0).then_some(subject / reference),
+    }
+}
+
+fn exactly(data: &PairData, ratio: f64) -> Comparison {
+    let estimate = Estimate {
+        value: ratio,
+        low: ratio,
+        high: ratio,
+        level: 1.0,
+    };
+    let differs = ratio != 1.0;
+    Comparison {
+        reference: data.reference_index,
+        subject: data.subject_index,
+        metric: data.metric,
+        rounds: data.reference.len(),
+        ratio: estimate,
+        shift: Shift {
+            p10: ratio,
+            p50: ratio,
+            p90: ratio,
+        },
+        p_value: if differs { 0.0 } else { 1.0 },
+        claim_level: 1.0,
+        margin: data.margin,
+        verdict: verdict(&estimate, differs, data.margin),
+        more_rounds: None,
+    }
 }
 
 /// Fewest rounds that can reach this level: n rounds that all agree have a p-value of 2^(1-n).
@@ -86,7 +159,8 @@ pub fn fewest_rounds(level: f64) -> usize {
     (fewest as usize).max(FEWEST_ROUNDS)
 }
 
-fn compare(data: &PairData, pairs: &Pairs, margin: f64, allowance: Allowance) -> Comparison {
+fn compare(data: &PairData, pairs: &Pairs, allowance: Allowance) -> Comparison {
+    let margin = data.margin;
     let (paired, attained) = pairs.ratio(allowance.interval);
     let enough = attained && paired.rounds >= FEWEST_ROUNDS;
     let verdict = match enough {

@@ -54,7 +54,7 @@ pub use halving::{Halving, geometric_middle, steps};
 pub use histogram::{Histogram, histogram};
 pub use imported::{IntervalFrom, Middle, imported_middle};
 pub use intervals::{mean_difference, mean_interval, normal_half_width, quantile_interval};
-pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
+pub use judge::{FEWEST_OF_COUNTS, FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};
 pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_difference, paired_ratio};

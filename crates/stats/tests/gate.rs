@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 
 const BENCHMARKS: usize = 13;
 const QUESTION: GateQuestion = GateQuestion {
+    metric: None,
     margin: 0.03,
     floor: None,
 };
@@ -33,7 +34,7 @@ impl Machine {
         let work = factor * (1.0 + self.noise * normal).max(0.1) * spike / 100.0;
         let wait = self.waits * self.random.random_range(0.0..2.0f64) / 100.0;
         GateRun {
-            wall: work + wait,
+            value: work + wait,
             cpu_wait_free: Some(work),
         }
     }
@@ -160,6 +161,7 @@ fn without_time_it_cannot_tell_and_says_what_would_settle_it() {
 fn a_known_noise_floor_is_a_limit() {
     let mut machine = machine(4, 0.005, 1.06);
     let mut gate = Gate::new([GateQuestion {
+        metric: None,
         margin: 0.03,
         floor: Some(0.10),
     }]);
@@ -176,8 +178,8 @@ fn a_known_noise_floor_is_a_limit() {
 #[test]
 fn a_program_that_differs_from_itself_blames_the_machine() {
     let mut gate = Gate::new([QUESTION; 2]);
-    let run = |wall: f64| GateRun {
-        wall,
+    let run = |value: f64| GateRun {
+        value,
         cpu_wait_free: None,
     };
     for round in 0..20 {
@@ -203,8 +205,8 @@ fn a_program_that_differs_from_itself_blames_the_machine() {
 
 /// The answer of a gate whose two copies of base differ by 20 %, and whether its null arm failed.
 fn answer_beside_copies_that_differ(head: f64) -> (GateAnswer, bool) {
-    let run = |wall: f64| GateRun {
-        wall,
+    let run = |value: f64| GateRun {
+        value,
         cpu_wait_free: None,
     };
     let mut gate = Gate::new([QUESTION]);

@@ -27,8 +27,9 @@ fn judge_one(reference: &[f64], subject: &[f64], margin: f64) -> Comparison {
         metric: Metric::Wall,
         reference,
         subject,
+        margin,
     };
-    judge(&[pair], margin, last(0.05, &[])).remove(0)
+    judge(&[pair], last(0.05, &[])).remove(0)
 }
 
 fn judge_many(families: &[(Vec<f64>, Vec<f64>)], margin: f64) -> Vec<Comparison> {
@@ -41,9 +42,10 @@ fn judge_many(families: &[(Vec<f64>, Vec<f64>)], margin: f64) -> Vec<Comparison>
             metric: Metric::Wall,
             reference,
             subject,
+            margin,
         })
         .collect();
-    judge(&pairs, margin, last(0.05, &[]))
+    judge(&pairs, last(0.05, &[]))
 }
 
 proptest! {

@@ -167,8 +167,19 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                     ..of
                 }));
             };
-            let p99 = "99th percentile of the response time, median over rounds";
-            over_rounds("p99_ms", 1e-3, of_load("response_p99", p99));
+            for percentile in [50, 90, 95, 99] {
+                let (key, name) = (
+                    format!("p{percentile}_ms"),
+                    format!("response_p{percentile}"),
+                );
+                let meaning = match percentile {
+                    50 => "median response time, median over rounds".to_owned(),
+                    _ => format!(
+                        "{percentile}th percentile of the response time, median over rounds"
+                    ),
+                };
+                over_rounds(&key, 1e-3, of_load(&name, &meaning));
+            }
             let cpu = "CPU time of the server for each request, median over rounds";
             over_rounds(
                 "server_cpu_us_per_request",

@@ -13,7 +13,8 @@ use fathom_measure::{
     ProcessOptions, Question, StopRule, assess, conduct, interrupt, now_rfc3339, write_bench,
 };
 use fathom_model::{
-    BenchRecord, Benchmark, Conditions, Estimate, Metric, Run, RunOrder, SCHEMA_VERSION, StopReason,
+    AskedMetric, BenchRecord, Benchmark, Conditions, Estimate, Metric, Run, RunOrder,
+    SCHEMA_VERSION, StopReason,
 };
 use fathom_stats::sequential;
 
@@ -38,8 +39,8 @@ pub struct BenchPlan {
     pub targets: Vec<Target>,
     /// What each of them is compared with.
     pub against: Against,
-    /// The metric that is compared; the clock that carries verdicts if it is `None`.
-    pub metric: Option<Metric>,
+    /// The metrics that are compared; the clock that carries verdicts where there is none.
+    pub metrics: Vec<AskedMetric>,
     /// How often an interval may miss, see [`Question::alpha`].
     pub alpha: f64,
     /// How much is measured.
@@ -84,12 +85,17 @@ impl BenchPlan {
                     .map(|target| target.benchmark.name.clone())
                     .collect(),
                 against: self.against,
-                metric: self.metric,
+                metrics: self.metrics.clone(),
                 margin: self.margin,
                 alpha: self.alpha,
             },
             ignore_failure: self.ignore_failure.clone(),
         }
+    }
+
+    /// Whether nothing but counts is compared.
+    fn is_counted(&self) -> bool {
+        !self.metrics.is_empty() && self.metrics.iter().all(|one| one.metric.is_exact())
     }
 
     /// The first look at the verdicts comes when it can decide: a smaller allowance takes more rounds
@@ -101,14 +107,12 @@ impl BenchPlan {
         };
         // What a program reads and writes no neighbour changes: more of the same says no more. A search by
         // bytes of nine revisions took 7.2 s for that, 5 of them here.
-        let limits = match self.metric {
-            Some(
-                Metric::ReadCalls | Metric::WriteCalls | Metric::ReadBytes | Metric::WrittenBytes,
-            ) => Limits {
+        let limits = match self.is_counted() {
+            true => Limits {
                 at_least: Duration::ZERO,
                 ..limits
             },
-            _ => limits,
+            false => limits,
         };
         let deciding = fathom_stats::fewest_rounds(1.0 - sequential::early(1, self.alpha).claim);
         StopRule::Answer(match self.amount.min_runs {
@@ -127,8 +131,10 @@ impl BenchPlan {
     /// however large the difference, they can't show it.
     pub fn too_few_rounds(&self) -> Option<(u32, usize)> {
         let asked = self.amount.runs.or(self.amount.max_runs)?;
-        let claim = sequential::last(self.alpha, &[]).claim;
-        let fewest = fathom_stats::fewest_rounds(1.0 - claim);
+        let fewest = match self.is_counted() {
+            true => fathom_stats::FEWEST_OF_COUNTS,
+            false => fathom_stats::fewest_rounds(1.0 - sequential::last(self.alpha, &[]).claim),
+        };
         (self.targets.len() > 1 && (asked as usize) < fewest).then_some((asked, fewest))
     }
 
@@ -146,6 +152,7 @@ impl BenchPlan {
                 pinned_cpus: self.terms.pinned_cpus(),
                 timeout_seconds: self.terms.timeout_seconds(),
                 margin: self.margin,
+                metrics: self.metrics.clone(),
                 environment_size_randomised: self.vary_environment_size,
             },
             benchmarks: self
@@ -297,10 +304,18 @@ impl Hopeless {
     }
 }
 
+/// One metric, or the clock where none is named.
+pub(crate) fn asked(metric: Option<Metric>, margin: f64) -> Vec<AskedMetric> {
+    let one = metric.map(|metric| AskedMetric { metric, margin });
+    one.into_iter().collect()
+}
+
 /// What is known while it is measured.
 #[derive(Debug, Clone, Default)]
 pub struct SoFar {
-    /// The median of each command in seconds, on the clock of the comparisons.
+    /// What is compared first; `None` before anything is known.
+    pub metric: Option<Metric>,
+    /// The median of each command in that metric.
     pub medians: Vec<Option<Estimate>>,
     /// The first comparison: which command, and its ratio to the reference.
     pub ratio: Option<(usize, Estimate)>,
@@ -312,6 +327,7 @@ impl SoFar {
         let recent = &runs[runs.len().saturating_sub(RECENT_RUNS)..];
         let now = verdicts(recent, question, sequential::last(question.alpha, &[]));
         SoFar {
+            metric: Some(now.metric),
             ratio: now.comparisons.first().map(|one| (one.subject, one.ratio)),
             medians: now.medians,
         }

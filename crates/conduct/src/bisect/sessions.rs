@@ -7,7 +7,7 @@ use fathom_measure::{Against, MeasureError, assess};
 use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Run, RunOrder, StopReason, Verdict};
 
 use super::BisectPlan;
-use crate::bench::{Amount, TIME_BESIDE_BUILDS};
+use crate::bench::{Amount, TIME_BESIDE_BUILDS, asked};
 use crate::template::{Filled, has_ratio, try_once};
 use crate::versions::prepare::built;
 use crate::worktrees::{Repository, Worktree, Worktrees};
@@ -257,7 +257,7 @@ impl<'p> Sessions<'p> {
         let plan = BenchPlan {
             targets,
             against,
-            metric: self.metric,
+            metrics: asked(self.metric, margin),
             alpha,
             amount: Amount {
                 time: Some(time),

@@ -9,7 +9,7 @@ use fathom_stats::{
 };
 
 use super::floor::Floor;
-use super::{GatePlan, GateTarget, Measured, Rule, exact};
+use super::{GatePlan, GateTarget, Judged, Measured, Rule, exact};
 
 /// Suites that are drawn from the null arm.
 const SUITES: usize = 2_000;
@@ -51,11 +51,11 @@ pub(super) fn record(
                 margin: plan.margin,
                 undecided_passes: *undecided_passes,
             };
-            let rows = plan.targets.iter().zip(&findings).zip(&measured.runs);
+            let rows = plan.rows().zip(&findings).zip(&measured.floors);
             record.benchmarks = rows
-                .zip(&measured.floors)
-                .map(|(((target, finding), runs), floor)| {
-                    paired(target, finding, runs, *floor, complete)
+                .map(|(((place, judged), finding), floor)| {
+                    let (target, runs) = (&plan.targets[place], &measured.runs[place]);
+                    paired(target, judged, finding, runs, *floor, complete)
                 })
                 .collect();
         }
@@ -72,16 +72,15 @@ pub(super) fn record(
 
 fn null_arm(plan: &GatePlan, measured: &Measured, findings: &[GateFinding]) -> NullArm {
     let judged = matches!(plan.rule, Rule::Paired { .. });
-    let ratios = plan
-        .targets
-        .iter()
-        .zip(findings)
-        .filter_map(|(target, finding)| {
-            Some(NullArmRatio {
-                name: target.name.clone(),
-                ratio: finding.null_arm?,
-            })
-        });
+    // Its series is one of times.
+    let rows = plan.rows().zip(findings);
+    let of_time = rows.filter(|((_, judged), _)| judged.metric.is_none());
+    let ratios = of_time.filter_map(|((place, _), finding)| {
+        Some(NullArmRatio {
+            name: plan.targets[place].name.clone(),
+            ratio: finding.null_arm?,
+        })
+    });
     NullArm {
         failed: judged && measured.gate.null_arm_fails(),
         benchmarks: ratios.collect(),
@@ -90,6 +89,7 @@ fn null_arm(plan: &GatePlan, measured: &Measured, findings: &[GateFinding]) -> N
 
 fn paired(
     target: &GateTarget,
+    judged: Judged,
     finding: &GateFinding,
     runs: &[Vec<Run>; 2],
     history: Option<Floor>,
@@ -115,7 +115,7 @@ fn paired(
                     finding.rounds, finding.confirmation_rounds
                 ));
             }
-            if floor > target.margin {
+            if floor > judged.margin {
                 why.push(format!(
                     "the machine's noise of {:.1} % is more than the margin",
                     100.0 * floor
@@ -143,7 +143,7 @@ fn paired(
         verdict: word(finding.answer),
         rounds: finding.rounds + finding.confirmation_rounds,
         confirmation_rounds: finding.confirmation_rounds,
-        margin: target.margin,
+        margin: judged.margin,
         floor: if floor.is_finite() { floor } else { 0.0 },
         floor_source: Some(
             history.map_or(FloorSource::NullArm, |floor| FloorSource::History {
@@ -152,7 +152,10 @@ fn paired(
         ),
         base: middle(&runs[0], finding.metric),
         head: middle(&runs[1], finding.metric),
-        clocks: clocks(runs),
+        clocks: match judged.metric {
+            None => clocks(runs),
+            Some(_) => Vec::new(),
+        },
         budget: None,
         waived: None,
         why,

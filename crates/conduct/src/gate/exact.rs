@@ -39,6 +39,15 @@ pub enum BudgetLimit {
 }
 
 impl Budget {
+    /// No more than base has.
+    pub(super) fn as_base(metric: Metric) -> Budget {
+        Budget {
+            metric: metric.name().to_owned(),
+            limit: BudgetLimit::Base,
+            text: "<= base".to_owned(),
+        }
+    }
+
     /// Whether there is such a metric.
     pub fn is_known(metric: &str) -> bool {
         metric == BINARY_SIZE || Metric::ALL.iter().any(|known| known.name() == metric)

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fathom_measure::{IgnoreFailure, MeasureError, interrupt, now_rfc3339};
-use fathom_model::{Environment, GateRecord, GateSide, LeftOut, Run, Waiver};
+use fathom_model::{Environment, GateRecord, GateSide, LeftOut, Metric, Run, Waiver};
 pub use fathom_stats::BestOf;
 use fathom_stats::{Gate, GateQuestion};
 use fathom_store::Location;
@@ -37,10 +37,43 @@ pub struct GateTarget {
     pub twin: Target,
     /// At head.
     pub head: Target,
-    /// Smallest change that counts, as a share.
-    pub margin: f64,
+    /// What is judged of it.
+    pub judged: Vec<Judged>,
     /// Metrics that may not exceed something.
     pub budgets: Vec<Budget>,
+}
+
+/// A metric of a benchmark that may not become worse.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// Which; time, by the clock that suits the runs, if it is `None`.
+    pub metric: Option<Metric>,
+    /// Smallest change that counts, as a share.
+    pub margin: f64,
+}
+
+/// What is asked of a benchmark by these metrics, each with its own margin if it has one, where others have
+/// `margin`: time if none is named. What is counted is a budget, unless it was given a margin: it may not be
+/// more than at base.
+pub fn asked(metrics: &[(Metric, Option<f64>)], margin: f64) -> (Vec<Judged>, Vec<Budget>) {
+    let (mut judged, mut budgets) = (Vec::new(), Vec::new());
+    for (metric, own) in metrics {
+        match own.filter(|own| *own > 0.0) {
+            None if metric.is_exact() => budgets.push(Budget::as_base(*metric)),
+            _ => judged.push(Judged {
+                // The clock is chosen by the runs.
+                metric: Some(*metric).filter(|metric| *metric != Metric::Wall),
+                margin: own.unwrap_or(margin),
+            }),
+        }
+    }
+    if metrics.is_empty() {
+        judged.push(Judged {
+            metric: None,
+            margin,
+        });
+    }
+    (judged, budgets)
 }
 
 /// By which rule it is judged.
@@ -114,7 +147,7 @@ pub struct Gated {
 /// What was measured, before it is put into words.
 struct Measured {
     gate: Gate,
-    /// Noise floors from earlier gates, by benchmark.
+    /// Noise floors from earlier gates, by row.
     floors: Vec<Option<Floor>>,
     /// Runs of base and of head, by benchmark, in the order of the rounds.
     runs: Vec<[Vec<Run>; 2]>,
@@ -146,7 +179,7 @@ pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, Condu
         Err(error) => (None, Some(error)),
     };
     let floors = floors.unwrap_or_else(|| vec![None; plan.targets.len()]);
-    let measured = rounds::measure(plan, floors, observer)?;
+    let measured = rounds::measure(plan, plan.floors(&floors), observer)?;
     if measured.seconds == 0.0 && measured.failure.is_none() && measured.interrupted {
         return Err(MeasureError::Interrupted.into());
     }
@@ -167,13 +200,31 @@ pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, Condu
     })
 }
 
-/// What the decision asks of each benchmark.
+impl GatePlan {
+    /// What is decided, with the place of its benchmark: each metric of each.
+    fn rows(&self) -> impl Iterator<Item = (usize, Judged)> {
+        let targets = self.targets.iter().enumerate();
+        targets.flat_map(|(place, target)| target.judged.iter().map(move |one| (place, *one)))
+    }
+
+    /// The noise floor of each row. What earlier gates say is of time.
+    fn floors(&self, of_targets: &[Option<Floor>]) -> Vec<Option<Floor>> {
+        let floor = |(place, judged): (usize, Judged)| match judged.metric {
+            None => of_targets[place],
+            Some(_) => None,
+        };
+        self.rows().map(floor).collect()
+    }
+}
+
+/// What the decision asks of each row.
 fn questions(plan: &GatePlan, floors: &[Option<Floor>]) -> Vec<GateQuestion> {
-    let question = |(target, floor): (&GateTarget, &Option<Floor>)| GateQuestion {
-        margin: target.margin,
+    let question = |((_, judged), floor): ((usize, Judged), &Option<Floor>)| GateQuestion {
+        metric: judged.metric,
+        margin: judged.margin,
         floor: floor.map(|floor| floor.share),
     };
-    plan.targets.iter().zip(floors).map(question).collect()
+    plan.rows().zip(floors).map(question).collect()
 }
 
 /// Tells who watches how far it is.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use fathom_measure::{Attempt, Executor, MeasureError, ProcessExecutor, Renewal};
-use fathom_model::Run;
+use fathom_model::{Metric, Run};
 use fathom_stats::{Gate, GateRound, GateRun};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -144,7 +144,7 @@ impl Session<'_> {
                 time
             };
             loop {
-                let wanted = self.measured.gate.wanted();
+                let wanted = self.wanted();
                 let open: Vec<usize> = (0..wanted.len())
                     .filter(|benchmark| wanted[*benchmark] > 0)
                     .collect();
@@ -170,6 +170,19 @@ impl Session<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// Rounds that each benchmark needs: the fewest that one of its open metrics does.
+    fn wanted(&self) -> Vec<usize> {
+        let mut fewest = vec![0; self.plan.targets.len()];
+        for ((target, _), wanted) in self.plan.rows().zip(self.measured.gate.wanted()) {
+            fewest[target] = match (fewest[target], wanted) {
+                (0, wanted) => wanted,
+                (fewest, 0) => fewest,
+                (fewest, wanted) => fewest.min(wanted),
+            };
+        }
+        fewest
     }
 
     /// So many rounds of these benchmarks, each in a random order, with new pages for what they read
@@ -237,12 +250,18 @@ impl Session<'_> {
             for benchmark in benchmarks {
                 let [base, twin, head] = [BASE, TWIN, HEAD]
                     .map(|place| std::mem::take(&mut runs[TARGETS * benchmark + place]));
-                for ((base, twin), head) in base.iter().zip(&twin).zip(head.chunks_exact(heads)) {
-                    let round = GateRound {
-                        base: [seconds(base), seconds(twin)],
-                        head: [seconds(&head[0]), seconds(&head[heads - 1])],
-                    };
-                    self.measured.gate.add(*benchmark, &round);
+                let rows = self.plan.rows().enumerate();
+                let own = rows.filter(|(_, (target, _))| target == benchmark);
+                for (row, (_, judged)) in own {
+                    let value = |run: &Run| value(run, judged.metric);
+                    let heads = head.chunks_exact(heads);
+                    for ((base, twin), head) in base.iter().zip(&twin).zip(heads) {
+                        let round = GateRound {
+                            base: [value(base), value(twin)],
+                            head: [value(&head[0]), value(&head[head.len() - 1])],
+                        };
+                        self.measured.gate.add(row, &round);
+                    }
                 }
                 let [of_base, of_head] = &mut self.measured.runs[*benchmark];
                 of_base.extend(base.into_iter().zip(twin).flat_map(<[Run; 2]>::from));
@@ -262,10 +281,15 @@ impl Session<'_> {
     }
 }
 
-fn seconds(run: &Run) -> GateRun {
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    GateRun {
-        wall: seconds(run.wall_ns),
-        cpu_wait_free: run.undisturbed_ns.map(seconds),
+fn value(run: &Run, metric: Option<Metric>) -> GateRun {
+    match metric {
+        Some(metric) => GateRun {
+            value: metric.of(run).unwrap_or(0.0),
+            cpu_wait_free: None,
+        },
+        None => GateRun {
+            value: run.wall_ns as f64 / 1e9,
+            cpu_wait_free: Metric::Undisturbed.of(run),
+        },
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn smallest_difference(
     let question = Question {
         names: names.map(String::from).to_vec(),
         against: Against::One(0),
-        metric: None,
+        metrics: Vec::new(),
         margin: MARGIN,
         alpha: ALPHA,
     };

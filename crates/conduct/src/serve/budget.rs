@@ -10,13 +10,20 @@ pub(super) fn budget(limits: &[Limit], servers: &[ServedServer]) -> Vec<ServeBud
     pairs
         .flat_map(|(server, served)| {
             limits.iter().map(move |limit| {
-                let value = value(limit.of, served);
+                let mut along = served.ramp.iter().flat_map(|ramp| &ramp.limits);
+                let along = along.find(|one| one.limit == limit.text);
+                let is_alone = along.is_some() && served.load.is_empty();
+                let value = match along {
+                    Some(along) if is_alone => along.worst,
+                    _ => value(limit.of, served),
+                };
+                // What isn't known doesn't hold; along a ramp it does where it is kept up to its end.
+                let kept = along.is_none_or(|along| along.left_in.is_none());
                 ServeBudget {
                     server,
                     limit: limit.text.clone(),
                     value,
-                    // What isn't known doesn't hold.
-                    met: value.is_some_and(|value| value <= limit.most),
+                    met: kept && value.is_some_and(|value| is_alone || value <= limit.most),
                 }
             })
         })

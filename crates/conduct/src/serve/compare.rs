@@ -32,9 +32,10 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
             metric: Metric::Wall,
             reference: &pair.reference_values,
             subject: &pair.subject_values,
+            margin,
         })
         .collect();
-    let judged = judge(&data, margin, sequential::last(ALPHA, &[]));
+    let judged = judge(&data, sequential::last(ALPHA, &[]));
     // Pairs without a usable round have been left out of both.
     pairs
         .iter()

@@ -10,6 +10,7 @@ mod launch;
 mod neighbours;
 mod order;
 mod plan;
+mod ramp;
 mod results;
 mod rounds;
 mod running;
@@ -26,8 +27,8 @@ use fathom_model::{
 use fathom_trace::allowed_cpus;
 use order::Orders;
 pub use plan::{
-    CONNECTIONS, LAUNCH_TIMEOUT, LAUNCHES, Limit, Limited, MESSAGE_BYTES, ROUNDS,
-    ROUNDS_TO_COMPARE, Ready, SHARE_OF_BEST, STEP, ServePlan, Served,
+    CONNECTIONS, LAUNCH_TIMEOUT, LAUNCHES, Limit, Limited, MESSAGE_BYTES, RAMP_ROUNDS, ROUNDS,
+    ROUNDS_TO_COMPARE, Ramp, Ready, SHARE_OF_BEST, STEP, ServePlan, Served,
 };
 use rounds::{Load, Rounds};
 use running::Up;
@@ -87,6 +88,7 @@ impl Measured {
             load: Vec::new(),
             calls: None,
             highest_rate: None,
+            ramp: None,
             websocket: Vec::new(),
             why: None,
         });
@@ -101,7 +103,10 @@ impl Measured {
 
     fn has_something(&self) -> bool {
         let has = |server: &ServedServer| {
-            server.cold.is_some() || !server.load.is_empty() || !server.websocket.is_empty()
+            server.cold.is_some()
+                || !server.load.is_empty()
+                || !server.websocket.is_empty()
+                || server.ramp.is_some()
         };
         self.servers.iter().any(has)
     }
@@ -117,6 +122,7 @@ impl Measured {
         let no_load = plan.connections.is_empty()
             && plan.rates.as_ref().is_some_and(Vec::is_empty)
             && plan.find_rate.is_none()
+            && plan.ramp.is_none()
             && plan.requests.websocket.is_none();
         if interrupt::stopped() || no_load || plan.rounds == 0 {
             return Ok(());
@@ -221,6 +227,12 @@ impl Measured {
         let made = rounds.make(up, &open, observer);
         self.take(plan, rounds, &open);
         made?;
+        if let Some(ramp) = plan.ramp {
+            let all = ramp::make(rounds, ramp, up, observer)?;
+            for (server, result) in self.servers.iter_mut().zip(all) {
+                server.ramp = result;
+            }
+        }
         // At a rate, or else on the most connections.
         if let Some(load) = open.last().or(closed.last()).copied() {
             for (server, up) in self.servers.iter_mut().zip(up.iter_mut()) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fathom_load::{Arrivals, Checks, RequestPlan, Tls, Url};
+use fathom_load::{Arrivals, Checks, Rate, RequestPlan, Tls, Url};
 
 use crate::{RunTerms, Target, redaction};
 
@@ -15,6 +15,8 @@ pub const CONNECTIONS: [u32; 3] = [1, 16, 64];
 pub const ROUNDS: u32 = 5;
 /// For several: fewer support no verdict at the level of claims.
 pub const ROUNDS_TO_COMPARE: u32 = 8;
+/// Rounds of a ramp alone, unless something else is said: how far its answers lie apart is to be seen.
+pub const RAMP_ROUNDS: u32 = 3;
 /// Length of a step, unless something else is said.
 pub const STEP: Duration = Duration::from_secs(3);
 /// The share of the highest throughput at which the open loop runs, unless a rate is given.
@@ -50,6 +52,15 @@ impl Served {
             Served::Running(url) => &url.text,
         }
     }
+}
+
+/// An open loop whose rate grows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ramp {
+    /// Requests per second, at the begin and at the end.
+    pub rate: Rate,
+    /// How long it grows.
+    pub length: Duration,
 }
 
 /// When a started server counts as ready.
@@ -106,6 +117,8 @@ pub struct ServePlan {
     pub poisson: bool,
     /// Find the highest rate that keeps this limit.
     pub find_rate: Option<Limit>,
+    /// Let the rate grow.
+    pub ramp: Option<Ramp>,
     /// Length of a step.
     pub step: Duration,
     /// Rounds.
@@ -160,6 +173,7 @@ impl ServePlan {
             rates: None,
             poisson: false,
             find_rate: None,
+            ramp: None,
             step: STEP,
             requests: RequestPlan::default(),
             tls: None,
@@ -195,6 +209,11 @@ impl ServePlan {
             true => Arrivals::Poisson(self.seed ^ (u64::from(round) << 32)),
             false => Arrivals::Constant,
         }
+    }
+
+    /// As it is written in records.
+    pub(super) fn arrivals_name(&self) -> &'static str {
+        if self.poisson { "poisson" } else { "constant" }
     }
 
     pub(super) fn most_connections(&self) -> u32 {

@@ -50,10 +50,7 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
     Some(LoadResult {
         connections: load.connections,
         rate_per_second: load.rate,
-        arrivals: load.rate.map(|_| {
-            let name = if plan.poisson { "poisson" } else { "constant" };
-            name.to_string()
-        }),
+        arrivals: load.rate.map(|_| plan.arrivals_name().to_owned()),
         requests_per_second: interval.value,
         requests_per_second_interval: interval,
         scheduled: all.scheduled,

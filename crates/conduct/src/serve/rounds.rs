@@ -3,11 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use fathom_load::Step;
+use fathom_load::{Open, Step};
 use fathom_measure::interrupt;
 
 use super::order::Orders;
-use super::plan::ServePlan;
+use super::plan::{Ramp, ServePlan};
 use super::running::Up;
 use super::step::{self, Done, StepPlan};
 use crate::{ConductError, Event, Observer};
@@ -127,11 +127,37 @@ impl Rounds<'_> {
         self.run(up, load, None, step, observer)
     }
 
+    /// A rate that grows, after a warm-up at its begin; not kept.
+    ///
+    /// # Errors
+    /// As [`Rounds::step`].
+    pub(super) fn ramp(
+        &self,
+        ramp: Ramp,
+        up: &Up,
+        round: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, ConductError> {
+        let load = Load {
+            connections: self.plan.most_connections(),
+            rate: Some(ramp.rate.from.max(1.0)),
+        };
+        let warmup = self.part(load, round, self.plan.warmup());
+        let step = Step {
+            open: warmup.open.map(|open| Open {
+                rate: ramp.rate,
+                ..open
+            }),
+            length: ramp.length.as_nanos() as u64,
+            ..warmup
+        };
+        self.run(up, load, Some(warmup), step, observer)
+    }
+
     fn part(&self, load: Load, round: u32, length: Duration) -> Step {
         let arrivals = self.plan.arrivals(round);
         Step {
-            open: load.rate.map(|rate| (rate, arrivals)),
-            offset: 0,
+            open: load.rate.map(|rate| Open::at(rate, arrivals)),
             length: length.as_nanos() as u64,
             drain: self.plan.drain().as_nanos() as u64,
         }

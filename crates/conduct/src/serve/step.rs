@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Barrier};
 
 use fathom_load::clock::now;
-use fathom_load::{Arrivals, Client, Failing, Making, Outcome, Step, Task, Tick};
+use fathom_load::{Arrivals, Client, Failing, Making, Open, Outcome, Step, Task, Tick};
 use fathom_measure::MeasureError;
 use fathom_measure::server::{Server, TreeUsage};
 
@@ -66,17 +66,16 @@ impl StepPlan<'_> {
 
 /// The part of a rate that one of several threads sends: they take turns.
 fn share(step: Step, thread: u32, threads: u32) -> Step {
-    let Some((rate, arrivals)) = step.open else {
-        return step;
-    };
-    let arrivals = match arrivals {
-        Arrivals::Poisson(seed) => Arrivals::Poisson(seed ^ (u64::from(thread) << 48)),
-        Arrivals::Constant => Arrivals::Constant,
+    let part = |open: Open| Open {
+        rate: open.rate.among(threads),
+        arrivals: match open.arrivals {
+            Arrivals::Poisson(seed) => Arrivals::Poisson(seed ^ (u64::from(thread) << 48)),
+            Arrivals::Constant => Arrivals::Constant,
+        },
+        turn: f64::from(thread) / f64::from(threads),
     };
     Step {
-        open: Some((rate / f64::from(threads), arrivals)),
-        // `as` saturates.
-        offset: (f64::from(thread) * 1e9 / rate) as u64,
+        open: step.open.map(part),
         ..step
     }
 }
@@ -222,13 +221,12 @@ pub(super) fn less(after: &TreeUsage, before: &TreeUsage) -> TreeUsage {
 mod tests {
     use super::*;
 
-    fn plan(connections: u32, threads: u32, open: Option<(f64, Arrivals)>) -> StepPlan<'static> {
+    fn plan(connections: u32, threads: u32, open: Option<Open>) -> StepPlan<'static> {
         StepPlan {
             connections,
             warmup: None,
             step: Step {
                 open,
-                offset: 0,
                 length: 1_000_000_000,
                 drain: 0,
             },
@@ -239,16 +237,13 @@ mod tests {
 
     #[test]
     fn threads_share_connections_and_take_turns_at_a_rate() {
-        let parts = plan(7, 3, Some((1000.0, Arrivals::Constant))).parts();
+        let parts = plan(7, 3, Some(Open::at(1000.0, Arrivals::Constant))).parts();
         let connections: Vec<u32> = parts.iter().map(|part| part.connections).collect();
         assert_eq!(connections, [3, 2, 2]);
-        let offsets: Vec<u64> = parts.iter().map(|part| part.step.offset).collect();
-        assert_eq!(offsets, [0, 1_000_000, 2_000_000]);
-        let rates: f64 = parts
-            .iter()
-            .filter_map(|part| part.step.open)
-            .map(|(rate, _)| rate)
-            .sum();
+        let open = || parts.iter().filter_map(|part| part.step.open);
+        let turns: Vec<f64> = open().map(|open| open.turn).collect();
+        assert_eq!(turns, [0.0, 1.0 / 3.0, 2.0 / 3.0]);
+        let rates: f64 = open().map(|open| open.rate.from).sum();
         assert!((rates - 1000.0).abs() < 1e-9);
         let cpus: Vec<Option<usize>> = parts.iter().map(|part| part.cpu).collect();
         assert_eq!(cpus, [Some(2), Some(3), None]);

@@ -11,7 +11,7 @@ use fathom_measure::{Against, IgnoreFailure, now_rfc3339};
 use fathom_model::{ChosenBy, Metric, RunOrder, SCHEMA_VERSION, StopReason, VersionsRecord};
 pub use keep::{VersionToKeep, records};
 
-use crate::bench::{ALPHA, Amount};
+use crate::bench::{ALPHA, Amount, asked};
 use crate::{
     BenchPlan, Builds, ConductError, Conducted, Observer, RunTerms, Target, Template, bench,
     fingerprint,
@@ -118,7 +118,7 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
     BenchPlan {
         targets,
         against: Against::Previous,
-        metric: plan.metric,
+        metrics: asked(plan.metric, plan.margin),
         alpha: ALPHA,
         amount: plan.amount,
         warmup: plan.warmup,

@@ -185,7 +185,7 @@ fn rounds(
                 .map(|target| target.benchmark.name.clone())
                 .collect(),
             against: Against::One(0),
-            metric: None,
+            metrics: Vec::new(),
             margin: MARGIN,
             alpha: ALPHA,
         },

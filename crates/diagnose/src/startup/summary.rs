@@ -155,9 +155,10 @@ pub fn comparisons(
             metric: Metric::Wall,
             reference,
             subject: values,
+            margin,
         })
         .collect();
-    let judged = fathom_stats::judge(&pairs, margin, fathom_stats::sequential::last(alpha, &[]));
+    let judged = fathom_stats::judge(&pairs, fathom_stats::sequential::last(alpha, &[]));
     wanted
         .iter()
         .zip(judged)

@@ -152,6 +152,9 @@ impl<'r> Judge<'_, 'r> {
             "p90" => self.of_runs(&arguments[0], |sorted| {
                 fathom_stats::quantile_interval(sorted, 0.9, LEVEL)
             }),
+            "p95" => self.of_runs(&arguments[0], |sorted| {
+                fathom_stats::quantile_interval(sorted, 0.95, LEVEL)
+            }),
             "p99" => self.of_runs(&arguments[0], |sorted| {
                 fathom_stats::quantile_interval(sorted, 0.99, LEVEL)
             }),

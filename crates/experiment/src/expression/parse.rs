@@ -9,12 +9,13 @@ use crate::file::problem::did_you_mean;
 /// Parentheses, `not` and signs that may stand inside each other.
 const DEEPEST: usize = 60;
 /// Functions with the number of arguments that they take.
-const FUNCTIONS: [(&str, usize, usize); 16] = [
+const FUNCTIONS: [(&str, usize, usize); 17] = [
     ("ratio", 2, 2),
     ("order", 2, 99),
     ("same", 2, 2),
     ("p50", 1, 1),
     ("p90", 1, 1),
+    ("p95", 1, 1),
     ("p99", 1, 1),
     ("min", 1, 1),
     ("max", 1, 1),

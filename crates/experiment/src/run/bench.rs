@@ -219,7 +219,7 @@ fn plan(
             .map(found)
             .collect::<Result<_, MeasureError>>()?,
         against: fathom_measure::Against::One(0),
-        metric: None,
+        metrics: Vec::new(),
         alpha: fathom_conduct::bench::ALPHA,
         amount: fathom_conduct::bench::Amount {
             runs: Some(verb::count(rounds)),

@@ -173,6 +173,16 @@ pub fn of_serve_trust(record: &ServeRecord) -> Vec<String> {
     }
 }
 
+/// A figure of a round.
+type OfRound = fn(&LoadRound) -> Option<f64>;
+/// Percentiles of the response time in a round, in milliseconds.
+const RESPONSES: [(&str, OfRound); 4] = [
+    ("response_p50", |round| round.p50_ms),
+    ("response_p90", |round| round.p90_ms),
+    ("response_p95", |round| round.p95_ms),
+    ("response_p99", |round| round.p99_ms),
+];
+
 /// What a `serve` record says of one server: its launches, its rounds under load, its messages.
 pub fn serve(
     record: &ServeRecord,
@@ -198,7 +208,7 @@ pub fn serve(
         sampler.add(metric, Some(subject), unit, false, primary, values);
     };
     for load in &server.load {
-        let of = |pick: fn(&LoadRound) -> Option<f64>| {
+        let of = |pick: OfRound| {
             let values = load.rounds.iter();
             let values = values.filter_map(|round| Some((round.round, pick(round)?)));
             values.collect::<Vec<_>>()
@@ -206,10 +216,10 @@ pub fn serve(
         let name = |metric: &str| format!("{metric}_{}", load.connections);
         let throughput = of(|round| Some(round.requests_per_second));
         add(&name("requests_per_second"), "/s", false, throughput);
-        let p50 = of(|round| Some(round.p50_ms? / 1e3));
-        add(&name("response_p50"), "s", false, p50);
-        let p99 = of(|round| Some(round.p99_ms? / 1e3));
-        add(&name("response_p99"), "s", false, p99);
+        for (metric, pick) in RESPONSES {
+            let seconds = of(pick).into_iter().map(|(round, ms)| (round, ms / 1e3));
+            add(&name(metric), "s", false, seconds.collect());
+        }
         let cpu = of(|round| Some(round.server_cpu_us_per_request? / 1e6));
         add(&name("request_cpu"), "s", false, cpu);
     }

@@ -4,7 +4,9 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::str::FromStr;
 use std::time::Duration;
 
-use fathom_model::Metric;
+use fathom_model::{AskedMetric, Metric};
+
+use crate::cli::failure::{Failure, usage};
 
 /// `60s`, `500ms`, `2m`, `1.5h`. A bare number is refused: one rule for all options, as nobody means
 /// seconds by the 20 of a budget, nor milliseconds by that of a time limit.
@@ -96,6 +98,52 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     };
     let number: u64 = number.trim().parse().map_err(|_| wrong())?;
     number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+/// A metric with a margin of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct MetricAndMargin {
+    pub metric: Metric,
+    pub margin: Option<f64>,
+}
+
+impl MetricAndMargin {
+    /// With the margin that holds for it: its own, else none for what is counted, else that of the others.
+    pub(super) fn asked(self, others: f64) -> AskedMetric {
+        let usual = if self.metric.is_exact() { 0.0 } else { others };
+        AskedMetric {
+            metric: self.metric,
+            margin: self.margin.unwrap_or(usual),
+        }
+    }
+}
+
+/// Refuses a metric that is given twice: it would have two margins.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub(super) fn each_once(metrics: &[MetricAndMargin]) -> Result<(), Failure> {
+    for (place, one) in metrics.iter().enumerate() {
+        if metrics[..place]
+            .iter()
+            .any(|other| other.metric == one.metric)
+        {
+            return usage(format!("--metric {} is given twice", one.metric.name()));
+        }
+    }
+    Ok(())
+}
+
+/// `peak_memory` or `peak_memory=5%`.
+pub(super) fn asked_metric(text: &str) -> Result<MetricAndMargin, String> {
+    let (name, margin) = match text.split_once('=') {
+        Some((name, margin)) => (name, Some(share(margin)?)),
+        None => (text, None),
+    };
+    Ok(MetricAndMargin {
+        metric: metric(name)?,
+        margin,
+    })
 }
 
 /// A metric by its name.

@@ -3,6 +3,7 @@
 
 mod ended;
 mod limits;
+mod metrics;
 mod recorded;
 mod refused;
 mod reported;

@@ -301,3 +301,69 @@ fn several_paths_are_asked_in_turn_and_a_budget_is_held() {
         stdout(&output)
     );
 }
+
+#[test]
+fn a_growing_rate_has_every_request_in_its_books() {
+    let options = ["--launches", "0", "--rounds", "2", "--json", "-"];
+    let ramp = [
+        "--ramp",
+        "20..220/3s",
+        "--budget",
+        "p50=1h,errors=0,p99.9=1h",
+    ];
+    let output = fathom(&[&options[..], &ramp].concat(), &server("good"))
+        .output()
+        .unwrap();
+    // Too few requests for a p99.9.
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let served = &all["servers"][0];
+    assert_eq!(served["load"].as_array().unwrap().len(), 0, "no other load");
+    let ramp = &served["ramp"];
+    let windows = ramp["windows"].as_array().unwrap();
+    let sum = |key: &str| {
+        windows
+            .iter()
+            .map(|one| one[key].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    // Twice the line from 20 to 220 over 3 s.
+    assert!(sum("scheduled").abs_diff(720) <= 2, "{}", sum("scheduled"));
+    assert_eq!(
+        sum("scheduled"),
+        sum("answered") + sum("errors") + sum("dropped")
+    );
+    let edges = windows.iter().map(|one| number(&one["from_per_second"]));
+    assert!(edges.clone().is_sorted() && edges.clone().next() == Some(20.0));
+    let limits = ramp["limits"].as_array().unwrap();
+    let kept: Vec<Option<f64>> = limits
+        .iter()
+        .map(|one| one["kept_up_to_per_second"].as_f64())
+        .collect();
+    assert_eq!(kept, [Some(220.0), Some(220.0), None]);
+    let budget = all["budget"].as_array().unwrap();
+    let met: Vec<bool> = budget
+        .iter()
+        .map(|one| one["met"].as_bool().unwrap())
+        .collect();
+    assert_eq!(met, [true, true, false]);
+}
+
+#[test]
+fn a_growing_rate_ends_where_requests_fail() {
+    let options = ["--launches", "0", "--rounds", "1", "--json", "-"];
+    let ramp = ["--ramp", "20..220/3s", "--budget", "errors=0"];
+    let output = fathom(&[&options[..], &ramp].concat(), &server("mixed"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let limits = all["servers"][0]["ramp"]["limits"].as_array().unwrap();
+    let names: Vec<&str> = limits
+        .iter()
+        .map(|one| one["limit"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["errors=0", "knee"]);
+    assert!(limits[0]["left_in"].is_u64(), "{}", limits[0]);
+    assert_eq!(all["budget"][0]["met"], false);
+}

@@ -4,7 +4,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use fathom_load::{Address, Arrivals, Checks, Client, Outcome, RequestPlan, Step, Task};
+use fathom_load::{Address, Arrivals, Checks, Client, Open, Outcome, RequestPlan, Step, Task};
 
 pub(crate) const MS: u64 = 1_000_000;
 
@@ -63,7 +63,6 @@ pub(crate) fn task(address: Address, plan: &RequestPlan) -> Task {
 pub(crate) fn closed(length: u64) -> Step {
     Step {
         open: None,
-        offset: 0,
         length,
         drain: 60_000 * MS,
     }
@@ -71,7 +70,7 @@ pub(crate) fn closed(length: u64) -> Step {
 
 pub(crate) fn open(rate: f64, length: u64) -> Step {
     Step {
-        open: Some((rate, Arrivals::Constant)),
+        open: Some(Open::at(rate, Arrivals::Constant)),
         ..closed(length)
     }
 }
@@ -80,7 +79,8 @@ pub(crate) fn open(rate: f64, length: u64) -> Step {
 /// idle because it had no CPU itself. 1 but for what it had left idle when the step ended.
 pub(crate) fn busy_and_idle(outcome: &Outcome, places: u64) -> f64 {
     let totals = &outcome.totals;
-    let idle = totals.lag.mean() * totals.lag.count() as f64;
+    let lag = &totals.lag;
+    let idle = lag.mean() * lag.count() as f64;
     totals.little(Some(places)).unwrap() + idle / (places as f64 * totals.length as f64)
 }
 

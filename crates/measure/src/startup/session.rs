@@ -133,7 +133,7 @@ pub fn measure(
                 .flat_map(|_| subjects.iter().map(|s| s.name.clone()))
                 .collect(),
             against: Against::One(0),
-            metric: None,
+            metrics: Vec::new(),
             margin: 0.01,
             alpha: 0.05,
         },

@@ -2,6 +2,7 @@
 
 mod cold_start;
 mod load;
+mod ramp;
 mod websocket;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ pub use cold_start::{ColdStart, Launch, ListeningBy, SlowLaunch, Spread};
 pub use load::{
     Doubt, HighestRate, LoadResult, LoadRound, LoadSecond, Percentiles, ServerCalls, TriedRate,
 };
+pub use ramp::{RampLimit, RampResult, RampWindow};
 pub use websocket::{WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound};
 
 /// Records of before had one thread.
@@ -96,6 +98,9 @@ pub struct ServedServer {
     /// What `--find-rate` found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_rate: Option<HighestRate>,
+    /// What `--ramp` found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<RampResult>,
     /// By WebSocket; empty unless that was asked for.
     #[serde(default)]
     pub websocket: Vec<WebSocketResult>,

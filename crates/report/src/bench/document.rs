@@ -3,8 +3,7 @@
 use fathom_model::{BenchRecord, Comparison, Metric};
 
 use super::terminal::{
-    SortOrder, TerminalOptions, causes, comparison, conditions, footer, metrics, picture,
-    slow_runs, verdict,
+    SortOrder, TerminalOptions, causes, comparison, conditions, footer, metrics, picture, slow_runs,
 };
 use super::{pictures, tables};
 use crate::TimeUnit;
@@ -85,10 +84,7 @@ fn comparisons(
             let (reference, clock) = (group[0].reference, group[0].metric);
             let against = format!("against {}", numbered(subjects, reference));
             part.prose(0, Tone::Strong, against);
-            let how = format!(
-                "compared by {}, paired by round",
-                verdict::clock_name(clock)
-            );
+            let how = format!("compared by {}, paired by round", clock.label());
             part.prose(2, Tone::Plain, how);
             if form.has_pictures() {
                 part.picture(pictures::ratios(group, subjects));
@@ -108,10 +104,7 @@ fn comparisons(
                         true => format!("{number}: "),
                         false => String::new(),
                     };
-                    let (clock, verdict) = (
-                        verdict::clock_name(cross.metric),
-                        comparison::verdict(cross),
-                    );
+                    let (clock, verdict) = (cross.metric.label(), comparison::verdict(cross));
                     let text = format!("{about}{clock} alone says: {verdict}");
                     part.prose(comparison::INDENT, Tone::Notice, text);
                 }
@@ -166,7 +159,7 @@ fn of_one(
             metrics::add(part, subject, unit);
             part.drawn({
                 let times = times.clone();
-                move |page| picture::write(page, &times, unit)
+                move |page| picture::write(page, &times, Metric::Wall, unit)
             });
         }
         let mut facts = causes::where_time_went(subject);

@@ -1,13 +1,13 @@
-//! The table that comes first: a row for each command, all times in one unit.
+//! The table that comes first: a row for each command, all values of a metric in one unit.
 
-use fathom_model::{BenchRecord, Comparison, Metric, Summary};
+use fathom_model::{BenchRecord, Comparison, Metric, Summary, Unit};
 
-use super::terminal::verdict::{clock_name, short};
+use super::terminal::verdict::short;
 use crate::document::{Cell, Kind, Place, Table};
 use crate::line::Tone;
-use crate::quantity::{fixed, format_level, supported_decimals};
+use crate::quantity::{self, InUnit, format_level};
 use crate::session::Subject;
-use crate::{TimeUnit, format_bytes, format_count};
+use crate::{TimeUnit, format_count};
 
 /// A name gets at least so many columns, at the cost of what matters least.
 const SHORTEST_NAME: usize = 24;
@@ -16,35 +16,23 @@ const SHORTEST_NAME: usize = 24;
 pub(super) const FEWEST_FOR_P90: usize = 10;
 pub(super) const FEWEST_FOR_P99: usize = 100;
 
-/// The unit of all times of a table: that of the smallest, or the next where all are a tenth of it
-/// at least: 0.984 ms beside 1.18 ms reads better than 1180 µs beside 984.
-pub(super) fn unit(medians: &[f64]) -> TimeUnit {
-    let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
-    let largest = medians.iter().copied().fold(0.0, f64::max);
-    let next = TimeUnit::fitting(largest);
-    match smallest >= 0.1 * next.seconds() {
-        true => next,
-        false => TimeUnit::fitting(smallest),
-    }
-}
-
-/// The medians with their intervals, and quantiles, of `ordered`; in the unit that fits unless one is
-/// asked for.
+/// The medians of a metric with their intervals, and quantiles, of `ordered`; in the unit that fits unless
+/// one is asked for.
 pub(super) fn table(
     record: &BenchRecord,
     ordered: &[&Subject],
-    clock: Metric,
+    metric: Metric,
     asked: Option<TimeUnit>,
 ) -> Table {
-    let known = || ordered.iter().filter_map(|subject| subject.summary(clock));
+    let known = || ordered.iter().filter_map(|subject| subject.summary(metric));
     let medians: Vec<f64> = known().map(|summary| summary.median.value).collect();
-    let unit = asked.unwrap_or_else(|| unit(&medians));
+    let unit = InUnit::of_all(metric, &medians, asked);
     // The lowest level holds for all rows.
     let levels = known().map(|summary| summary.median.level);
     let level = levels.filter(|level| *level > 0.0).fold(1.0, f64::min);
     let interval = format!("{} interval", format_level(level));
-    let compared = record.outcome.as_ref().map(|o| &o.comparisons[..]);
-    let compared = compared.unwrap_or_default();
+    let compared = record.outcome.iter().flat_map(|o| &o.comparisons);
+    let compared: Vec<&Comparison> = compared.filter(|one| one.metric == metric).collect();
     let p90_is_known = known().all(|summary| summary.runs >= FEWEST_FOR_P90);
     let one = ordered.len() == 1;
     let number_width = match ordered.len() {
@@ -57,11 +45,11 @@ pub(super) fn table(
     };
     // The verdict of one comparison is a sentence.
     let verdicts = compared.len() > 1;
-    let mut table = Table::new("Times of each command").placed(
-        clock_name(clock),
-        Kind::Name,
-        Place::Terminal(0),
-    );
+    let title = match metric.unit() {
+        Unit::Seconds => "Times of each command",
+        Unit::Bytes | Unit::Count => metric.label(),
+    };
+    let mut table = Table::new(title).placed(metric.label(), Kind::Name, Place::Terminal(0));
     if !one {
         table = table.placed("", Kind::Number, Place::Page);
     }
@@ -78,7 +66,7 @@ pub(super) fn table(
         .placed("p99", Kind::Number, Place::Page)
         .placed("max", Kind::Number, also_on_screen(one || !p90_is_known))
         .expendable(4)
-        .column("memory", Kind::Number)
+        .column(beside(metric).1, Kind::Number)
         .expendable(3)
         .placed("runs", Kind::Number, Place::Page);
     if let Some(first) = compared.first() {
@@ -100,10 +88,10 @@ pub(super) fn table(
             }
         };
         cells.push(Cell::name(name));
-        cells.extend(figures(subject, clock, unit));
+        cells.extend(figures(subject, metric, unit));
         if !compared.is_empty() {
             let comparison = compared.iter().find(|one| one.subject == subject.index);
-            cells.push(comparison.map_or(Cell::words(""), verdict));
+            cells.push(comparison.map_or(Cell::words(""), |one| verdict(one)));
         }
         table.row("", cells);
     }
@@ -114,16 +102,25 @@ fn verdict(comparison: &Comparison) -> Cell {
     Cell::words(&short(comparison)).toned(Tone::of(comparison.verdict))
 }
 
-/// Median, interval, min, p10, p90, p99, max, memory and runs.
-fn figures(subject: &Subject, clock: Metric, unit: TimeUnit) -> Vec<Cell> {
-    let memory = match subject.median(Metric::PeakMemory) {
-        Some(bytes) => Cell::number(&format_bytes(bytes), bytes),
+/// The metric that stands beside those of the table, with its head.
+fn beside(metric: Metric) -> (Metric, &'static str) {
+    match metric {
+        Metric::PeakMemory => (Metric::Wall, "wall time"),
+        _ => (Metric::PeakMemory, "memory"),
+    }
+}
+
+/// Median, interval, min, p10, p90, p99, max, the metric beside them and runs.
+fn figures(subject: &Subject, metric: Metric, unit: InUnit) -> Vec<Cell> {
+    let (other, _) = beside(metric);
+    let other = match subject.median(other) {
+        Some(value) => Cell::number(&quantity::short(other, value), value),
         None => Cell::absent("not known"),
     };
     let runs = subject.runs.len();
     let runs = Cell::number(&format_count(runs as f64), runs as f64);
-    let mut cells = match subject.summary(clock) {
-        Some(summary) => times(summary, unit),
+    let mut cells = match subject.summary(metric) {
+        Some(summary) => values(summary, unit),
         None => {
             let why = match subject.runs.is_empty() {
                 true => "no run",
@@ -135,14 +132,14 @@ fn figures(subject: &Subject, clock: Metric, unit: TimeUnit) -> Vec<Cell> {
                 .collect()
         }
     };
-    cells.extend([memory, runs]);
+    cells.extend([other, runs]);
     cells
 }
 
-fn times(summary: &Summary, unit: TimeUnit) -> Vec<Cell> {
+fn values(summary: &Summary, unit: InUnit) -> Vec<Cell> {
     let median = &summary.median;
-    let decimals = supported_decimals(median, unit.seconds());
-    let number = |value: f64| fixed(value / unit.seconds(), decimals);
+    let decimals = unit.decimals(median);
+    let number = |value: f64| unit.number(value, decimals);
     let cell = |value: f64| Cell::number(&number(value), value);
     let from = |fewest: usize, value: f64| match summary.runs >= fewest {
         true => cell(value),
@@ -155,7 +152,7 @@ fn times(summary: &Summary, unit: TimeUnit) -> Vec<Cell> {
         }
         false => Cell::absent("one run has no interval"),
     };
-    let with_unit = format!("{} {}", number(median.value), unit.symbol());
+    let with_unit = unit.with_symbol(&number(median.value));
     vec![
         Cell::number(&with_unit, median.value).toned(Tone::Strong),
         interval,
@@ -165,17 +162,4 @@ fn times(summary: &Summary, unit: TimeUnit) -> Vec<Cell> {
         from(FEWEST_FOR_P99, summary.p99),
         cell(summary.max),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_unit_suits_all_rows() {
-        assert_eq!(unit(&[0.000_984, 0.001_18]), TimeUnit::Millisecond);
-        assert_eq!(unit(&[0.000_02, 0.001_18]), TimeUnit::Microsecond);
-        assert_eq!(unit(&[0.4, 1.2]), TimeUnit::Second);
-        assert_eq!(unit(&[0.012, 7.0]), TimeUnit::Millisecond);
-    }
 }

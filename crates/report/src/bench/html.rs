@@ -3,16 +3,25 @@
 use fathom_model::{BenchRecord, Metric};
 
 use super::terminal::{TerminalOptions, answer, footer, next_steps, notes, verdict};
-use super::{document, figures, pictures, tables};
+use super::{document, figures, pictures};
 use crate::document::{Document, Form, html};
 use crate::line::Tone;
 use crate::page::{Head, Origin, page};
-use crate::quantity::{counted, format_level};
+use crate::quantity::{InUnit, counted, format_level, heading};
 use crate::session::Subject;
 use crate::text::{bounded, name};
 
 /// Longest condition that is shown, in columns.
 const LONGEST: usize = 600;
+
+/// What is drawn of each metric.
+type Draw = fn(&BenchRecord, &[Subject], Metric) -> String;
+const PICTURES: &[(&str, Draw)] = &[
+    ("How the runs are spread", |_, subjects, metric| {
+        pictures::spread(subjects, metric)
+    }),
+    ("Order of the runs", pictures::order),
+];
 
 /// The record as one page: the verdict, then the figures, how the runs are spread and in which order
 /// they were made, the comparisons, every metric, and how it was measured.
@@ -32,15 +41,22 @@ pub fn bench_html(record: &BenchRecord) -> String {
         ));
     }
     let ordered: Vec<&Subject> = subjects.iter().collect();
-    out.section(heading(clock), |part| {
-        part.table(figures::table(record, &ordered, clock, None));
-    });
-    out.section("How the runs are spread", |part| {
-        part.picture(pictures::spread(&subjects, clock));
-    });
-    out.section("Order of the runs", |part| {
-        part.picture(pictures::order(record, &subjects, clock));
-    });
+    let metrics = answer::metrics(record);
+    for metric in &metrics {
+        out.section(heading(*metric), |part| {
+            part.table(figures::table(record, &ordered, *metric, None));
+        });
+    }
+    for (title, draw) in PICTURES {
+        out.section(*title, |part| {
+            for metric in &metrics {
+                if metrics.len() > 1 {
+                    part.prose(0, Tone::Strong, heading(*metric));
+                }
+                part.picture(draw(record, &subjects, *metric));
+            }
+        });
+    }
     document::add(
         &mut out,
         record,
@@ -55,20 +71,14 @@ pub fn bench_html(record: &BenchRecord) -> String {
     page(&head(record, &subjects, clock), &html(&out))
 }
 
-/// `Wall time`, as a heading.
-fn heading(clock: Metric) -> String {
-    let name = verdict::clock_name(clock);
-    let mut letters = name.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
-}
-
 fn head<'a>(record: &'a BenchRecord, subjects: &[Subject<'a>], clock: Metric) -> Head<'a> {
-    let (mut tone, mut answer, interval) = match verdict::answer(record, subjects) {
-        Some(answer) => {
-            let interval = [answer.interval, answer.missing].into_iter().flatten();
-            let interval: Vec<String> = interval.collect();
-            (answer.tone, answer.text, interval.join("; "))
+    let answers = verdict::answers(record, subjects);
+    let (mut tone, mut answer, interval) = match answers.first() {
+        Some(first) => {
+            let texts: Vec<&str> = answers.iter().map(|one| one.text.as_str()).collect();
+            let bases = answers.iter().flat_map(|one| [&one.interval, &one.missing]);
+            let bases: Vec<&str> = bases.flatten().map(String::as_str).collect();
+            (first.tone, texts.join("; "), bases.join("; "))
         }
         None => (Tone::Strong, alone(subjects, clock), String::new()),
     };
@@ -104,9 +114,13 @@ fn alone(subjects: &[Subject], clock: Metric) -> String {
         };
     };
     let median = &summary.median;
-    let unit = figures::unit(&[median.value]);
-    let write = |value| tables::time(value, median, unit);
-    let mut text = format!("{name} takes {} {}", write(median.value), unit.symbol());
+    let unit = InUnit::fitting(clock, median.value);
+    let write = |value| unit.number(value, unit.decimals(median));
+    let value = unit.with_symbol(&write(median.value));
+    let mut text = match clock {
+        Metric::Wall | Metric::Undisturbed => format!("{name} takes {value}"),
+        _ => format!("{} of {name}: {value}", clock.label()),
+    };
     if median.level > 0.0 {
         let (low, high) = (write(median.low), write(median.high));
         let level = format_level(median.level);

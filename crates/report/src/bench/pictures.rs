@@ -8,7 +8,7 @@ use crate::page::{
     BOTTOM, LEFT, Lines, Point, RIGHT, Rungs, Sample, Series, TOP, colour, distributions, figure,
     ladder, ladder_axis, legend, lines,
 };
-use crate::quantity::{Words, change, counted, short_time};
+use crate::quantity::{Words, change, counted, heading, short};
 use crate::session::Subject;
 use crate::text::bounded;
 
@@ -20,7 +20,7 @@ const MOST_COLOURS: usize = 6;
 const MOST_RUNS: usize = 1500;
 
 /// Density and strip of each command on one axis.
-pub(super) fn spread(subjects: &[Subject], clock: Metric) -> String {
+pub(super) fn spread(subjects: &[Subject], metric: Metric) -> String {
     let names: Vec<String> = subjects.iter().map(|s| name(subjects, s.index)).collect();
     let samples: Vec<Sample> = subjects
         .iter()
@@ -28,11 +28,11 @@ pub(super) fn spread(subjects: &[Subject], clock: Metric) -> String {
         .take(MOST)
         .map(|(subject, name)| Sample {
             name,
-            values: subject.values(clock),
-            median: subject.summary(clock).map(|summary| summary.median),
+            values: subject.values(metric),
+            median: subject.summary(metric).map(|summary| summary.median),
         })
         .collect();
-    distributions(&samples, short_time) + &more(subjects.len(), MOST)
+    distributions(&samples, metric) + &more(subjects.len(), MOST)
 }
 
 /// With its number, where there are several.
@@ -54,14 +54,14 @@ fn more(count: usize, most: usize) -> String {
 }
 
 /// Every run in the order in which it was made, those to warm up first.
-pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> String {
+pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) -> String {
     let warmups = record.outcome.iter().flat_map(|outcome| &outcome.warmups);
     let mut all: Vec<(&Run, bool)> = warmups.map(|run| (run, true)).collect();
     let counted = || subjects.iter().flat_map(|subject| &subject.runs);
     all.extend(counted().map(|run| (*run, false)));
     // Runs to warm up have a clock of their own, and come first.
     all.sort_by_key(|(run, warmup)| (!warmup, run.started_ns, run.position));
-    let counted_runs = || counted().filter_map(|run| clock.of(run));
+    let counted_runs = || counted().filter_map(|run| metric.of(run));
     if counted_runs().nth(1).is_none() {
         return String::new();
     }
@@ -77,14 +77,14 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
         .map(|_| Series { points: Vec::new() })
         .collect();
     for (index, (run, warmup)) in all.iter().enumerate().step_by(every) {
-        let (Some(value), Some(series)) = (clock.of(run), series.get_mut(run.benchmark)) else {
+        let (Some(value), Some(series)) = (metric.of(run), series.get_mut(run.benchmark)) else {
             continue;
         };
         let what = match warmup {
             true => "to warm up".to_owned(),
             false => format!("round {}", run.round + 1),
         };
-        let title = format!("run {}, {what}: {}", index + 1, short_time(value));
+        let title = format!("run {}, {what}: {}", index + 1, short(metric, value));
         series.points.push(Point {
             x: index as f64 + 1.0,
             value,
@@ -104,7 +104,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
             marks: &[],
             across_ticks: across.written(|tick| format!("{tick:.0}")),
             across: &across,
-            up_ticks: up.times(),
+            up_ticks: up.of(metric.unit()),
             up: &up,
             over: "run, in the order in which they were made",
             stops: false,
@@ -119,12 +119,16 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], clock: Metric) -
     }
     let unknown = all
         .iter()
-        .filter(|(run, _)| clock.of(run).is_none())
+        .filter(|(run, _)| metric.of(run).is_none())
         .count();
     if unknown > 0 {
         let runs = crate::quantity::counted(unknown as u64, "run", "runs");
         caption.push_str(&format!(
-            "Not drawn: {runs} whose wait for a CPU is not known. "
+            "Not drawn: {runs} whose {} is not known. ",
+            match metric {
+                Metric::Undisturbed => "wait for a CPU",
+                _ => metric.label(),
+            }
         ));
     }
     let names: Vec<String> = subjects
@@ -171,6 +175,12 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
     let axis = ladder_axis(rows.iter().chain([&one]));
     let ticks = axis.numbers("x");
     let reference = all.first().map_or(1, |c| c.reference.saturating_add(1));
+    let metric = all.first().map_or(Metric::Wall, |c| c.metric);
+    let less = Words::of(metric).less;
+    let of = match metric {
+        Metric::Wall | Metric::Undisturbed => "Time".to_owned(),
+        _ => heading(metric),
+    };
     ladder(
         &rows,
         &axis,
@@ -178,7 +188,7 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
         Some(1.0),
         "Ratio of each comparison",
         &format!(
-            "Time as a multiple of that of {reference}, with its interval; left of 1x is faster."
+            "{of} as a multiple of that of {reference}, with its interval; left of 1x is {less}."
         ),
     ) + &more(all.len(), MOST)
 }

@@ -1,20 +1,14 @@
 //! The tables of the page.
 
-use fathom_model::{Comparison, Estimate, Metric, Summary, Unit};
+use fathom_model::{Comparison, Metric, Summary, Unit};
 
 use super::figures::FEWEST_FOR_P90;
 use crate::page::{Cell, Kind, Table};
 use crate::quantity::{
-    Words, change, change_and_interval, fixed, format_level, short_time, supported_decimals,
+    Words, change, change_and_interval, fixed, format_level, is_counted, short, supported_decimals,
 };
 use crate::session::Subject;
-use crate::{TimeUnit, format_bytes, format_count};
-
-/// A time in `unit` without its symbol, with the digits that `estimate` supports.
-pub(super) fn time(value: f64, estimate: &Estimate, unit: TimeUnit) -> String {
-    let decimals = supported_decimals(estimate, unit.seconds());
-    fixed(value / unit.seconds(), decimals)
-}
+use crate::{TimeUnit, format_count};
 
 fn count(runs: usize) -> Cell {
     Cell::number(&format_count(runs as f64), runs as f64)
@@ -22,7 +16,9 @@ fn count(runs: usize) -> Cell {
 
 /// A row for each comparison.
 pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> Table {
-    let level = all.first().map_or(0.0, |comparison| comparison.ratio.level);
+    // What is counted has no interval.
+    let mut sampled = all.iter().filter(|one| !is_counted(&one.ratio));
+    let level = sampled.next().map_or(0.95, |one| one.ratio.level);
     let mut table = Table::new("Comparisons")
         .column("command", Kind::Name)
         .column("against", Kind::Number)
@@ -44,7 +40,7 @@ pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> Table {
             vec![
                 Cell::name(&numbered(subjects, comparison.subject)),
                 number(subjects, comparison.reference),
-                Cell::words(comparison.verdict.word()),
+                Cell::words(about.word(comparison.verdict)),
                 Cell::number(&difference, comparison.ratio.value),
                 Cell::number(interval, comparison.ratio.low),
                 ratio(comparison.shift.p10),
@@ -88,7 +84,7 @@ pub(super) fn metrics(subjects: &[Subject]) -> Table {
             let Some(summary) = subject.summary(metric) else {
                 continue;
             };
-            let mut cells = vec![Cell::words(label(metric)).with_title(metric.name())];
+            let mut cells = vec![Cell::words(metric.label()).with_title(metric.name())];
             if subjects.len() > 1 {
                 cells.push(number(subjects, subject.index));
             }
@@ -115,7 +111,7 @@ pub(super) fn metrics(subjects: &[Subject]) -> Table {
     table
 }
 
-/// How the values of a metric are written: times of a row in one unit.
+/// How the values of a metric are written: those of a row in one unit.
 fn writer(metric: Metric, summary: &Summary) -> impl Fn(f64) -> String {
     let scale = [summary.median.value, summary.p90, summary.max];
     let scale = scale.into_iter().find(|value| *value > 0.0).unwrap_or(0.0);
@@ -123,32 +119,10 @@ fn writer(metric: Metric, summary: &Summary) -> impl Fn(f64) -> String {
     let decimals = supported_decimals(&summary.median, unit.seconds());
     move |value| match metric.unit() {
         // Where one is a thousand times the usual, its own unit reads better.
-        Unit::Seconds if value >= 1000.0 * unit.seconds() => short_time(value),
-        Unit::Seconds => {
+        Unit::Seconds if value < 1000.0 * unit.seconds() => {
             let number = fixed(value / unit.seconds(), decimals);
             format!("{number} {}", unit.symbol())
         }
-        Unit::Bytes => format_bytes(value),
-        Unit::Count => format_count(value),
-    }
-}
-
-fn label(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Wall => "wall time",
-        Metric::Undisturbed => "CPU-wait-free time",
-        Metric::Cpu => "CPU time",
-        Metric::User => "CPU time, user",
-        Metric::System => "CPU time, kernel",
-        Metric::RunQueueWait => "waiting for a CPU",
-        Metric::PeakMemory => "peak memory",
-        Metric::MinorFaults => "page faults, minor",
-        Metric::MajorFaults => "page faults, major",
-        Metric::VoluntarySwitches => "switches, voluntary",
-        Metric::InvoluntarySwitches => "switches, involuntary",
-        Metric::ReadBytes => "read",
-        Metric::WrittenBytes => "written",
-        Metric::ReadCalls => "read calls",
-        Metric::WriteCalls => "write calls",
+        _ => short(metric, value),
     }
 }

@@ -4,7 +4,7 @@ use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
 use super::table::{verdict, why};
 use super::{
-    better, exact_levels, gate_answer, inside, inside_margin, levels, notable, notes, ratio,
+    better, change, exact_levels, gate_answer, inside, inside_margin, levels, notable, notes,
 };
 use crate::document::{Cell, Document, Kind, Table, markdown};
 use crate::line::Tone;
@@ -39,15 +39,15 @@ pub fn gate_markdown(record: &GateRecord) -> String {
         .column("base → head", Kind::Number)
         .column("why", Kind::Words);
     for row in rows.iter().take(ROWS) {
-        let change = match &row.budget {
+        let shown = match &row.budget {
             Some(budget) => format!("{} {budget}", row.metric),
             None if is_small(row) => inside(row),
-            None => ratio(row),
+            None => change(row),
         };
         let cells = [
             code(&row.name),
             word(row).to_owned(),
-            change,
+            shown,
             levels(row).replace("->", "→"),
             why(row).join("; "),
         ];

@@ -2,7 +2,7 @@
 
 use fathom_model::{GateBenchmark, GateVerdict};
 
-use super::{levels, ratio};
+use super::{change, levels};
 use crate::document::{Cell, Kind, Place, Table};
 use crate::line::Tone;
 use crate::quantity::{format_count, format_share, signed_interval};
@@ -41,9 +41,9 @@ pub(crate) fn table<'r>(rows: impl IntoIterator<Item = &'r GateBenchmark>) -> Ta
         let (word, tone) = verdict(row);
         let shown = match &row.budget {
             Some(budget) => format!("{} {budget}", row.metric),
-            None => ratio(row),
+            None => change(row),
         };
-        let (change, interval) = match row.ratio.as_ref().map(|one| (one, signed_interval(one))) {
+        let (own, interval) = match row.ratio.as_ref().map(|one| (one, signed_interval(one))) {
             Some((ratio, (change, interval))) => (
                 Cell::number(&change, ratio.value),
                 interval.map_or(Cell::none("counted exactly"), |interval| {
@@ -64,7 +64,7 @@ pub(crate) fn table<'r>(rows: impl IntoIterator<Item = &'r GateBenchmark>) -> Ta
                 Cell::name(&row.metric),
                 Cell::words(word).toned(tone),
                 Cell::words(&shown),
-                change,
+                own,
                 interval,
                 Cell::words(&levels(row)).toned(Tone::Quiet),
                 Cell::number(&format_share(row.margin), row.margin),

@@ -5,6 +5,7 @@ use fathom_model::{GateBenchmark, GateRecord, GateRule, GateVerdict};
 use super::table::table;
 use super::{
     better, exact_levels, floor_source, gate_answer, inside, inside_margin, notable, notes,
+    of_metric,
 };
 use crate::Screen;
 use crate::line::{Line, Page, Tone};
@@ -66,7 +67,7 @@ fn improved(page: &mut Page, record: &GateRecord) {
             .ratio
             .as_ref()
             .map_or(String::new(), |ratio| signed(ratio.value));
-        format!("{} {by}", row.name)
+        format!("{} {}", row.name, of_metric(row, &by))
     };
     let all: Vec<String> = better.iter().take(SHOWN).map(of).collect();
     let more = match better.len().saturating_sub(SHOWN) {

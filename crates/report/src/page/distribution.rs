@@ -1,14 +1,14 @@
 //! Samples on one axis: of each its density, and below it every value.
 
-use fathom_model::Estimate;
+use fathom_model::{Estimate, Metric};
 
 use super::density::density;
 use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::Axis;
 use crate::distribution::{slow_fence, sorted};
-use crate::quantity::{counted, format_count};
+use crate::quantity::{counted, format_count, short};
 
-/// One sample, in seconds.
+/// One sample of a metric, in its unit.
 pub(crate) struct Sample<'a> {
     /// From outside.
     pub(crate) name: &'a str,
@@ -23,8 +23,9 @@ const DOTS: f64 = 24.0;
 const ROW: f64 = NAME + DENSITY + DOTS + 14.0;
 /// Values of a sample that are drawn: more hide each other, and make the page large.
 const MOST_DOTS: usize = 800;
-/// The samples, a row each; nothing where there are no values. `write` is a time in words.
-pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -> String {
+/// The samples, a row each; nothing where there are no values.
+pub(crate) fn distributions(samples: &[Sample], metric: Metric) -> String {
+    let write = |value| short(metric, value);
     let sorted_values: Vec<Vec<f64>> = samples.iter().map(|s| sorted(s.values.clone())).collect();
     let inside = |sorted: &[f64]| -> usize {
         let fence = slow_fence(sorted).unwrap_or(f64::INFINITY);
@@ -39,7 +40,7 @@ pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -
     let axis = Axis::around(shown.copied(), LEFT, RIGHT);
     let mut svg = Svg::new();
     let bottom = ROW * samples.len() as f64;
-    svg.across(&axis, &axis.times(), (NAME, bottom));
+    svg.across(&axis, &axis.of(metric.unit()), (NAME, bottom));
     let mut thinned = false;
     for (index, (sample, sorted)) in samples.iter().zip(&sorted_values).enumerate() {
         let top = ROW * index as f64;
@@ -56,7 +57,10 @@ pub(crate) fn distributions(samples: &[Sample], write: impl Fn(f64) -> String) -
         median(&mut svg, &axis, sample, top + NAME + DENSITY, &write);
         svg.end_group();
     }
-    let drawing = svg.finish(bottom + Svg::ticks_height(), "The times of all runs");
+    let drawing = svg.finish(
+        bottom + Svg::ticks_height(),
+        &format!("The {} of all runs", metric.label()),
+    );
     let mut caption =
         "Above, how the runs are spread; below, each run. The bar is the median's interval."
             .to_owned();

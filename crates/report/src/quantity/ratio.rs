@@ -4,7 +4,7 @@
 //! factor from there on (`2.31x faster`, `2.31x`, `0.43x`). Words and signs say the same number.
 
 use fathom_model::quantity::{decimals_for, supported_decimals};
-use fathom_model::{Estimate, Metric, Unit};
+use fathom_model::{Estimate, Metric, Unit, Verdict};
 
 use super::apart::{apart, decimals_where, differ};
 use super::percent::format_level;
@@ -39,6 +39,15 @@ impl Words {
                 less: "less",
                 more: "more",
             },
+        }
+    }
+
+    /// The word for a verdict.
+    pub(crate) fn word(self, verdict: Verdict) -> &'static str {
+        match verdict {
+            Verdict::Faster => self.less,
+            Verdict::Slower => self.more,
+            Verdict::Same | Verdict::Undecided => verdict.word(),
         }
     }
 
@@ -175,6 +184,9 @@ pub(crate) fn change_with_interval(ratio: &Estimate, words: Words) -> String {
 
 /// The same in two: `2.31x faster` and `95 % interval 2.27 to 2.36`.
 pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, String) {
+    if is_counted(ratio) {
+        return (change(ratio.value, words), COUNTED.to_owned());
+    }
     let level = format_level(ratio.level);
     if ratio.low <= 1.0 && ratio.high >= 1.0 {
         let (low, high) = (change(ratio.low, words), change(ratio.high, words));
@@ -214,6 +226,14 @@ pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, St
             format!("{interval}{JOIN}%"),
         ),
     }
+}
+
+/// What stands in place of an interval where there is none.
+const COUNTED: &str = "counted, alike in all runs";
+
+/// Whether a ratio is of counts that never differed between runs.
+pub(crate) fn is_counted(ratio: &Estimate) -> bool {
+    ratio.low == ratio.high && ratio.level >= 1.0
 }
 
 /// The largest difference that the interval allows, in either direction, rounded up: `0.8 %`.

@@ -63,8 +63,10 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
 /// `Doubtful: generator-bound, neighbours.`: what more than the servers decided in some step.
 fn doubts(record: &ServeRecord) -> Option<String> {
     let loads = record.servers.iter().flat_map(|server| &server.load);
+    let ramps = record.servers.iter().flat_map(|server| &server.ramp);
+    let of_ramps = ramps.flat_map(|ramp| &ramp.verdicts);
     let mut found: Vec<&str> = Vec::new();
-    for verdict in loads.flat_map(|load| &load.verdicts) {
+    for verdict in loads.flat_map(|load| &load.verdicts).chain(of_ramps) {
         if !found.contains(&verdict.name()) {
             found.push(verdict.name());
         }
@@ -109,6 +111,26 @@ fn of(server: &ServedServer) -> String {
         parts.push(match open.response_ms.p99 {
             Some(p99) => format!("at {rate}/s has a p99 of {}", ms(p99)),
             None => format!("at {rate}/s has too few answers for a p99"),
+        });
+    }
+    if let Some(ramp) = &server.ramp
+        && let Some(limit) = ramp.limits.first()
+    {
+        parts.push(match limit.limit.as_str() {
+            "knee" => match limit.kept_up_to_per_second {
+                Some(rate) if limit.left_in.is_some() => {
+                    format!("begins to answer later at {}/s", format_count(rate.round()))
+                }
+                Some(_) => "keeps its response times to the end of the ramp".to_owned(),
+                None => "has too few answers for a knee".to_owned(),
+            },
+            text => match limit.kept_up_to_per_second {
+                Some(rate) => {
+                    let limit = shorten(text, NAME);
+                    format!("keeps {limit} up to {}/s", format_count(rate.round()))
+                }
+                None => format!("keeps {} at no rate of the ramp", shorten(text, NAME)),
+            },
         });
     }
     if let Some(first) = server.websocket.first() {

@@ -3,7 +3,7 @@
 use fathom_model::{HighestRate, ServeBudget, ServeConditions, ServeRecord};
 
 use super::answer::{answer, budget_value};
-use super::{calls, cold, compared, loads, pictures, tables, websocket, words};
+use super::{calls, cold, compared, loads, pictures, ramp, tables, websocket, words};
 use crate::Screen;
 use crate::document::{Document, Form, class, html, write};
 use crate::line::{Page, Tone};
@@ -94,6 +94,7 @@ fn document(record: &ServeRecord, form: Form) -> Document<'_> {
             out.prose(2, Tone::Quiet, line);
         }
     }
+    ramp::add(&mut out, record, form);
     messages(&mut out, record, form);
     highest_rates(&mut out, record, form);
     if form != Form::Page {

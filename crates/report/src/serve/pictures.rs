@@ -1,6 +1,6 @@
 //! The pictures of the page: latency by percentile, latency over time, and the start.
 
-use fathom_model::{Estimate, LoadResult, ServeRecord};
+use fathom_model::{Estimate, LoadResult, Metric, ServeRecord};
 
 use super::cold::Start;
 use super::histogram::{self, count};
@@ -133,7 +133,7 @@ fn curve(name: &str, load: &LoadResult) -> Series {
     Series { points }
 }
 
-fn point(x: f64, value: f64, joined: bool, title: &str) -> Point {
+pub(super) fn point(x: f64, value: f64, joined: bool, title: &str) -> Point {
     Point {
         x,
         value,
@@ -177,8 +177,10 @@ pub(super) fn over_time(record: &ServeRecord) -> String {
 
 /// Name and value of each line, from the histogram of a second.
 type OfSecond = fn(&histogram::Steps) -> Option<f64>;
-const LINES: [(&str, OfSecond); 3] = [
+const LINES: [(&str, OfSecond); 5] = [
     ("p50", |steps| histogram::percentile(steps, 0.5)),
+    ("p90", |steps| histogram::percentile(steps, 0.9)),
+    ("p95", |steps| histogram::percentile(steps, 0.95)),
     ("p99", |steps| histogram::percentile(steps, 0.99)),
     ("slowest", histogram::largest),
 ];
@@ -259,7 +261,7 @@ pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>]) -> String {
                 server_name(record, *server)
             )));
         }
-        let caption = "From left to right: min, median (the dot), p90, p99 where there are 100 launches, max.";
+        let caption = "From left to right: min, median (the dot), p90, p95 and p99 where there are 20 and 100 launches, max.";
         out.push_str(&ladder(
             rungs,
             &axis,
@@ -284,6 +286,7 @@ fn ladder_of(start: &Start<'_>, colour: usize) -> Vec<Rungs<'static>> {
             ("min", Some(spread.min)),
             ("p50", Some(spread.p50)),
             ("p90", Some(spread.p90)),
+            ("p95", spread.p95),
             ("p99", spread.p99),
             ("max", Some(spread.max)),
         ];
@@ -323,7 +326,7 @@ pub(super) fn launches(record: &ServeRecord, starts: &[Start<'_>]) -> String {
             median: Some(in_seconds(cold.ready_median_ms)),
         })
         .collect();
-    distributions(&samples, short_time)
+    distributions(&samples, Metric::Wall)
 }
 
 fn heading(title: &str) -> String {

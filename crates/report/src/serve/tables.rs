@@ -4,7 +4,7 @@ use fathom_model::{LoadResult, ServeRecord, SlowLaunch};
 
 use super::cold::{self, Start};
 use super::pictures::server_name;
-use super::{histogram, loads, websocket, words};
+use super::{histogram, loads, ramp, websocket, words};
 use crate::document::Kind::{Name, Number, Words};
 use crate::document::Place::{self, Everywhere, Terminal};
 use crate::document::{Cell, Form, Table};
@@ -221,8 +221,12 @@ pub(super) fn sent(record: &ServeRecord) -> Table {
         ("completed", Place::Page, 0),
         ("dropped", Everywhere, 0),
         ("service p50", Place::Page, 0),
+        ("service p90", Everywhere, 4),
+        ("service p95", Place::Page, 0),
         ("service p99", Everywhere, 0),
         ("lag p50", Everywhere, 0),
+        ("lag p90", Everywhere, 3),
+        ("lag p95", Everywhere, 2),
         ("lag p99", Everywhere, 0),
         ("waited", Place::Page, 0),
         ("Little", Everywhere, 0),
@@ -238,8 +242,12 @@ pub(super) fn sent(record: &ServeRecord) -> Table {
             whole(load.completed),
             whole(load.dropped),
             time_ms(load.service_ms.p50),
+            time_ms(load.service_ms.p90),
+            time_ms(load.service_ms.p95),
             time_ms(load.service_ms.p99),
             time_us(load.generator_lag_us.p50, TOO_FEW),
+            time_us(load.generator_lag_us.p90, TOO_FEW),
+            time_us(load.generator_lag_us.p95, TOO_FEW),
             time_us(load.generator_lag_us.p99, TOO_FEW),
             whole(load.waited_for_connection),
             decimal(load.little, 3, "nothing was completed"),
@@ -355,6 +363,47 @@ pub(super) fn seconds(record: &ServeRecord) -> Table {
                 time(histogram::percentile(steps, 0.95), TOO_FEW),
                 time(histogram::percentile(steps, 0.99), TOO_FEW),
                 time(histogram::largest(steps), TOO_FEW),
+            ]);
+            table.row("", cells);
+        }
+    }
+    table
+}
+
+/// The parts of a ramp.
+pub(super) fn ramp(record: &ServeRecord, form: Form) -> Table {
+    let columns = [
+        ("answered", Everywhere, 1),
+        ("p50", Everywhere, 0),
+        ("p90", Everywhere, 0),
+        ("p95", Everywhere, 4),
+        ("p99", Everywhere, 0),
+        ("max", Everywhere, 3),
+        ("failed", Everywhere, 0),
+        ("service p50", Place::Page, 0),
+        ("service p90", Place::Page, 0),
+        ("service p95", Place::Page, 0),
+        ("service p99", Place::Page, 0),
+        ("lag", Place::Page, 0),
+    ];
+    let mut table = begin(record, "Growing rate", "rate", &columns);
+    for (server, ramp) in ramp::all(record) {
+        for window in ramp::shown(ramp, form) {
+            let (response, service) = (&window.response_ms, &window.service_ms);
+            let mut cells = first(record, server, &ramp::range(window));
+            cells.extend([
+                whole(window.answered),
+                time_ms(response.p50),
+                time_ms(response.p90),
+                time_ms(response.p95),
+                time_ms(response.p99),
+                time_ms(response.max),
+                whole(window.errors + window.dropped),
+                time_ms(service.p50),
+                time_ms(service.p90),
+                time_ms(service.p95),
+                time_ms(service.p99),
+                time_us(Some(window.generator_lag_us), ""),
             ]);
             table.row("", cells);
         }

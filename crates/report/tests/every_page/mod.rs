@@ -22,7 +22,7 @@ mod started;
 mod support;
 
 use fathom_model::{
-    BenchRecord, Environment, Exit, Explanation, ProbeResult, StartupRecord, StopReason,
+    BenchRecord, Environment, Exit, Explanation, Metric, ProbeResult, StartupRecord, StopReason,
 };
 use fathom_report::{
     Origin, bench_html, experiment_html, explain_html, machine_html, pipe_html, report_html,
@@ -30,7 +30,7 @@ use fathom_report::{
 };
 use fathom_test_browser::hostile;
 use support::program::Program;
-use support::{outcome_of, session, warning};
+use support::{asked, outcome_of, session, warning};
 
 /// A name and the page; that of what is hostile ends with `hostile`.
 pub(crate) fn all() -> Vec<(&'static str, String)> {
@@ -39,6 +39,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("bench-one", bench_html(&one_command())),
         ("bench-many", bench_html(&many_commands())),
         ("bench-recorded", bench_html(&recorded())),
+        ("bench-metrics", bench_html(&by_metrics())),
         ("bench-partial", bench_html(&partial())),
         ("bench-hostile", bench_html(&hostile_bench())),
         ("why", explain_html(&explained::findings())),
@@ -52,6 +53,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("startup", startup_html(&startup())),
         ("serve", serve_html(&served::stalling::stalling().0)),
         ("serve-two", serve_html(&served::stalling::pair())),
+        ("serve-ramp", serve_html(&served::ramp())),
         ("serve-websocket", serve_html(&served::websocket())),
         ("serve-sparse-hostile", serve_html(&served::sparse())),
         ("serve-hostile", serve_html(&served::hostile())),
@@ -105,6 +107,23 @@ pub(crate) fn two_commands() -> BenchRecord {
         "CPU steal in 3 runs: the hypervisor gave CPU time to others",
     )];
     record
+}
+
+/// Two commands that are compared by memory and by what is counted.
+pub(crate) fn by_metrics() -> BenchRecord {
+    let programs = [
+        Program {
+            memory: 214_958_080,
+            ..Program::new("sort --parallel=2 big.txt", 0.0431)
+        },
+        Program {
+            memory: 9_958_080,
+            read_calls: 9204,
+            ..Program::new("sort -S 1M big.txt", 0.0612)
+        },
+    ];
+    let metrics = [(Metric::PeakMemory, 0.05), (Metric::ReadCalls, 0.0)];
+    asked(session(&programs, 40), &metrics)
 }
 
 pub(crate) fn one_command() -> BenchRecord {

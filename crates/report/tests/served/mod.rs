@@ -8,10 +8,10 @@ use super::fingerprinted::fingerprint;
 use fathom_model::{
     AccountPart, CallRow, ColdStart, Doubt, Environment, Estimate, FunctionShare, HighestRate,
     Launch, ListeningBy, LoadResult, LoadRound, LoadSecond, MoreRounds, OwnCode, Percentiles,
-    SCHEMA_VERSION, ServeBudget, ServeComparison, ServeConditions, ServeMetric, ServeRecord,
-    ServedServer, ServerCalls, ServerWhy, SlowLaunch, Spread, StopReason, TimeAccount,
-    TimeCategory, TriedRate, Verdict, Warning, WebSocketClient, WebSocketLink, WebSocketResult,
-    WebSocketRound,
+    RampLimit, RampResult, RampWindow, SCHEMA_VERSION, ServeBudget, ServeComparison,
+    ServeConditions, ServeMetric, ServeRecord, ServedServer, ServerCalls, ServerWhy, SlowLaunch,
+    Spread, StopReason, TimeAccount, TimeCategory, TriedRate, Verdict, Warning, WebSocketClient,
+    WebSocketLink, WebSocketResult, WebSocketRound,
 };
 
 pub(crate) mod stalling;
@@ -182,6 +182,7 @@ fn server(name: &str, ms: f64, per_second: f64) -> ServedServer {
             why_not: None,
         }),
         highest_rate: None,
+        ramp: None,
         websocket: Vec::new(),
         why: None,
     }
@@ -223,6 +224,72 @@ pub(crate) fn websocket() -> ServeRecord {
             exchange(WebSocketClient::Spinning, link, 15_578.0),
         ];
     }
+    record
+}
+
+/// A ramp of 16 parts, in which the server is overloaded from 1,200 requests per second on.
+fn ramp_of(limit: &str) -> RampResult {
+    let window = |place: u32| {
+        let beyond = f64::from(place.saturating_sub(11));
+        let ms = 1.2 + 90.0 * beyond;
+        let scheduled = 100 * u64::from(place) + 50;
+        let lost = if place < 14 { 0 } else { scheduled / 3 };
+        RampWindow {
+            from_per_second: 100.0 * f64::from(place),
+            to_per_second: 100.0 * f64::from(place + 1),
+            scheduled: 3 * scheduled,
+            answered: 3 * (scheduled - lost),
+            errors: 2 * lost,
+            dropped: lost,
+            response_ms: percentiles(ms),
+            service_ms: percentiles(1.1),
+            generator_lag_us: 11.0 + beyond,
+            generator_late: place == 15,
+            histogram_ns: vec![((ms * 1e6) as u64, 3 * (scheduled - lost))],
+        }
+    };
+    let along = |limit: &str, left: Option<usize>, worst: Option<f64>| RampLimit {
+        limit: limit.to_owned(),
+        left_in: left,
+        kept_up_to_per_second: worst.map(|_| left.map_or(1600.0, |left| 100.0 * left as f64)),
+        kept_up_to_by_round: vec![Some(1100.0), Some(1200.0), Some(1300.0)],
+        worst,
+        not_judged: 1,
+        broken_before: usize::from(left.is_some()),
+    };
+    RampResult {
+        from_per_second: 0.0,
+        to_per_second: 1600.0,
+        seconds: 16.0,
+        arrivals: "constant".to_owned(),
+        connections: 64,
+        rounds: 3,
+        limits: vec![
+            along(limit, Some(12), Some(1222.0)),
+            along("p50=1s", None, Some(361.2)),
+            along("p99.9=1s", None, None),
+        ],
+        verdicts: Vec::new(),
+        windows: (0..16).map(window).collect(),
+    }
+}
+
+/// One server under a rate that grows.
+pub(crate) fn ramp() -> ServeRecord {
+    let mut record = plain();
+    (record.comparisons, record.budget) = (Vec::new(), Vec::new());
+    let server = &mut record.servers[0];
+    server.load.clear();
+    (server.calls, server.ramp) = (None, Some(ramp_of("p99=5ms")));
+    record
+}
+
+/// The same where no limit was given.
+pub(crate) fn knee() -> ServeRecord {
+    let mut record = ramp();
+    let ramp = record.servers[0].ramp.as_mut().expect("it has one");
+    ramp.limits.truncate(1);
+    ramp.limits[0].limit = "knee".to_owned();
     record
 }
 
@@ -507,6 +574,7 @@ pub(crate) fn hostile() -> ServeRecord {
             rate_per_second: None,
             tried: Vec::new(),
         });
+        server.ramp = Some(ramp_of(&evil.repeat(30)));
         server.websocket = vec![exchange(
             WebSocketClient::Blocking,
             WebSocketLink::Echo,

@@ -8,8 +8,9 @@ pub(crate) mod estimate;
 pub(crate) mod program;
 
 use fathom_model::{
-    BenchRecord, Benchmark, BenchmarkResult, Comparison, Conditions, Environment, Floor, InputFrom,
-    Metric, Outcome, OutputTo, RunOrder, SCHEMA_VERSION, StopReason, Verdict, Warning,
+    AskedMetric, BenchRecord, Benchmark, BenchmarkResult, Comparison, Conditions, Environment,
+    Floor, InputFrom, Metric, Outcome, OutputTo, RunOrder, SCHEMA_VERSION, StopReason, Verdict,
+    Warning,
 };
 
 use estimate::{compare, median, summaries};
@@ -82,11 +83,37 @@ pub(crate) fn outcome(record: &BenchRecord) -> Outcome {
             .collect(),
         comparisons,
         cross_checks: second.map(all).unwrap_or_default(),
+        also_differ: Vec::new(),
         floor: Some(floor()),
         warnings: Vec::new(),
         notes: Vec::new(),
         warmups: Vec::new(),
     }
+}
+
+/// The same session, of which these metrics were asked for. Counts that never differ are compared exactly.
+pub(crate) fn asked(mut record: BenchRecord, metrics: &[(Metric, f64)]) -> BenchRecord {
+    let metrics = metrics.iter();
+    let metrics = metrics.map(|(metric, margin)| AskedMetric {
+        metric: *metric,
+        margin: *margin,
+    });
+    record.conditions.metrics = metrics.collect();
+    let mut comparisons = Vec::new();
+    for asked in &record.conditions.metrics {
+        for subject in 1..record.benchmarks.len() {
+            let mut one = compare(&record, subject, asked.metric).expect("every run has it");
+            one.margin = asked.margin;
+            if asked.metric.is_exact() && one.ratio.low == one.ratio.high {
+                (one.ratio.level, one.claim_level) = (1.0, 1.0);
+            }
+            comparisons.push(one);
+        }
+    }
+    let outcome = outcome_of(&mut record);
+    outcome.cross_checks.clear();
+    outcome.comparisons = comparisons;
+    record
 }
 
 /// The session's outcome, to be changed.
@@ -150,6 +177,7 @@ fn conditions() -> Conditions {
         pinned_cpus: None,
         timeout_seconds: None,
         margin: 0.01,
+        metrics: Vec::new(),
         environment_size_randomised: true,
     }
 }

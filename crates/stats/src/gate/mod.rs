@@ -52,6 +52,8 @@ const LEVEL: f64 = 0.95;
 /// What is asked of one benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GateQuestion {
+    /// The metric that is judged; time, by the clock that suits the runs, if it is `None`.
+    pub metric: Option<Metric>,
     /// Smallest change that counts, as a share.
     pub margin: f64,
     /// Noise floor of this series as its history shows it, as a share; the null arm's without.
@@ -152,12 +154,14 @@ impl Gate {
         matches!(self.suite[benchmark].state, State::Confirming(_))
     }
 
-    /// Takes a round of a benchmark.
+    /// Takes a round of a benchmark. One that is decided stays as it is: the round was made for another
+    /// metric of the same runs.
     pub fn add(&mut self, benchmark: usize, round: &GateRound) {
         let one = &mut self.suite[benchmark];
         match one.state {
+            State::Screening => one.screening.add(round),
             State::Confirming(_) => one.fresh.add(round),
-            _ => one.screening.add(round),
+            State::Decided(_) => {}
         }
     }
 
@@ -382,7 +386,7 @@ impl One {
         let ratio = self.ratio(judged, apart);
         GateFinding {
             answer,
-            metric: judged.metric(),
+            metric: self.question.metric.unwrap_or_else(|| judged.metric()),
             ratio,
             null_arm: beyond(&all.null_pairs(), self.question.margin, 1.0 - LEVEL).ratio,
             copies_apart: apart - 1.0,

@@ -9,9 +9,9 @@ const WAIT_SHARE: f64 = 0.005;
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GateRun {
-    /// Wall time, seconds.
-    pub wall: f64,
-    /// Wall time less waits for a CPU, seconds, where that is known.
+    /// Wall time in seconds, or the metric that is asked for in its unit; 0 where it isn't known.
+    pub value: f64,
+    /// Wall time less waits for a CPU, seconds, where that is known and time is judged.
     pub cpu_wait_free: Option<f64>,
 }
 
@@ -67,8 +67,8 @@ impl Samples {
         };
         let (mut wall, mut waited) = (0.0, 0.0);
         for run in self.base.iter().chain(&self.head) {
-            wall += run.wall;
-            waited += run.cpu_wait_free.map_or(0.0, |free| run.wall - free);
+            wall += run.value;
+            waited += run.cpu_wait_free.map_or(0.0, |free| run.value - free);
         }
         let known = mostly_known(&self.base) && mostly_known(&self.head);
         match known && waited > WAIT_SHARE * wall {
@@ -82,7 +82,7 @@ impl Samples {
         let metric = self.metric();
         let value = |run: &GateRun| match metric {
             Metric::Undisturbed => run.cpu_wait_free.unwrap_or(0.0),
-            _ => run.wall,
+            _ => run.value,
         };
         runs.iter().map(value).collect()
     }
@@ -115,7 +115,7 @@ impl Samples {
 
     /// The same in wall time.
     pub(super) fn null_walls(&self) -> (Vec<f64>, Vec<f64>) {
-        let walls = || self.base.iter().map(|run| run.wall);
+        let walls = || self.base.iter().map(|run| run.value);
         (
             walls().step_by(2).collect(),
             walls().skip(1).step_by(2).collect(),

@@ -248,10 +248,11 @@ pub(crate) fn family(
             metric: fathom_model::Metric::Wall,
             reference,
             subject,
+            margin: 0.0,
         })
         .collect();
     let allowance = fathom_stats::sequential::last(0.05, &[]);
-    let together = fathom_stats::judge(&pairs, 0.0, allowance);
+    let together = fathom_stats::judge(&pairs, allowance);
     let claimed = |pair: &fathom_stats::PairData, judged: &[fathom_model::Comparison]| {
         let found = judged.iter().find(|c| c.subject == pair.subject_index);
         found.is_some_and(|c| matches!(c.verdict, Verdict::Faster | Verdict::Slower))
@@ -260,7 +261,7 @@ pub(crate) fn family(
         .iter()
         .map(|p| match corrected {
             true => claimed(p, &together),
-            false => claimed(p, &fathom_stats::judge(&[*p], 0.0, allowance)),
+            false => claimed(p, &fathom_stats::judge(&[*p], allowance)),
         })
         .collect();
     let count = |range: &[bool]| range.iter().filter(|c| **c).count();

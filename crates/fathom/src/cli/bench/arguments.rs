@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::given_commands::GivenCommands;
 use crate::cli::options::{Failures, MEASURED, RUN, Rounds, SHOWN};
-use crate::cli::quantities;
+use crate::cli::quantities::{self, MetricAndMargin};
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 
@@ -18,6 +18,7 @@ use crate::cli::saving::SaveOptions;
   fathom bench 'gzip -k -c big.txt' 'zstd -c big.txt'
   fathom bench --input big.txt -- sort -u
   fathom bench -L level 1,6,9 'gzip -{level} -c big.txt' --export-markdown table.md
+  fathom bench --metric peak_memory 'sort a.txt' 'sort -S 1M a.txt'
   fathom bench -S 'git log | head' --json record.json --html page.html
 
 Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted, \
@@ -63,6 +64,11 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub rounds: Rounds,
+
+    /// Compare by this metric, such as peak_memory, instead of by time; its own margin stands behind it:
+    /// peak_memory=5%. May be repeated
+    #[arg(long, value_name = "METRIC[=SHARE]", value_parser = quantities::asked_metric, help_heading = MEASURED)]
+    pub metric: Vec<MetricAndMargin>,
 
     /// Order of the commands in each round: at random, so that drift hits all alike, or as they are
     /// given, for steps that need each other

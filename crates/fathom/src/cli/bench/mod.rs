@@ -12,12 +12,12 @@ use arguments::{Order, Style};
 use fathom_conduct::bench::{ALPHA, Amount};
 use fathom_conduct::{BenchPlan, Target};
 use fathom_measure::{Against, Plan, StopRule, interrupt};
-use fathom_model::{Outcome, RunOrder, StopReason};
+use fathom_model::{AskedMetric, Outcome, RunOrder, StopReason};
 use progress::Line;
 
 use crate::cli::failure::{Failure, usage};
 use crate::cli::out::say;
-use crate::cli::{path_conflicts, write};
+use crate::cli::{path_conflicts, quantities, write};
 
 /// Measures, prints, writes. Returns the exit code.
 ///
@@ -78,7 +78,7 @@ fn plan(
     Ok(BenchPlan {
         targets,
         against: Against::One(reference),
-        metric: None,
+        metrics: asked(arguments)?,
         alpha: ALPHA,
         amount: Amount {
             runs: arguments.runs,
@@ -105,6 +105,14 @@ fn plan(
             .filter(|path| !write::is_stdout(path)),
         terms: options.terms(),
     })
+}
+
+/// The metrics with their margins: what is counted has none, unless one is given.
+fn asked(arguments: &Arguments) -> Result<Vec<AskedMetric>, Failure> {
+    quantities::each_once(&arguments.metric)?;
+    let others = arguments.rounds.margin.margin;
+    let all = arguments.metric.iter();
+    Ok(all.map(|one| one.asked(others)).collect())
 }
 
 /// That so few rounds can show nothing, before any is made.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use fathom_conduct::bench::SoFar;
 use fathom_conduct::{Event, Observer};
 use fathom_measure::{Plan, StopRule};
-use fathom_model::{Estimate, Run};
+use fathom_model::{Estimate, Metric, Run};
 use fathom_report::{Progress, progress_line};
 
 use crate::cli::screen;
@@ -57,7 +57,8 @@ impl<'a> Line<'a> {
                 round: self.round + 1,
                 rounds_planned: self.planned(),
                 benchmark_name: if self.warmup { "warm-up" } else { name },
-                medians_seconds: &medians,
+                metric: self.so_far.metric.unwrap_or(Metric::Wall),
+                medians: &medians,
                 ratio: self
                     .so_far
                     .ratio

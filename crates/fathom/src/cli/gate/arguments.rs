@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use fathom_model::Metric;
+
+use crate::cli::failure::Failure;
 use crate::cli::options::{Cache, Failures, MEASURED, Quiet, SHOWN, Seed};
-use crate::cli::quantities;
+use crate::cli::quantities::{self, MetricAndMargin};
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 
@@ -60,6 +63,12 @@ pub(crate) struct Arguments {
     /// Smallest change that counts, for all benchmarks (default: gate.margin at base, else 3%)
     #[arg(long, value_name = "SHARE", value_parser = quantities::share, allow_hyphen_values = true, help_heading = RULE)]
     pub margin: Option<f64>,
+
+    /// Judge this metric, such as peak_memory, instead of time; its own margin stands behind it:
+    /// peak_memory=5%. What is counted, such as read_calls, may not be more than at base. May be repeated
+    /// (default: gate.metrics at base, else time)
+    #[arg(long, value_name = "METRIC[=SHARE]", value_parser = quantities::asked_metric, conflicts_with = "max_regression", help_heading = RULE)]
+    pub metric: Vec<MetricAndMargin>,
 
     /// Whether a suite passes that can't be decided (default: gate.undecided at base, else pass)
     #[arg(long, value_name = "pass|fail", help_heading = RULE)]
@@ -119,6 +128,18 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub forms: Forms,
+}
+
+impl Arguments {
+    /// The metrics that were given, with their margins.
+    ///
+    /// # Errors
+    /// One that is given twice.
+    pub(super) fn metrics(&self) -> Result<Vec<(Metric, Option<f64>)>, Failure> {
+        quantities::each_once(&self.metric)?;
+        let all = self.metric.iter();
+        Ok(all.map(|one| (one.metric, one.margin)).collect())
+    }
 }
 
 /// Forms other than JSON.

@@ -1,6 +1,6 @@
 //! Two commands instead of a suite.
 
-use fathom_conduct::gate::{GatePlan, GateTarget, MARGIN};
+use fathom_conduct::gate::{GatePlan, GateTarget, MARGIN, asked};
 use fathom_model::GateSide;
 
 use super::{Arguments, history, rule, today};
@@ -24,6 +24,7 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
         revision: None,
     };
     let margin = arguments.margin.unwrap_or(MARGIN);
+    let (judged, budgets) = asked(&arguments.metrics()?, margin);
     Ok(GatePlan {
         base: side(base),
         head: side(head),
@@ -32,8 +33,8 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
             twin: at_base.clone(),
             base: at_base,
             head: found(head, 1)?,
-            margin,
-            budgets: Vec::new(),
+            judged,
+            budgets,
         }],
         folders: Vec::new(),
         left_out: Vec::new(),

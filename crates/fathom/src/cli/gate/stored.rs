@@ -5,8 +5,8 @@ use fathom_conduct::fingerprint;
 use fathom_conduct::gate::MARGIN;
 use fathom_model::{
     CompareRecord, DriftSource, Estimate, GateBenchmark, GateRecord, GateRule, GateSide,
-    GateVerdict, LeftOut, NullArm, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict, listed,
-    with_parameters,
+    GateVerdict, LeftOut, Metric, NullArm, SCHEMA_VERSION, StoredComparison, StoredValue, Verdict,
+    listed, with_parameters,
 };
 
 use fathom_report::failed_requests;
@@ -24,30 +24,42 @@ const LEVEL: f64 = 0.95;
 /// Those of [`compare`].
 pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<GateRecord, Failure> {
     let margin = arguments.margin.unwrap_or(MARGIN);
-    let plan = ComparePlan {
+    let plan = |(metric, own): (Option<Metric>, Option<f64>)| ComparePlan {
         store: arguments.saving.store.clone(),
         base: base.to_owned(),
         head: head.to_owned(),
         benchmarks: arguments.only.clone(),
-        metric: None,
-        margin,
+        metric: metric.map(|metric| metric.name().to_owned()),
+        margin: own.unwrap_or(margin),
         dirty: false,
         across: false,
     };
-    let compared = compare(&plan, &here()?)?;
-    if compared.comparisons.is_empty() {
-        let why = (compared.left_out.first()).map_or("both sides are empty".to_owned(), |one| {
-            format!("{}: {}", one.benchmark, one.why)
-        });
+    // The main metric of each benchmark, or those that are asked for, one after the other.
+    let asked = arguments.metrics()?.into_iter();
+    let asked: Vec<_> = asked.map(|(metric, own)| (Some(metric), own)).collect();
+    let plans = match asked.is_empty() {
+        true => vec![plan((None, None))],
+        false => asked.into_iter().map(plan).collect(),
+    };
+    let here = here()?;
+    let all = plans.iter().map(|plan| compare(plan, &here));
+    let all: Vec<CompareRecord> = all.collect::<Result<_, _>>()?;
+    let mut benchmarks: Vec<GateBenchmark> = Vec::new();
+    for (plan, compared) in plans.iter().zip(&all) {
+        let rows = compared.comparisons.iter();
+        benchmarks.extend(rows.map(|one| row(one, plan.margin)));
+    }
+    let left_out = || all.iter().flat_map(|compared| &compared.left_out);
+    if benchmarks.is_empty() {
+        let why = left_out()
+            .next()
+            .map_or("both sides are empty".to_owned(), |one| {
+                format!("{}: {}", one.benchmark, one.why)
+            });
         return Err(Failure::Untrusted(format!(
             "nothing can be compared: {why}"
         )));
     }
-    let benchmarks: Vec<GateBenchmark> = compared
-        .comparisons
-        .iter()
-        .map(|one| row(one, margin))
-        .collect();
     let has = |verdict| benchmarks.iter().any(|row| row.verdict == verdict);
     let verdict = match (has(GateVerdict::Worse), has(GateVerdict::CannotTell)) {
         (true, _) => GateVerdict::Worse,
@@ -76,23 +88,30 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
         benchmarks,
         exact_changes: Vec::new(),
         null_arm: NullArm::default(),
-        left_out: (compared.left_out.iter())
+        left_out: left_out()
             .map(|one| LeftOut {
                 name: one.benchmark.clone(),
                 reason: one.why.clone(),
             })
             .collect(),
         settings_changed: Vec::new(),
-        notes: notes(&compared),
+        notes: notes(&all),
         complete: true,
         seconds: 0.0,
     })
 }
 
 /// Failed requests first: they are what a change did.
-fn notes(compared: &CompareRecord) -> Vec<String> {
-    let mut notes = failed_requests(compared);
-    notes.extend(compared.warnings.iter().cloned());
+fn notes(all: &[CompareRecord]) -> Vec<String> {
+    let failed = all.iter().flat_map(failed_requests);
+    let warnings = all.iter().flat_map(|compared| compared.warnings.clone());
+    let mut notes: Vec<String> = Vec::new();
+    for note in failed.chain(warnings) {
+        // Each metric's comparison says the same of both sides.
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
     notes
 }
 

@@ -251,7 +251,10 @@ fn paired(
 ) -> Result<GatePlan, Failure> {
     let [base, twin, head] = suites;
     are_known(arguments, head)?;
-    let (mut targets, mut left_out) = pairs(base, twin, head, arguments.margin);
+    let (mut targets, mut left_out) = {
+        let metrics = arguments.metrics()?;
+        pairs(base, twin, head, arguments.margin, &metrics)
+    };
     if !arguments.only.is_empty() {
         targets.retain(|target| arguments.only.contains(&target.name));
         left_out.retain(|one| arguments.only.contains(&one.name));

@@ -11,7 +11,7 @@ use crate::cli::options::{MEASURED, Margin, SHOWN, Seed};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
-use fathom_conduct::serve::Limit;
+use fathom_conduct::serve::{Limit, Ramp};
 
 const ASKED: &str = "What is asked, and what is a good answer";
 const STARTED: &str = "How servers are started";
@@ -23,6 +23,7 @@ const STARTED: &str = "How servers are started";
   fathom serve 'python3 app.py {port}' './app {port}' --path /hello
   fathom serve --launches 100 --rounds 0 -- ./app {port}
   fathom serve -c 64 --rate 1000 --time 10s --url http://localhost:8080/
+  fathom serve --ramp 100..5000/30s --budget p99=5ms,errors=0 -- ./app {port}
   fathom serve --websocket --path /ws -- node chat.js {port}
   fathom serve --budget p99=2ms,errors=0,ready=50ms -- ./app {port}
 
@@ -115,11 +116,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIMIT", value_parser = values::response_limit, help_heading = MEASURED)]
     pub find_rate: Option<Limit>,
 
+    /// Let the rate of an open loop grow from A to B requests per second over TIME, and say up to which
+    /// rate the budget is kept, or without one where response times begin to grow: 100..5000/30s.
+    /// Without -c and --rate there is no other load
+    #[arg(long, value_name = "A..B/TIME", value_parser = values::ramp, help_heading = MEASURED)]
+    pub ramp: Option<Ramp>,
+
     /// Length of one step of a round
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = quantities::duration, help_heading = MEASURED)]
     pub time: Duration,
 
-    /// Rounds of load over all servers (default: 5; 8 to compare several); 0 for no load
+    /// Rounds of load over all servers (default: 5; 8 to compare several; 3 of a ramp alone); 0 for no load
     #[arg(short, long, value_name = "N", value_parser = quantities::whole::<u32>, help_heading = MEASURED)]
     pub rounds: Option<u32>,
 
@@ -140,7 +147,7 @@ pub(crate) struct Arguments {
 
     /// Two WebSocket clients send each other messages through the server, one at a time, by clients that
     /// sleep and by clients that spin
-    #[arg(long, conflicts_with_all = ["connections", "rate", "poisson", "find_rate", "body", "paths_file", "no_keep_alive", "status", "body_contains"], help_heading = ASKED)]
+    #[arg(long, conflicts_with_all = ["connections", "rate", "ramp", "poisson", "find_rate", "body", "paths_file", "no_keep_alive", "status", "body_contains"], help_heading = ASKED)]
     pub websocket: bool,
 
     /// Offer permessage-deflate: it is never offered unless asked for

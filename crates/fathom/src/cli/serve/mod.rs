@@ -6,7 +6,9 @@ mod servers;
 mod values;
 
 pub(super) use arguments::Arguments;
-use fathom_conduct::serve::{CONNECTIONS, ROUNDS, ROUNDS_TO_COMPARE, Ready, ServePlan, Served};
+use fathom_conduct::serve::{
+    CONNECTIONS, RAMP_ROUNDS, ROUNDS, ROUNDS_TO_COMPARE, Ready, ServePlan, Served,
+};
 use fathom_load::Checks;
 use fathom_measure::interrupt;
 use fathom_model::ServeRecord;
@@ -55,9 +57,15 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
     let servers = servers::prepare(arguments)?;
     let several = servers.len() > 1;
     let are_running = !arguments.url.is_empty();
-    let rounds = match several {
-        true => ROUNDS_TO_COMPARE,
-        false => ROUNDS,
+    // A ramp alone: no other load was asked for.
+    let ramp_alone = arguments.ramp.is_some()
+        && arguments.connections.is_none()
+        && arguments.rate.is_none()
+        && arguments.find_rate.is_none();
+    let rounds = match (ramp_alone, several) {
+        (true, _) => RAMP_ROUNDS,
+        (false, true) => ROUNDS_TO_COMPARE,
+        (false, false) => ROUNDS,
     };
     let rounds = arguments.rounds.unwrap_or(rounds);
     let launches = if are_running { 0 } else { arguments.launches };
@@ -66,7 +74,7 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
     }
     let connections = match &arguments.connections {
         Some(given) => given.0.clone(),
-        None if arguments.websocket => Vec::new(),
+        None if arguments.websocket || ramp_alone => Vec::new(),
         None => CONNECTIONS.to_vec(),
     };
     let given = |status: &Option<values::Status>| {
@@ -78,10 +86,11 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
         launches,
         cold: arguments.cold,
         connections,
-        rates: match arguments.websocket {
+        rates: match arguments.websocket || ramp_alone {
             true => Some(Vec::new()),
             false => arguments.rate.clone().map(|rates| rates.0),
         },
+        ramp: arguments.ramp,
         message_bytes: arguments.message_bytes,
         poisson: arguments.poisson,
         find_rate: arguments.find_rate.clone(),
@@ -141,6 +150,7 @@ fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
 
 fn exit_code(record: &ServeRecord) -> i32 {
     let loads = || record.servers.iter().flat_map(|server| &server.load);
+    let ramps = || record.servers.iter().flat_map(|server| &server.ramp);
     let exchanges = || record.servers.iter().flat_map(|server| &server.websocket);
     let broken = || record.budget.iter().filter(|budget| !budget.met);
     if !record.complete {
@@ -153,6 +163,7 @@ fn exit_code(record: &ServeRecord) -> i32 {
         // What can't be judged neither holds nor is over.
         UNTRUSTED
     } else if loads().any(|load| load.verdicts.iter().any(|one| one.is_grave()))
+        || ramps().any(|ramp| ramp.verdicts.iter().any(|one| one.is_grave()))
         || exchanges().any(|exchange| exchange.verdicts.iter().any(|one| one.is_grave()))
     {
         UNTRUSTED

@@ -1,6 +1,9 @@
 //! Lists and limits as people type them.
 
-use fathom_conduct::serve::{Limit, Limited};
+use std::time::Duration;
+
+use fathom_conduct::serve::{Limit, Limited, Ramp};
+use fathom_load::Rate;
 
 use crate::cli::quantities;
 
@@ -104,6 +107,37 @@ pub(super) fn rates(text: &str) -> Result<Rates, String> {
     Ok(Rates(all))
 }
 
+/// `100..5000/30s`: from a rate to a higher one, over a time.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub(super) fn ramp(text: &str) -> Result<Ramp, String> {
+    const SHORTEST: Duration = Duration::from_secs(3);
+    let wrong =
+        || format!("{text:?} is not a ramp; write two rates and a time, such as 100..5000/30s");
+    let (range, time) = text.rsplit_once('/').ok_or_else(wrong)?;
+    let (from, to) = range.split_once("..").ok_or_else(wrong)?;
+    let rate = |text: &str| {
+        let rate: Option<f64> = text.trim().parse().ok();
+        let rate = rate.filter(|rate| (0.0..=10_000_000.0).contains(rate));
+        rate.ok_or_else(wrong)
+    };
+    let rate = Rate {
+        from: rate(from)?,
+        to: rate(to)?,
+    };
+    if rate.from >= rate.to {
+        return Err(format!(
+            "{text:?} does not grow; write the lower rate first"
+        ));
+    }
+    let length = quantities::duration(time)?;
+    match length >= SHORTEST {
+        true => Ok(Ramp { rate, length }),
+        false => Err("a ramp takes at least 3 s: it is judged second by second".to_owned()),
+    }
+}
+
 /// `200`, `200,204`.
 ///
 /// # Errors
@@ -186,6 +220,21 @@ mod tests {
         assert_eq!(rates("500/s,1e3").unwrap().0, [500.0, 1000.0]);
         assert!(rates("0").unwrap().0.is_empty());
         assert!(rates("nan").is_err() && rates("-1").is_err());
+        let found = ramp("100..5e3/30s").unwrap();
+        assert_eq!((found.rate.from, found.rate.to), (100.0, 5000.0));
+        assert_eq!(found.length, Duration::from_secs(30));
+        assert!(ramp("0..10/1m").is_ok());
+        for (text, said) in [
+            ("100-200/30s", "100..5000/30s"),
+            ("100..200", "100..5000/30s"),
+            ("200..100/30s", "does not grow"),
+            ("x..100/30s", "is not a ramp"),
+            ("1..100/30", "unit"),
+            ("1..100/2s", "at least 3 s"),
+        ] {
+            let error = ramp(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
         assert_eq!(status("200,204").unwrap().0, [200, 204]);
         assert!(status("99").is_err());
     }

@@ -1,11 +1,10 @@
 //! The table that all markup exports show.
 
-use fathom_model::{BenchRecord, Comparison};
+use fathom_model::{BenchRecord, Comparison, Metric};
 
 use crate::TimeUnit;
 use crate::bench::terminal::answer::clock;
-use crate::bench::terminal::verdict::clock_name;
-use crate::quantity::{fixed, format_level, signed_with_interval, supported_decimals};
+use crate::quantity::{InUnit, Words, format_level, signed_with_interval};
 use crate::session::Subject;
 use crate::text::JOIN;
 
@@ -18,15 +17,17 @@ pub(crate) struct Table {
 }
 
 /// `record` as a table of times in `unit`, or in the unit that fits the fastest benchmark. All of it
-/// is of one clock, that of the verdicts, as on the terminal.
+/// is of one metric, the first of the verdicts, as on the terminal.
 pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
     let subjects = Subject::all(record);
     let clock = clock(record);
     let medians = subjects.iter().filter_map(|subject| subject.median(clock));
-    let fastest = medians.fold(f64::INFINITY, f64::min);
-    let unit =
-        unit.unwrap_or_else(|| TimeUnit::fitting(if fastest.is_finite() { fastest } else { 1.0 }));
-    let symbol = unit.symbol();
+    let least = medians.fold(f64::INFINITY, f64::min);
+    let unit = InUnit::asked(clock, if least.is_finite() { least } else { 1.0 }, unit);
+    let symbol = match unit.symbol() {
+        "" => String::new(),
+        symbol => format!(" [{symbol}]"),
+    };
     let mut level = None;
     let mut rows = Vec::new();
     for subject in &subjects {
@@ -38,51 +39,44 @@ pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
         if has_interval {
             level.get_or_insert(median.level);
         }
-        let decimals = supported_decimals(median, unit.seconds());
-        let time = |seconds: f64| fixed(seconds / unit.seconds(), decimals);
+        let decimals = unit.decimals(median);
+        let value = |value: f64| unit.number(value, decimals);
         let cells = [
-            time(median.value),
+            value(median.value),
             if has_interval {
-                format!("{} to {}", time(median.low), time(median.high))
+                format!("{} to {}", value(median.low), value(median.high))
             } else {
                 String::new()
             },
-            time(summary.min),
-            time(summary.max),
-            relative(record, subject.index),
+            value(summary.min),
+            value(summary.max),
+            relative(record, subject.index, clock),
         ];
         rows.push((subject.benchmark.name.clone(), cells));
     }
     let level = format_level(level.unwrap_or(0.95)).replace(JOIN, " ");
     let header = [
         "Command".to_owned(),
-        format!("Median {} [{symbol}]", clock_name(clock)),
-        format!("{level} interval [{symbol}]"),
-        format!("Min [{symbol}]"),
-        format!("Max [{symbol}]"),
+        format!("Median {}{symbol}", clock.label()),
+        format!("{level} interval{symbol}"),
+        format!("Min{symbol}"),
+        format!("Max{symbol}"),
         "Change (interval), verdict".to_owned(),
     ];
     Table { header, rows }
 }
 
 /// The ratio to the reference with its interval and the verdict; `reference` for that itself.
-fn relative(record: &BenchRecord, index: usize) -> String {
-    let comparisons: &[Comparison] = record
-        .outcome
-        .as_ref()
-        .map_or(&[], |outcome| &outcome.comparisons);
-    if let Some(comparison) = comparisons
-        .iter()
-        .find(|comparison| comparison.subject == index)
-    {
+fn relative(record: &BenchRecord, index: usize, metric: Metric) -> String {
+    let comparisons = record.outcome.iter().flat_map(|o| &o.comparisons);
+    let comparisons: Vec<&Comparison> = comparisons.filter(|one| one.metric == metric).collect();
+    if let Some(comparison) = comparisons.iter().find(|one| one.subject == index) {
         let change = signed_with_interval(&comparison.ratio);
-        return format!("{change}, {}", comparison.verdict.word());
+        let verdict = Words::of(metric).word(comparison.verdict);
+        return format!("{change}, {verdict}");
     }
-    if comparisons
-        .iter()
-        .any(|comparison| comparison.reference == index)
-    {
-        return "reference".to_owned();
+    match comparisons.iter().any(|one| one.reference == index) {
+        true => "reference".to_owned(),
+        false => String::new(),
     }
-    String::new()
 }

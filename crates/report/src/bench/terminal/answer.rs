@@ -29,6 +29,7 @@ pub(super) fn write(
     options: &TerminalOptions,
     longer: Longer<'_>,
 ) {
+    let metrics = metrics(record);
     let clock = clock(record);
     let begin = page.lines();
     let mut ordered: Vec<&Subject> = subjects.iter().collect();
@@ -36,7 +37,12 @@ pub(super) fn write(
         let median = |subject: &Subject| subject.median(clock).unwrap_or(f64::INFINITY);
         ordered.sort_by(|a, b| median(a).total_cmp(&median(b)));
     }
-    figures::table(record, &ordered, clock, options.time_unit).terminal(page, 2);
+    for (place, metric) in metrics.iter().enumerate() {
+        if place > 0 {
+            page.gap();
+        }
+        figures::table(record, &ordered, *metric, options.time_unit).terminal(page, 2);
+    }
     verdict::write(page, record, subjects, longer);
     let notes = notes::of(record, subjects, clock);
     let room = match options.screen.verbose {
@@ -47,6 +53,8 @@ pub(super) fn write(
                 2 => LINES_OF_TWO,
                 many => many + LINES_BESIDE_ROWS,
             };
+            // Each further metric has a table, with its head and a gap before it, and a verdict.
+            let limit = limit + (metrics.len() - 1) * (subjects.len() + 3);
             // What a command takes besides its first line takes no room from the figures.
             let foot = next_steps::lines(page, record, subjects);
             let foot = foot.iter().filter(|line| !line.starts_with(' ')).count();
@@ -67,11 +75,22 @@ pub(super) fn write(
     }
 }
 
-/// The clock that the figures and the verdict are of: that of the comparisons, so that both agree.
+/// The metrics that the figures and the verdicts are of: those that were asked for, else the clock of the
+/// comparisons, so that both agree.
+pub(crate) fn metrics(record: &BenchRecord) -> Vec<Metric> {
+    let asked = &record.conditions.metrics;
+    match asked.is_empty() {
+        true => vec![clock(record)],
+        false => asked.iter().map(|one| one.metric).collect(),
+    }
+}
+
+/// The first of them.
 pub(crate) fn clock(record: &BenchRecord) -> Metric {
-    let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
-    let first = comparisons.and_then(|comparisons| comparisons.first());
-    first.map_or(Metric::Wall, |comparison| comparison.metric)
+    let compared = record.outcome.iter().flat_map(|o| &o.comparisons);
+    let compared = compared.map(|comparison| comparison.metric);
+    let asked = record.conditions.metrics.iter().map(|one| one.metric);
+    asked.chain(compared).next().unwrap_or(Metric::Wall)
 }
 
 /// As many notes as fit into `room` lines, and how many there are besides. Those that say what the

@@ -2,13 +2,14 @@
 
 use fathom_model::{BenchRecord, Comparison, Metric};
 
+use super::answer::metrics;
 use super::causes;
 use super::options::{SortOrder, TerminalOptions};
-use super::verdict::{clock_name, short};
+use super::verdict::short;
 use crate::TimeUnit;
 use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
-use crate::quantity::{counted, fixed, format_level, supported_decimals};
+use crate::quantity::{InUnit, counted, format_level};
 use crate::session::{Subject, rounds};
 use crate::text::JOIN;
 
@@ -19,13 +20,38 @@ pub(super) fn write(
     subjects: &[Subject],
     options: &TerminalOptions,
 ) {
-    let compared = record.outcome.as_ref().map(|o| &o.comparisons[..]);
-    let compared = compared.unwrap_or_default();
-    // Figures and verdict are of the same clock, so that they agree.
-    let clock = compared.first().map_or(Metric::Wall, |c| c.metric);
+    // Figures and verdicts are of the same metrics, so that they agree.
+    for metric in metrics(record) {
+        of_metric(page, record, subjects, metric, options);
+    }
+    for subject in subjects {
+        // Its time is that of its failures.
+        if let Some(text) = causes::failed(subject) {
+            let text = format!("{}: {text}", subject.index + 1);
+            page.prose(0, Tone::Bad, &text);
+        }
+    }
+    let warnings = record.outcome.as_ref().map_or(0, |o| o.warnings.len());
+    if warnings > 0 {
+        let warnings = counted(warnings as u64, "warning", "warnings");
+        let text = format!("{warnings}: without --brief they are shown");
+        page.prose(0, Tone::Notice, &text);
+    }
+}
+
+/// The lines of one metric, and beneath them what they rest on.
+fn of_metric(
+    page: &mut Page,
+    record: &BenchRecord,
+    subjects: &[Subject],
+    metric: Metric,
+    options: &TerminalOptions,
+) {
+    let compared = record.outcome.iter().flat_map(|o| &o.comparisons);
+    let compared: Vec<&Comparison> = compared.filter(|one| one.metric == metric).collect();
     let mut ordered: Vec<&Subject> = subjects.iter().collect();
     if options.sort == SortOrder::Median {
-        let median = |subject: &Subject| subject.median(clock).unwrap_or(f64::INFINITY);
+        let median = |subject: &Subject| subject.median(metric).unwrap_or(f64::INFINITY);
         ordered.sort_by(|a, b| median(a).total_cmp(&median(b)));
     }
     let mut table = Table::new("Commands")
@@ -35,7 +61,7 @@ pub(super) fn write(
         .column("", Kind::Words);
     let width = subjects.len().to_string().len();
     for subject in ordered {
-        let mut cells = row(subject, compared, clock, options.time_unit);
+        let mut cells = row(subject, &compared, metric, options.time_unit);
         let name = match subjects.len() {
             1 => subject.benchmark.name.clone(),
             _ => format!("{:>width$}: {}", subject.index + 1, subject.benchmark.name),
@@ -44,43 +70,30 @@ pub(super) fn write(
         table.row("", cells);
     }
     table.terminal(page, 0);
-    for subject in subjects {
-        // Its time is that of its failures.
-        if let Some(text) = causes::failed(subject) {
-            let text = format!("{}: {text}", subject.index + 1);
-            page.prose(0, Tone::Bad, &text);
-        }
-    }
-    page.prose(0, Tone::Quiet, &foot(record, subjects, compared, clock));
-    let warnings = record.outcome.as_ref().map_or(0, |o| o.warnings.len());
-    if warnings > 0 {
-        let warnings = counted(warnings as u64, "warning", "warnings");
-        let text = format!("{warnings}: without --brief they are shown");
-        page.prose(0, Tone::Notice, &text);
-    }
+    page.prose(0, Tone::Quiet, &foot(record, subjects, &compared, metric));
 }
 
 fn row(
     subject: &Subject,
-    compared: &[Comparison],
-    clock: Metric,
+    compared: &[&Comparison],
+    metric: Metric,
     unit: Option<TimeUnit>,
 ) -> Vec<Cell> {
     let comparison = compared.iter().find(|c| c.subject == subject.index);
     let is_reference = compared.iter().any(|c| c.reference == subject.index);
-    let (median, interval) = match subject.summary(clock) {
+    let (median, interval) = match subject.summary(metric) {
         None => ("not known".to_owned(), String::new()),
         Some(summary) => {
             let median = &summary.median;
-            let unit = unit.unwrap_or_else(|| TimeUnit::fitting(median.value));
-            let decimals = supported_decimals(median, unit.seconds());
-            let number = |value: f64| fixed(value / unit.seconds(), decimals);
+            let unit = InUnit::asked(metric, median.value, unit);
+            let decimals = unit.decimals(median);
+            let number = |value: f64| unit.number(value, decimals);
             let interval = match median.level > 0.0 {
                 true => format!("{} to {}", number(median.low), number(median.high)),
                 false => String::new(),
             };
-            let text = format!("{}{JOIN}{}", number(median.value), unit.symbol());
-            (text, interval)
+            let text = unit.with_symbol(&number(median.value));
+            (text.replace(' ', &JOIN.to_string()), interval)
         }
     };
     let verdict = match comparison {
@@ -100,12 +113,12 @@ fn row(
 fn foot(
     record: &BenchRecord,
     subjects: &[Subject],
-    compared: &[Comparison],
-    clock: Metric,
+    compared: &[&Comparison],
+    metric: Metric,
 ) -> String {
     let level = subjects
         .iter()
-        .filter_map(|subject| subject.summary(clock))
+        .filter_map(|subject| subject.summary(metric))
         .map(|summary| summary.median.level)
         .find(|level| *level > 0.0);
     let interval = level.map_or(String::new(), |level| {
@@ -116,6 +129,6 @@ fn foot(
         let reference = comparison.reference + 1;
         format!("; verdicts against {reference}")
     });
-    let clock = clock_name(clock);
-    format!("median {clock}{interval}, {rounds}{verdicts}")
+    let metric = metric.label();
+    format!("median {metric}{interval}, {rounds}{verdicts}")
 }

@@ -4,7 +4,10 @@ use fathom_model::{Comparison, Verdict};
 
 use super::verdict;
 use crate::distribution::{quantile_range, sorted};
-use crate::quantity::{Words, bound, change, change_with_interval, counted, format_level};
+use crate::quantity::{
+    Words, bound, change, change_and_interval, change_with_interval, counted, format_level,
+    is_counted,
+};
 use crate::session::Subject;
 use crate::text::JOIN;
 
@@ -21,6 +24,13 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => {
             format!("{}, {rounds}", change_with_interval(ratio, words))
+        }
+        Verdict::Same if is_counted(ratio) => {
+            let (change, counted) = change_and_interval(ratio, words);
+            match ratio.value == 1.0 {
+                true => format!("same, {counted}, {rounds}"),
+                false => format!("same: {change}, {counted}, {rounds}"),
+            }
         }
         Verdict::Same => {
             let bound = bound(ratio);

@@ -1,7 +1,8 @@
 //! How the session went: what must be known before and after the numbers.
 
 use fathom_model::{
-    BenchRecord, Fingerprint, MachineFigure, Metric, RunOrder, StopReason, Warning,
+    AskedMetric, BenchRecord, Conditions, Fingerprint, MachineFigure, Metric, RunOrder, StopReason,
+    Warning,
 };
 
 use super::causes::Fact;
@@ -83,11 +84,27 @@ pub(crate) fn how(record: &BenchRecord) -> Vec<String> {
     }
     if let Some(outcome) = &record.outcome {
         if !outcome.comparisons.is_empty() {
-            parts.push(format!("margin {}", format_share(conditions.margin)));
+            parts.extend(margins(conditions));
         }
         parts.push(stopped(outcome.stop).to_owned());
     }
     parts
+}
+
+/// `margin 1 %`; of metrics that were asked for the margin of each.
+fn margins(conditions: &Conditions) -> Vec<String> {
+    let one = |asked: &AskedMetric| match asked.margin {
+        0.0 => format!("no margin for {}", asked.metric.label()),
+        margin => format!(
+            "margin {} for {}",
+            format_share(margin),
+            asked.metric.label()
+        ),
+    };
+    match conditions.metrics.is_empty() {
+        true => vec![format!("margin {}", format_share(conditions.margin))],
+        false => conditions.metrics.iter().map(one).collect(),
+    }
 }
 
 /// What was noticed of the machine itself; from outside.

@@ -7,9 +7,7 @@ use crate::TimeUnit;
 use crate::bench::figures::{FEWEST_FOR_P90, FEWEST_FOR_P99};
 use crate::document::{Cell, Document, Kind, Table};
 use crate::line::Tone;
-use crate::quantity::{
-    ByteUnit, counted, fixed, format_bytes, format_count, format_level, supported_decimals,
-};
+use crate::quantity::{InUnit, counted, format_bytes, format_count, format_level};
 use crate::session::Subject;
 use crate::text::JOIN;
 
@@ -66,18 +64,9 @@ fn row(label: &str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -
     // A metric that is mostly 0 takes its unit from the values that aren't.
     let scale = [median.value, summary.p90, summary.max];
     let scale = scale.into_iter().find(|value| *value > 0.0).unwrap_or(0.0);
-    let (symbol, size) = if metric == Metric::PeakMemory {
-        let unit = ByteUnit::fitting(scale);
-        (unit.symbol, unit.bytes)
-    } else {
-        let unit = unit.unwrap_or_else(|| TimeUnit::fitting(scale));
-        (unit.symbol(), unit.seconds())
-    };
-    let decimals = match symbol {
-        "B" => 0,
-        _ => supported_decimals(median, size),
-    };
-    let number = |value: f64| fixed(value / size, decimals);
+    let unit = InUnit::asked(metric, scale, unit);
+    let decimals = unit.decimals(median);
+    let number = |value: f64| unit.number(value, decimals);
     let cell = |is_known: bool, text: String| match is_known {
         true => Cell::words(&text),
         false => Cell::absent(""),
@@ -89,7 +78,7 @@ fn row(label: &str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -
     let ends = format!("{} to {}", number(median.low), number(median.high));
     vec![
         Cell::name(label).toned(Tone::Quiet),
-        Cell::words(&format!("{} {symbol}", number(median.value))).toned(tone),
+        Cell::words(&unit.with_symbol(&number(median.value))).toned(tone),
         cell(median.level > 0.0, ends),
         Cell::words(&number(summary.min)),
         cell(summary.runs >= FEWEST_FOR_P90, number(summary.p90)),

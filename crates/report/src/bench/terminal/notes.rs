@@ -1,11 +1,11 @@
 //! What changes how the figures are to be read. All else that is known stands under `-v`.
 
-use fathom_model::{BenchRecord, CpuWaits, Metric};
+use fathom_model::{BenchRecord, Comparison, CpuWaits, Metric};
 
-use super::{causes, comparison, verdict};
+use super::{causes, comparison};
 use crate::TimeUnit;
 use crate::line::Tone;
-use crate::quantity::{format_share, format_time, supported_decimals};
+use crate::quantity::{Words, change, format_share, format_time, supported_decimals};
 use crate::session::Subject;
 
 /// One thing to know.
@@ -48,7 +48,8 @@ pub(crate) fn of(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> V
     for warning in &outcome.warnings {
         notice(about(warning.benchmark, &warning.message));
     }
-    if let Some(text) = busy(subjects, clock) {
+    let of_time = matches!(clock, Metric::Wall | Metric::Undisturbed);
+    if let Some(text) = busy(subjects, clock).filter(|_| of_time) {
         notice(text);
     }
     for compared in &outcome.comparisons {
@@ -56,13 +57,29 @@ pub(crate) fn of(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> V
             notice(about(Some(compared.subject), &text));
         }
     }
-    if let Some(text) = start_up(record, subjects) {
+    let mut quiet = |text: String| {
         notes.push(Note {
             tone: Tone::Quiet,
             text,
         });
+    };
+    for pair in outcome.also_differ.chunk_by(|a, b| a.subject == b.subject) {
+        quiet(about(Some(pair[0].subject), &besides_time(pair)));
+    }
+    if let Some(text) = start_up(record, subjects).filter(|_| of_time) {
+        quiet(text);
     }
     notes
+}
+
+/// `besides time: peak memory 2.10x more`.
+fn besides_time(pair: &[Comparison]) -> String {
+    let one = |one: &Comparison| {
+        let change = change(one.ratio.value, Words::of(one.metric));
+        format!("{} {change}", one.metric.label())
+    };
+    let all: Vec<String> = pair.iter().map(one).collect();
+    format!("besides time: {}", all.join(", "))
 }
 
 /// How busy the machine was with other work, and whether the figures have that in them.
@@ -81,7 +98,7 @@ fn busy(subjects: &[Subject], clock: Metric) -> Option<String> {
         }
         _ => format!(
             "machine busy: {share} of the {} was waiting for a CPU",
-            verdict::clock_name(clock)
+            clock.label()
         ),
     })
 }

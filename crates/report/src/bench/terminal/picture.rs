@@ -1,9 +1,11 @@
 //! The histogram in one line.
 
+use fathom_model::Metric;
+
 use crate::TimeUnit;
 use crate::distribution::histogram;
 use crate::line::{Page, Tone};
-use crate::quantity::{counted, decimals_for, fixed};
+use crate::quantity::{InUnit, counted};
 use crate::text::JOIN;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -11,24 +13,21 @@ const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '@'];
 /// Most bins; fewer where there are not at least two runs for each.
 const BINS: usize = 26;
 
-/// Draws an ascending sample of times between its smallest value and its fence, and says how many
+/// Draws an ascending sample of a metric between its smallest value and its fence, and says how many
 /// runs lie beyond.
-pub(crate) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
-    let bins = BINS.min(page.width() / 3).min(times.len() / 2);
-    let Some(histogram) = histogram(times, bins) else {
+pub(crate) fn write(page: &mut Page, values: &[f64], metric: Metric, unit: Option<TimeUnit>) {
+    let bins = BINS.min(page.width() / 3).min(values.len() / 2);
+    let Some(histogram) = histogram(values, bins) else {
         return;
     };
     let picture = strip(&histogram.counts, page.unicode()).replace(' ', &JOIN.to_string());
-    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(histogram.low));
-    let time = |seconds: f64| {
-        let value = seconds / unit.seconds();
-        fixed(value, decimals_for(value, 4))
-    };
+    let unit = InUnit::asked(metric, histogram.low, unit);
+    let end = |value: f64| unit.digits(value, 4);
+    let high = unit.with_symbol(&end(histogram.high));
     let mut text = format!(
-        "{}{JOIN}{picture}{JOIN}{}{JOIN}{}",
-        time(histogram.low),
-        time(histogram.high),
-        unit.symbol()
+        "{}{JOIN}{picture}{JOIN}{}",
+        end(histogram.low),
+        high.replace(' ', &JOIN.to_string())
     );
     if histogram.beyond > 0 {
         text.push_str(&format!(

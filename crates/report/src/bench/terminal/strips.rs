@@ -6,7 +6,7 @@ use super::picture;
 use crate::TimeUnit;
 use crate::distribution::{slow_fence, sorted};
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{counted, decimals_for, fixed};
+use crate::quantity::{InUnit, counted};
 use crate::session::Subject;
 use crate::text::columns;
 
@@ -24,13 +24,13 @@ pub(super) fn write(page: &mut Page, subjects: &[Subject], clock: Metric, unit: 
         .map(|subject| sorted(subject.values(clock)))
         .collect();
     match &samples[..] {
-        [one] => picture::write(page, one, unit),
-        [_, _] => two(page, &samples, unit),
+        [one] => picture::write(page, one, clock, unit),
+        [_, _] => two(page, &samples, clock, unit),
         _ => {}
     }
 }
 
-fn two(page: &mut Page, samples: &[Vec<f64>], unit: Option<TimeUnit>) {
+fn two(page: &mut Page, samples: &[Vec<f64>], metric: Metric, unit: Option<TimeUnit>) {
     let ends: Option<Vec<(f64, f64)>> = samples.iter().map(|sample| ends(sample)).collect();
     let Some(ends) = ends else { return };
     let low = ends.iter().map(|end| end.0).fold(f64::INFINITY, f64::min);
@@ -59,12 +59,9 @@ fn two(page: &mut Page, samples: &[Vec<f64>], unit: Option<TimeUnit>) {
             ),
         });
     }
-    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(high));
-    let time = |seconds: f64| {
-        let value = seconds / unit.seconds();
-        format!("{} {}", fixed(value, decimals_for(value, 3)), unit.symbol())
-    };
-    let (first, last) = (time(low), time(high));
+    let unit = InUnit::asked(metric, high, unit);
+    let end = |value: f64| unit.with_symbol(&unit.digits(value, 3));
+    let (first, last) = (end(low), end(high));
     let start = (5 + bins).saturating_sub(columns(&last));
     page.push(
         Line::new()

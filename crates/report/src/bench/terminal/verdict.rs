@@ -1,11 +1,13 @@
 //! What a comparison says: in a sentence, and in as few words as it takes.
 
-use fathom_model::{BenchRecord, Comparison, Metric, Verdict};
+use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Verdict};
 
 use super::deciding;
 
 use crate::line::{Line, Page, Tone};
-use crate::quantity::{Words, bound, change, change_and_interval, counted, format_level};
+use crate::quantity::{
+    Words, bound, change, change_and_interval, counted, format_level, is_counted,
+};
 use crate::session::Subject;
 use crate::text::JOIN;
 
@@ -19,13 +21,28 @@ pub(crate) struct Answer {
     pub(crate) missing: Option<String>,
 }
 
-/// The verdict, if anything was compared: of two commands a sentence; of more, which has the lowest
-/// median, since each row has its own verdict.
-pub(crate) fn answer(record: &BenchRecord, subjects: &[Subject]) -> Option<Answer> {
-    let comparisons = &record.outcome.as_ref()?.comparisons[..];
+/// The verdicts, if anything was compared: a sentence for each metric.
+pub(crate) fn answers(record: &BenchRecord, subjects: &[Subject]) -> Vec<Answer> {
+    let all = record.outcome.as_ref().map(|o| &o.comparisons[..]);
+    let all = all.unwrap_or_default();
+    let groups: Vec<_> = all.chunk_by(|a, b| a.metric == b.metric).collect();
+    let several = record.conditions.metrics.len() > 1;
+    let of_group = |group: &&[Comparison]| {
+        let metric = group.first()?.metric;
+        let about = match several || !is_clock(metric) {
+            true => format!("{}: ", metric.label()),
+            false => String::new(),
+        };
+        answer(group, subjects, &about)
+    };
+    groups.iter().filter_map(of_group).collect()
+}
+
+/// Of two commands a sentence; of more, which has the lowest median, since each row has its own verdict.
+fn answer(comparisons: &[Comparison], subjects: &[Subject], about: &str) -> Option<Answer> {
     match comparisons {
         [] => None,
-        [comparison] => Some(sentence(comparison, "")),
+        [comparison] => Some(sentence(comparison, about)),
         [first, ..] => {
             let median = |subject: &Subject| subject.median(first.metric);
             let known = subjects.iter().filter(|s| median(s).is_some());
@@ -34,7 +51,7 @@ pub(crate) fn answer(record: &BenchRecord, subjects: &[Subject]) -> Option<Answe
                 of(a).total_cmp(&of(b))
             });
             let lowest = lowest?.index;
-            let start = format!("lowest median: {}", lowest.saturating_add(1));
+            let start = format!("{about}lowest median: {}", lowest.saturating_add(1));
             match comparisons.iter().find(|c| c.subject == lowest) {
                 Some(comparison) => Some(sentence(comparison, &format!("{start}; "))),
                 None => Some(Answer {
@@ -48,6 +65,11 @@ pub(crate) fn answer(record: &BenchRecord, subjects: &[Subject]) -> Option<Answe
     }
 }
 
+/// Whether a metric is the time that a program takes, of which one says faster and slower.
+fn is_clock(metric: Metric) -> bool {
+    matches!(metric, Metric::Wall | Metric::Undisturbed)
+}
+
 fn sentence(comparison: &Comparison, start: &str) -> Answer {
     let (text, interval) = in_words(comparison);
     Answer {
@@ -58,7 +80,7 @@ fn sentence(comparison: &Comparison, start: &str) -> Answer {
     }
 }
 
-/// Writes the verdict, with its interval beside it where there is room, and beneath it what would
+/// Writes the verdicts, with their intervals beside them where there is room, and beneath them what would
 /// decide.
 pub(super) fn write(
     page: &mut Page,
@@ -66,23 +88,31 @@ pub(super) fn write(
     subjects: &[Subject],
     longer: deciding::Longer<'_>,
 ) {
-    let Some(answer) = answer(record, subjects) else {
-        return;
-    };
-    page.gap();
-    let interval = answer.interval.map(|interval| format!("   ({interval})"));
-    let interval = interval.unwrap_or_default();
-    let together = answer.text.chars().count() + interval.chars().count();
-    match together + 2 <= page.width() {
-        true => page.push(
-            Line::new()
-                .add(Tone::Plain, "  ")
-                .add(answer.tone, answer.text)
-                .add(Tone::Plain, interval),
-        ),
-        false => page.prose(2, answer.tone, &format!("{}{interval}", answer.text)),
+    let answers = answers(record, subjects);
+    if !answers.is_empty() {
+        page.gap();
     }
-    deciding::write(page, record, answer.missing.as_deref(), longer);
+    for answer in &answers {
+        let interval = answer.interval.as_ref();
+        let interval = interval.map(|interval| format!("   ({interval})"));
+        let interval = interval.unwrap_or_default();
+        let together = answer.text.chars().count() + interval.chars().count();
+        match together + 2 <= page.width() {
+            true => page.push(
+                Line::new()
+                    .add(Tone::Plain, "  ")
+                    .add(answer.tone, &answer.text)
+                    .add(Tone::Plain, interval),
+            ),
+            false => page.prose(2, answer.tone, &format!("{}{interval}", answer.text)),
+        }
+    }
+    let missing = match &answers[..] {
+        [] => return,
+        [one] => one.missing.as_deref(),
+        _ => None,
+    };
+    deciding::write(page, record, missing, longer);
 }
 
 /// The verdict with both commands by their numbers, and the interval that it rests on.
@@ -91,16 +121,25 @@ fn in_words(comparison: &Comparison) -> (String, Option<String>) {
     let ratio = &comparison.ratio;
     let subject = comparison.subject.saturating_add(1);
     let reference = comparison.reference.saturating_add(1);
-    let than = |change: String| format!("{subject} is {change} than {reference}");
+    let of_time = is_clock(comparison.metric);
+    let verb = if of_time { "is" } else { "has" };
+    let than = |change: String| format!("{subject} {verb} {change} than {reference}");
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => {
             let (change, interval) = change_and_interval(ratio, words);
             (than(change), Some(interval))
         }
-        Verdict::Same => (
-            format!("{reference} and {subject}: same, within {}", bound(ratio)),
-            Some(format!("{} interval", format_level(ratio.level))),
-        ),
+        Verdict::Same => {
+            let same = match of_time {
+                true => format!("{reference} and {subject}: {}", same(ratio)),
+                false => format!("{reference} and {subject} have the {}", same(ratio)),
+            };
+            let interval = match is_counted(ratio) {
+                true => change_and_interval(ratio, words).1,
+                false => format!("{} interval", format_level(ratio.level)),
+            };
+            (same, Some(interval))
+        }
         Verdict::Undecided => match too_few(comparison) {
             Some(too_few) => {
                 let so_far = than(change(ratio.value, words));
@@ -108,6 +147,14 @@ fn in_words(comparison: &Comparison) -> (String, Option<String>) {
             }
             None => (undecided(comparison), Some(than(between(comparison)))),
         },
+    }
+}
+
+/// `same, within 0.8 %`; what is counted and alike is the same alone.
+fn same(ratio: &Estimate) -> String {
+    match is_counted(ratio) && ratio.value == 1.0 {
+        true => "same".to_owned(),
+        false => format!("same, within {}", bound(ratio)),
     }
 }
 
@@ -163,16 +210,7 @@ pub(crate) fn short(comparison: &Comparison) -> String {
     let ratio = &comparison.ratio;
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => change_and_interval(ratio, words).0,
-        Verdict::Same => format!("same, within {}", bound(ratio)),
+        Verdict::Same => same(ratio),
         Verdict::Undecided => too_few(comparison).unwrap_or_else(|| undecided(comparison)),
-    }
-}
-
-/// The clock, as a heading over its figures.
-pub(crate) fn clock_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Undisturbed => "CPU-wait-free time",
-        Metric::Cpu => "CPU time",
-        _ => "wall time",
     }
 }

@@ -1,0 +1,111 @@
+//! What two programs differ by besides time, and metrics that were asked for and have no ratio.
+
+use fathom_model::{AskedMetric, Comparison, Metric, Run, Verdict, Warning};
+use fathom_stats::sequential::Allowance;
+
+use super::{Question, compare, values};
+
+/// From this factor on, in either direction and for the whole interval, a metric differs clearly.
+const CLEARLY: f64 = 1.25;
+/// What somebody pays for besides time, and by how much two programs differ in it at least, in the
+/// metric's unit: the loader's own pages and calls are no difference.
+const WATCHED: [(Metric, f64); 6] = [
+    (Metric::PeakMemory, 1_048_576.0),
+    (Metric::Cpu, 0.001),
+    (Metric::ReadBytes, 1_048_576.0),
+    (Metric::WrittenBytes, 1_048_576.0),
+    (Metric::ReadCalls, 100.0),
+    (Metric::WriteCalls, 100.0),
+];
+
+/// The same pairs as `comparisons`, in each of the watched metrics that differs clearly.
+pub(super) fn also_differ(
+    runs: &[Run],
+    question: &Question,
+    comparisons: &[Comparison],
+    allowance: Allowance,
+) -> Vec<Comparison> {
+    if !question.metrics.is_empty() {
+        return Vec::new();
+    }
+    // Each for itself: that an interval of identical programs lies beyond such a factor is far rarer than what a
+    // correction for six of them would allow for, and ten rounds could show nothing under it.
+    let mut found: Vec<Comparison> = WATCHED
+        .iter()
+        .flat_map(|(metric, _)| {
+            let watched = AskedMetric {
+                metric: *metric,
+                margin: CLEARLY - 1.0,
+            };
+            compare(runs, question, &[watched], allowance)
+        })
+        .collect();
+    found.retain(|one| is_beyond(one, 1.0) && is_much(runs, one));
+    // The CPU time of a program that takes longer is larger, too.
+    found.retain(|one| {
+        let same_pair =
+            |other: &&Comparison| (other.reference, other.subject) == (one.reference, one.subject);
+        let in_time = comparisons.iter().find(same_pair);
+        one.metric != Metric::Cpu || in_time.is_none_or(|time| is_beyond(one, time.ratio.value))
+    });
+    found.sort_by_key(|one| one.subject);
+    found
+}
+
+/// Whether the whole interval lies beyond the factor from `middle`.
+fn is_beyond(one: &Comparison, middle: f64) -> bool {
+    let (low, high) = (one.ratio.low / middle, one.ratio.high / middle);
+    match one.verdict {
+        Verdict::Faster => high <= 1.0 / CLEARLY,
+        Verdict::Slower => low >= CLEARLY,
+        Verdict::Same | Verdict::Undecided => false,
+    }
+}
+
+fn is_much(runs: &[Run], one: &Comparison) -> bool {
+    let middle = |benchmark| {
+        let values = values(runs, benchmark, one.metric);
+        fathom_stats::median_interval(&values, 0.95).map_or(0.0, |median| median.value)
+    };
+    let apart = (middle(one.subject) - middle(one.reference)).abs();
+    let least = WATCHED.iter().find(|(metric, _)| *metric == one.metric);
+    least.is_some_and(|(_, least)| apart >= *least)
+}
+
+/// Metrics that were asked for and can't be compared, with the reason.
+pub(super) fn without_ratio(
+    runs: &[Run],
+    question: &Question,
+    comparisons: &[Comparison],
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for asked in &question.metrics {
+        let label = asked.metric.label();
+        let unknown = (0..question.names.len())
+            .filter(|benchmark| values(runs, *benchmark, asked.metric).is_empty());
+        let unknown: Vec<usize> = unknown.collect();
+        warnings.extend(unknown.iter().map(|benchmark| Warning {
+            id: "metric_not_known".to_owned(),
+            benchmark: Some(*benchmark),
+            message: format!("{label} is not known of any run"),
+        }));
+        for (references, subject) in question.against.comparisons(question.names.len()) {
+            let has_ratio = comparisons
+                .iter()
+                .any(|one| (one.metric, one.subject) == (asked.metric, subject));
+            let is_known = ![references[0], references[1], subject]
+                .iter()
+                .any(|one| unknown.contains(one));
+            if is_known && !has_ratio {
+                warnings.push(Warning {
+                    id: "no_ratio".to_owned(),
+                    benchmark: Some(subject),
+                    message: format!(
+                        "{label}: one side has 0 in every round, so there is no ratio"
+                    ),
+                });
+            }
+        }
+    }
+    warnings
+}
