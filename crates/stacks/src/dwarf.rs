@@ -1,7 +1,8 @@
 //! Which functions did the compiler put into one another at an address, and from which lines?
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use gimli::{Reader, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection};
 
 use crate::bounded::{Bounded, Budget};
+use crate::build_notes;
 use crate::debug_files::{self, MOST_DECOMPRESSED, Opened};
 use crate::demangle::demangled;
 use crate::image::Bytes;
@@ -29,6 +31,8 @@ pub(crate) struct Dwarf<'d> {
     package: Option<gimli::DwarfPackage<Bounded<'d>>>,
     sections: Sections<'d>,
     split_files: Cell<u32>,
+    /// By unit: whether it was compiled without optimisation.
+    unoptimised: RefCell<HashMap<usize, bool>>,
 }
 
 /// Reads the sections of files.
@@ -77,6 +81,7 @@ impl<'d> Dwarf<'d> {
             package: sections.package(path),
             sections,
             split_files: Cell::new(0),
+            unoptimised: RefCell::default(),
         })
     }
 
@@ -106,6 +111,20 @@ impl<'d> Dwarf<'d> {
             });
         }
         levels
+    }
+
+    /// Whether the code at an address was compiled without optimisation, as far as that is noted in the
+    /// program's own file.
+    pub(crate) fn is_unoptimised(&self, address: u64) -> bool {
+        self.sections.budget.renew();
+        let LookupResult::Output(Some(unit)) = self.context.find_dwarf_and_unit(address) else {
+            return false;
+        };
+        let number = std::ptr::from_ref(unit.unit).addr();
+        let mut known = self.unoptimised.borrow_mut();
+        *known
+            .entry(number)
+            .or_insert_with(|| build_notes::is_unoptimised(unit))
     }
 
     #[expect(

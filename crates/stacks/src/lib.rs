@@ -5,6 +5,7 @@
 //! when the last run is over [`named`] turns that into a [`StackTree`] of [`Frame`]s.
 
 mod bounded;
+mod build_notes;
 mod cfi;
 mod code;
 mod debug_files;

@@ -191,6 +191,10 @@ impl<'d> Names<'d> {
             levels.push(Level::default());
         }
         let outer = levels.len() - 1;
+        let unoptimised = self
+            .dwarf
+            .as_ref()
+            .is_some_and(|it| it.is_unoptimised(address));
         let frame = |(at, level): (usize, Level)| {
             let is_outer = at == outer;
             let function = match (is_outer, &found.function) {
@@ -205,6 +209,7 @@ impl<'d> Names<'d> {
                 source_file: level.source_file,
                 line: level.line,
                 inlined: !is_outer,
+                unoptimised,
                 ..Frame::default()
             }
         };

@@ -37,6 +37,9 @@ pub struct Frame {
     /// Whether the compiler put the function's code into its caller.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inlined: bool,
+    /// Whether its code was compiled without optimisation, as the compiler noted it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unoptimised: bool,
     /// Whether it is the interpreter's own function, called by a function of the interpreted program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interpreter: bool,

@@ -1,0 +1,97 @@
+//! Did a compiler optimise the code of a unit, by its own notes?
+
+use gimli::{AttributeValue, Reader, UnitRef, constants as dw};
+
+/// Entries of a unit that are looked at: what decides is in its first functions.
+const MOST_ENTRIES: usize = 20_000;
+
+/// Whether the unit was compiled without optimisation. Where the notes don't say, it was not: a wrong
+/// word is worse than none.
+pub(crate) fn is_unoptimised<R: Reader>(unit: UnitRef<'_, R>) -> bool {
+    let producer = producer(&unit).unwrap_or_default();
+    match of_producer(&producer) {
+        Some(unoptimised) => unoptimised,
+        None => keeps_all_in_memory(&unit).unwrap_or(false),
+    }
+}
+
+/// The compiler, and the options that some of them note.
+fn producer<R: Reader>(unit: &UnitRef<'_, R>) -> Option<String> {
+    let mut entries = unit.entries();
+    let root = entries.next_dfs().ok()??;
+    let text = unit
+        .attr_string(root.attr_value(dw::DW_AT_producer)?)
+        .ok()?;
+    Some(text.to_string_lossy().ok()?.into_owned())
+}
+
+/// Those of GNU note all options that matter; `None` where it takes more than that.
+fn of_producer(producer: &str) -> Option<bool> {
+    if producer.starts_with("GNU AS") {
+        return Some(false);
+    }
+    let level = |word: &str| word.strip_prefix("-O").map(str::to_owned);
+    let level = producer.split_whitespace().rev().find_map(level);
+    match level {
+        Some(level) => Some(level == "0"),
+        // Its notes without any option are those of an older one, or of one that was told not to.
+        None if producer.starts_with("GNU ") => Some(producer.contains(" -")),
+        None => None,
+    }
+}
+
+/// What LLVM does without optimisation: every variable lies in memory for as long as its function
+/// runs, and only what must be is put into its callers. `None` where no variable is noted.
+fn keeps_all_in_memory<R: Reader>(unit: &UnitRef<'_, R>) -> Option<bool> {
+    let mut entries = unit.entries();
+    let mut any = false;
+    for _ in 0..MOST_ENTRIES {
+        let Some(entry) = entries.next_dfs().ok()? else {
+            break;
+        };
+        let of_function = match entry.tag() {
+            dw::DW_TAG_inlined_subroutine | dw::DW_TAG_call_site => return Some(false),
+            dw::DW_TAG_formal_parameter | dw::DW_TAG_variable => true,
+            _ => false,
+        };
+        match entry.attr_value(dw::DW_AT_location).filter(|_| of_function) {
+            Some(AttributeValue::Exprloc(expression)) => {
+                let mut operations = expression.operations(unit.encoding());
+                let first = operations.next().ok().flatten();
+                any |= matches!(
+                    first,
+                    Some(
+                        gimli::Operation::FrameOffset { .. }
+                            | gimli::Operation::RegisterOffset { .. }
+                    )
+                );
+                // In a register from its function's begin to its end.
+                if matches!(first, Some(gimli::Operation::Register { .. })) {
+                    return Some(false);
+                }
+            }
+            // In one place after another.
+            Some(_) => return Some(false),
+            None => {}
+        }
+    }
+    any.then_some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_note_how_they_were_called() {
+        let gnu = "GNU C17 12.2.0 -mtune=generic -march=x86-64 -g";
+        assert_eq!(of_producer(gnu), Some(true));
+        assert_eq!(of_producer(&format!("{gnu} -O2")), Some(false));
+        assert_eq!(of_producer(&format!("{gnu} -O2 -O0")), Some(true));
+        assert_eq!(of_producer(&format!("{gnu} -Og")), Some(false));
+        assert_eq!(of_producer("GNU C 4.4.7"), Some(false));
+        assert_eq!(of_producer("GNU AS 2.40"), Some(false));
+        assert_eq!(of_producer("clang version 14.0.6"), None);
+        assert_eq!(of_producer("clang LLVM (rustc version 1.95.0)"), None);
+    }
+}
