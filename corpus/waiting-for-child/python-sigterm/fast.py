@@ -1,0 +1,27 @@
+"""A helper heeds SIGTERM: it ends when it is asked to."""
+import subprocess
+import sys
+
+HELPER = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+print("ready", flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+def stop(helper, grace):
+    helper.terminate()
+    try:
+        helper.wait(timeout=grace)
+    except subprocess.TimeoutExpired:
+        helper.kill()
+        helper.wait()
+
+
+helper = subprocess.Popen([sys.executable, "-c", HELPER], stdout=subprocess.PIPE)
+helper.stdout.readline()
+total = sum(i * i for i in range(500_000))
+stop(helper, grace=1.0)
+print(total)
