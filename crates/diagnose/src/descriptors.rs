@@ -12,7 +12,7 @@ use crate::use_names::{is_nearly_all, name_of_all};
 const OPENS_FOR_EACH_CALL: u64 = 2;
 
 /// Whether a socket's address is one of the file system, or an abstract one, and no host's.
-fn is_path(peer: &str) -> bool {
+pub(crate) fn is_path(peer: &str) -> bool {
     ["/", "./", "@"].iter().any(|start| peer.starts_with(start))
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum WaitKind {
 }
 
 impl WaitKind {
-    fn of(kind: &DescriptorKind) -> Self {
+    pub(crate) fn of(kind: &DescriptorKind) -> Self {
         match kind {
             DescriptorKind::Terminal(_) => Self::Terminal,
             DescriptorKind::File(_) => Self::File,
@@ -132,7 +132,12 @@ impl<'a> Descriptors<'a> {
     /// Whether it is a named pipe whose other end no process of the tree uses.
     pub(crate) fn is_outer_fifo(&self, pid: u32, fd: i32, reads: bool) -> bool {
         let name = self.waited_for_name(pid, fd);
-        let Some(name @ DescriptorKind::NamedPipe(_)) = name else {
+        name.is_some_and(|name| self.is_fifo_to_others(name, reads))
+    }
+
+    /// The same of what is known by its name.
+    pub(crate) fn is_fifo_to_others(&self, name: &DescriptorKind, reads: bool) -> bool {
+        let DescriptorKind::NamedPipe(_) = name else {
             return false;
         };
         let same = self.files.values().flatten().filter(|f| f.name == *name);
@@ -146,13 +151,7 @@ impl<'a> Descriptors<'a> {
 
     /// Whom a socket was connected to, as people write it.
     pub(crate) fn peer(&self, pid: u32, fd: i32) -> Option<&'a str> {
-        match self.waited_for_name(pid, fd)? {
-            DescriptorKind::Socket(Socket {
-                end: SocketEnd::To(peer),
-                ..
-            }) => Some(peer),
-            _ => None,
-        }
+        peer_of(self.waited_for_name(pid, fd)?)
     }
 
     /// Whether it is a socket to a program of this machine: no network is in between.
@@ -273,6 +272,30 @@ impl<'a> Descriptors<'a> {
     fn is_alias(&self, pid: u32, fd: i32, aliases: &[&str]) -> bool {
         let last = self.names(pid, fd).last();
         last.is_some_and(|name| aliases.iter().any(|alias| name == alias))
+    }
+}
+
+/// Whom a socket is connected to.
+pub(crate) fn peer_of(name: &DescriptorKind) -> Option<&str> {
+    match name {
+        DescriptorKind::Socket(Socket {
+            end: SocketEnd::To(peer),
+            ..
+        }) => Some(peer),
+        _ => None,
+    }
+}
+
+/// Whether what is asked through it is answered through it: a socket that is connected, or that
+/// sends to whom it wants.
+pub(crate) fn takes_answers(name: &DescriptorKind) -> bool {
+    match name {
+        DescriptorKind::Socket(socket) => match &socket.end {
+            SocketEnd::To(_) => true,
+            SocketEnd::Loose(family) => *family == SocketFamily::Inet,
+            SocketEnd::At(_) | SocketEnd::Accepted(_) => false,
+        },
+        _ => false,
     }
 }
 

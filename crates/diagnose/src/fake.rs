@@ -2,8 +2,8 @@
 
 use fathom_model::{Exit, Finding, Run};
 use fathom_trace::{
-    Cause, DescriptorRow, End, Exec, FileRow, FunctionRow, Interval, LookupRow, OffCpuRow, Process,
-    Profile, SyscallRow, Thread, Tier, Trace,
+    Cause, DescriptorRow, End, Exec, FileRow, FunctionRow, Interval, Limited, LookupRow, OffCpuRow,
+    Process, Profile, SyscallRow, Thread, Tier, Trace,
 };
 
 use crate::observation::{Languages, Limits, Observation};
@@ -190,6 +190,8 @@ impl Fake {
             total_ns: each * count,
             longest_ns: Some(each),
             by_length,
+            object: None,
+            limited: Limited::default(),
         });
         if let Some(thread) = self.trace.threads.iter_mut().find(|t| t.tid == tid) {
             let cpu = thread.on_cpu_ns.unwrap_or(0);
@@ -221,6 +223,7 @@ impl Fake {
             call: Some(call.to_owned()),
             fd,
             woken_by,
+            object: None,
         };
         let timeline = self.trace.timeline.get_or_insert_default();
         timeline.push(interval);

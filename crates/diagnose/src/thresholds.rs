@@ -125,6 +125,12 @@ pub(crate) const LEAST_SAMPLES_OF_NAMED: u64 = 10;
 /// of Perl spend most there, 10 to 19 % (loops of bash up to 33: a shell is left out); one that
 /// makes an object for each word 36 to 94 %.
 pub(crate) const ALLOCATION_SHARE: f64 = 0.30;
+/// Part of the wall time in code that was compiled without optimisation: a tool that is built so on
+/// purpose for its own tests has less.
+pub(crate) const UNOPTIMISED_SHARE: f64 = 0.25;
+/// Part of a program's own code in functions of a library that optimisation leaves nowhere: of
+/// optimised programs none is in one.
+pub(crate) const PART_OF_SMALL_FUNCTIONS: f64 = 0.15;
 /// Part of the wall time for reading clocks without a call.
 pub(crate) const CLOCK_READS_SHARE: f64 = 0.15;
 /// Of a thread that asks channels in a loop: so much of its own code is that. One that computes and

@@ -95,8 +95,10 @@ finding_ids! {
         "A stream, or a file from its front to its end, is read a few bytes a call.",
     UnbufferedOutput = "unbuffered-output" in [KernelIo]:
         "Standard output or error, or a file, is written in pieces of a line.",
+    UnoptimisedBuild = "unoptimised-build" in [UserCode]:
+        "Code that takes much of the time was compiled without optimisation.",
     WaitingForChild = "waiting-for-child" in [WaitingForChild]:
-        "Children that could run side by side run in turn.",
+        "Children that could run side by side run in turn; or a process that is asked to end has to be killed.",
     WaitingForDisk = "waiting-for-disk" in [Disk]:
         "Calls wait for the storage device.",
     WaitingForInput = "waiting-for-input" in [WaitingForInput]:

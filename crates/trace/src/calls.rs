@@ -276,6 +276,7 @@ pub fn flags_of_name(name: &str) -> u32 {
             "dup" | "setsockopt" => RECORD_OK,
             "dup2" | "dup3" => CLOSE1 | RECORD_OK,
             "fcntl" => IF_DUP | RECORD_OK,
+            "kill" | "pidfd_send_signal" => RECORD_OK,
             "execve" | "execveat" => REPLACES,
             _ => 0,
         }

@@ -92,7 +92,18 @@ pub(crate) fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
         "connect" | "bind" | "getsockname" | "setsockopt" | "accept" | "accept4" | "socket" => {
             of_socket(names, event, &name, (fd, result));
         }
+        "kill" => {
+            let signal = event.args[1] as i32;
+            names.signals.sent(pid, fd, signal, time);
+        }
+        "pidfd_send_signal" => {
+            let signal = event.args[1] as i32;
+            names.signals.sent_through(pid, fd, signal, time);
+        }
         other if flags & calls::RECORD_OK != 0 => {
+            if other == "pidfd_open" {
+                names.signals.watches(pid, result, fd as u32);
+            }
             let kind = other.trim_end_matches(|c: char| c.is_ascii_digit());
             let kind = kind.trim_end_matches("_create").trim_end_matches("_init");
             names.opened(pid, result, DescriptorKind::from(kind), false, true, time);
@@ -109,6 +120,10 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
         ("connect" | "bind", before) => {
             let ongoing = event.result == -i64::from(libc::EINPROGRESS);
             let done = event.result >= 0 || ongoing;
+            if let Some(address) = address(event.payload).filter(|_| !done && name == "connect") {
+                let errno = -event.result as i32;
+                names.signals.refused(pid, address, errno, time);
+            }
             let end = address(event.payload)
                 .filter(|_| done)
                 .map(|address| match name {
@@ -360,6 +375,28 @@ mod tests {
             names.kind(1, 4).map(|name| name.to_string()).as_deref(),
             Some("inet socket")
         );
+    }
+
+    #[test]
+    fn connections_that_were_refused_are_kept_by_address_and_reason() {
+        let mut names = Names::default();
+        let mut address = (libc::AF_INET as u16).to_ne_bytes().to_vec();
+        address.extend([0, 80, 127, 0, 0, 1]);
+        let refused = -i64::from(libc::ECONNREFUSED);
+        for _ in 0..3 {
+            apply(
+                &mut names,
+                &event_of("connect", [3, 0, 16], refused, &address),
+            );
+        }
+        apply(&mut names, &event_of("connect", [3, 0, 16], 0, &address));
+        apply(&mut names, &event_of("kill", [9, 15, 0], 0, &[]));
+        let rows = names.rows();
+        let row = &rows.refused[0];
+        let reported = (row.address.as_str(), row.errno, row.calls);
+        assert_eq!(reported, ("127.0.0.1:80", libc::ECONNREFUSED, 3));
+        let sent = (rows.signals[0].target, rows.signals[0].signal);
+        assert_eq!(sent, (Some(9), 15));
     }
 
     #[test]

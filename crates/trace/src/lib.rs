@@ -43,6 +43,7 @@ mod records;
 mod result;
 mod rights;
 mod sample;
+mod signals;
 mod spawn;
 mod stacks;
 mod uses;
@@ -62,11 +63,12 @@ pub use profile::{FunctionRow, Profile};
 pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
     Accounts, Activity, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec,
-    FaultOverhead, FileRow, GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow,
-    PathRow, PollEnds, Process, SIZE_LIMITS, Sampling, StackRow, Stacks, StopReading, SyscallRow,
-    Thread, Tier, Trace, is_of_withheld_rights,
+    FaultOverhead, FileRow, GroupTrace, Interval, Limited, Lines, LookupRow, Losses, MemberEnd,
+    OffCpuRow, PathRow, PollEnds, Process, SIZE_LIMITS, Sampling, StackRow, Stacks, StopReading,
+    SyscallRow, Thread, Tier, Trace, is_of_withheld_rights,
 };
 pub use sample::NO_CALLS;
+pub use signals::{RefusedRow, SignalRow};
 pub use stacks::StackPool;
 pub use uses::{Flow, Moved, UseRow};
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::descriptor::DescriptorKind;
 use crate::result::{DescriptorRow, FileRow, LookupRow};
+use crate::signals::{RefusedRow, SignalRow, Signals};
 use crate::uses::{Moved, UseRow};
 
 /// Different files, and different failed lookups, that are kept of one tree.
@@ -47,6 +48,8 @@ pub(crate) struct Names {
     settled: HashMap<(u32, i32), Moved>,
     /// Names and lookups that were not kept.
     pub lost: u64,
+    /// Signals that were sent, and connections that were refused.
+    pub signals: Signals,
 }
 
 /// The rows of a trace that have names.
@@ -56,6 +59,8 @@ pub(crate) struct NameRows {
     pub files: Vec<FileRow>,
     pub uses: Vec<UseRow>,
     pub lookups: Vec<LookupRow>,
+    pub signals: Vec<SignalRow>,
+    pub refused: Vec<RefusedRow>,
 }
 
 impl Seen {
@@ -218,6 +223,12 @@ impl Names {
         Some(self.open.get(&pid)?.get(&fd)?.kind.clone())
     }
 
+    /// Whether this number of a process was several things, as far as that was seen.
+    pub(crate) fn was_several(&self, pid: u32, fd: i32) -> bool {
+        let seen = self.seen.get(&(pid, fd));
+        seen.is_some_and(|seen| seen.kinds.len() > 1 || seen.more > 0)
+    }
+
     fn file(&mut self, pid: u32, kind: &Arc<DescriptorKind>, time: u64) -> Option<&mut FileRow> {
         let key = (pid, kind.clone());
         if !self.files.contains_key(&key) && self.files.len() >= MOST_NAMES {
@@ -264,11 +275,14 @@ impl Names {
             let order = (a.pid, a.fd, b.moved.calls()).cmp(&(b.pid, b.fd, a.moved.calls()));
             order.then_with(|| a.name.text().cmp(&b.name.text()))
         });
+        let (signals, refused) = self.signals.rows();
         NameRows {
             descriptors,
             files,
             uses,
             lookups,
+            signals,
+            refused,
         }
     }
 }

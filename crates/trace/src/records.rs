@@ -72,6 +72,13 @@ pub(crate) enum Record<'a> {
         call: Option<(u32, i32)>,
         waker: u32,
     },
+    /// A call that waited for something returned because its time limit came first.
+    TimeUp {
+        who: Who,
+        on: (u32, i32),
+        /// From its entry on.
+        ns: u64,
+    },
 }
 
 /// A program was executed.
@@ -178,6 +185,11 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             loaded: a0 != 0,
         },
         record::RIGHTS => Record::Rights { time, who },
+        record::TIME_UP => Record::TimeUp {
+            who,
+            on: (nr, u32_at(bytes, record::FD)? as i32),
+            ns: result as u64,
+        },
         record::EXIT => Record::Exit(Exited {
             time,
             who,

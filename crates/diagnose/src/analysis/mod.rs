@@ -12,6 +12,7 @@ mod on_path;
 mod oversubscription;
 mod profile;
 mod programs;
+mod recursion;
 mod small_calls;
 mod tally;
 mod untraced_io;

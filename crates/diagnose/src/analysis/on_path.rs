@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fathom_model::TimeCategory;
-use fathom_trace::Cause;
+use fathom_trace::{Cause, DescriptorKind, OffCpuRow};
 
 use super::Analysis;
 use crate::calls;
@@ -18,6 +18,8 @@ pub(crate) struct OnPath<'a> {
     /// The call that it was spent in; `None` outside of calls, and where that isn't known.
     pub call: Option<&'a str>,
     pub fd: Option<i32>,
+    /// What the descriptor was then, where its number was several things.
+    pub object: Option<&'a DescriptorKind>,
     pub ns: f64,
     /// How often, of the whole thread: calls, waits or page faults; `None` where that isn't known.
     pub count: Option<u64>,
@@ -32,6 +34,11 @@ const OUTSIDE_OF_CALLS: [TimeCategory; 4] = [
 ];
 
 impl Analysis<'_> {
+    /// What a wait was for, where the descriptor's number was several things.
+    pub(crate) fn object_of<'t>(&'t self, row: &OffCpuRow) -> Option<&'t DescriptorKind> {
+        self.trace.objects.get(row.object? as usize)
+    }
+
     /// The parts of [`Analysis::account`], about: weights are of whole threads, so the sums of a
     /// part are near what the account has. Nothing where the calls were stopped at: then the
     /// account isn't made of the trace's times.
@@ -48,6 +55,7 @@ impl Analysis<'_> {
                 spent,
                 call: Some(&row.name),
                 fd: row.fd,
+                object: None,
                 ns: cpu * self.weight(row.tid) * self.factor(spent),
                 count: Some(row.calls + row.unfinished),
             }
@@ -62,6 +70,7 @@ impl Analysis<'_> {
             spent: *spent,
             call: row.call.as_deref(),
             fd: row.fd,
+            object: self.object_of(row),
             ns: row.total_ns as f64 * self.path.wait_weight(row.tid, *spent) * self.factor(*spent),
             count: self.counts_waits().then_some(row.count),
         });
@@ -79,6 +88,7 @@ impl Analysis<'_> {
                 spent,
                 call: None,
                 fd: None,
+                object: None,
                 ns: times.sums.get(spent) * self.weight(times.tid) * self.factor(spent),
                 count: (spent == TimeCategory::PageFaults)
                     .then(|| faults.get(&times.tid).copied())

@@ -151,6 +151,7 @@ impl Analysis<'_> {
         if !findings.iter().any(its_own) {
             reported.extend(self.neighbours());
         }
+        reported.extend(self.endless_recursion());
         let in_part = self.not_traced().or_else(|| self.taken_as_alike());
         reported.extend(in_part.or_else(|| self.traced_in_part()));
         reported.extend(self.through_32_bit_entry());

@@ -6,12 +6,12 @@ mod timers;
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::TimeCategory;
-use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
+use fathom_trace::{Cause, DescriptorKind, Interval, OffCpuRow, Tier, Trace};
 
 pub(crate) use polls::PollContext;
 
 use crate::calls;
-use crate::descriptors::{Descriptors, WaitKind};
+use crate::descriptors::{self, Descriptors, WaitKind};
 use polls::{Asked, Ends};
 
 /// A stretch off the CPU, as the trace has it.
@@ -22,6 +22,8 @@ pub(crate) struct Off<'a> {
     pub call: Option<&'a str>,
     pub fd: Option<i32>,
     pub cause: Cause,
+    /// What the descriptor was then, where that is known.
+    pub object: Option<&'a DescriptorKind>,
     /// Most of the thread's futex waits ran into their time limit.
     pub timed_out: bool,
 }
@@ -80,7 +82,14 @@ pub(crate) fn off_cpu(
     } else if calls::is_child_wait(call) {
         TimeCategory::WaitingForChild
     } else if calls::is_poll(call) {
-        polls.spent()
+        match (polls.spent(), off.object) {
+            // Whatever else the process polls for: this one is for an answer.
+            (spent, Some(socket)) if descriptors::takes_answers(socket) => match spent {
+                TimeCategory::WaitingForOutput => spent,
+                _ => TimeCategory::Network,
+            },
+            (spent, _) => spent,
+        }
     } else if polls.awaits_connections && awaits_client(off, call, descriptors) {
         TimeCategory::WaitingForEvents
     } else if let Some(fd) = off.fd {
@@ -115,14 +124,20 @@ impl<'a> Classifier<'a> {
     }
 }
 
-impl Classifier<'_> {
-    /// How often the time limit of a poll came where an answer was awaited, and how long these
-    /// took, ns, of all threads.
+impl<'a> Classifier<'a> {
+    /// How often the time limit of a poll, or of a socket itself, came where an answer was awaited, and how
+    /// long these took, ns, of all threads.
     pub(crate) fn unanswered(&self) -> (u64, u64) {
-        let ends = self.ends.values();
-        ends.fold((0, 0), |(count, ns), ends| {
-            (count + ends.unanswered, ns + ends.unanswered_ns)
-        })
+        let polls = self.ends.values();
+        let polls = polls.map(|ends| (ends.unanswered, ends.unanswered_ns));
+        let rows = self.trace.off_cpu.iter();
+        let reads = rows.filter(|row| !row.call.as_deref().is_some_and(calls::is_poll));
+        let reads = reads.filter(|row| row.limited.calls > 0);
+        let reads = reads.filter(|row| self.row(row) == TimeCategory::Network);
+        let reads = reads.map(|row| (row.limited.calls, row.limited.ns));
+        polls
+            .chain(reads)
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
     /// What a row of the off-CPU table counts as.
@@ -133,6 +148,7 @@ impl Classifier<'_> {
             call: row.call.as_deref(),
             fd: row.fd,
             cause: row.cause,
+            object: self.object(row.object),
             timed_out: self.timed.contains(&row.tid),
         })
     }
@@ -145,8 +161,13 @@ impl Classifier<'_> {
             call: interval.call.as_deref(),
             fd: interval.fd,
             cause: interval.cause,
+            object: self.object(interval.object),
             timed_out: self.timed.contains(&interval.tid),
         })
+    }
+
+    fn object(&self, at: Option<u32>) -> Option<&'a DescriptorKind> {
+        self.trace.objects.get(at? as usize)
     }
 
     fn off(&self, off: Off<'_>) -> TimeCategory {
@@ -168,21 +189,29 @@ fn awaits_client(off: Off<'_>, call: &str, descriptors: &Descriptors<'_>) -> boo
 
 fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> TimeCategory {
     let pid = off.pid;
+    let name = off.object.or_else(|| descriptors.waited_for_name(pid, fd));
+    let is_local = name.and_then(descriptors::peer_of);
+    let is_local = is_local.is_some_and(descriptors::is_local);
+    let waited_for = match off.object {
+        Some(object) => WaitKind::of(object),
+        None => descriptors.waited_for(pid, fd),
+    };
     // Nothing is asked of a peer where the writing itself has to wait.
-    if calls::is_write(call) && descriptors.is_local_socket(pid, fd) {
+    if calls::is_write(call) && is_local {
         return TimeCategory::WaitingForOutput;
     }
-    if calls::is_of_sockets(call) && descriptors.waited_for(pid, fd) != WaitKind::Pipe {
+    if calls::is_of_sockets(call) && waited_for != WaitKind::Pipe {
         return TimeCategory::Network;
     }
-    let kind = match descriptors.waited_for(pid, fd) {
+    let kind = match waited_for {
         // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a
         // device.
         WaitKind::File if off.cause == Cause::Asleep => WaitKind::Pipe,
         kind => kind,
     };
     let of_command = descriptors.is_of_command(pid, fd);
-    let fifo = || descriptors.is_outer_fifo(pid, fd, calls::is_read(call));
+    let fifo =
+        || name.is_some_and(|name| descriptors.is_fifo_to_others(name, calls::is_read(call)));
     if calls::is_read(call) && (fd == 0 && of_command && kind != WaitKind::File || fifo()) {
         return TimeCategory::WaitingForInput;
     }

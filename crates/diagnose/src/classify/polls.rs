@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::TimeCategory;
-use fathom_trace::{PollEnds, Process, SyscallRow, Trace};
+use fathom_trace::{Limited, PollEnds, Process, SyscallRow, Trace};
 
 use crate::calls::{is_accept, is_of_sockets, is_poll, is_read, is_write};
-use crate::descriptors::{Descriptors, WaitKind};
+use crate::descriptors::{Descriptors, WaitKind, takes_answers};
 use crate::thresholds as t;
 
 /// How polls ended.
@@ -20,14 +20,13 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    fn add(&mut self, more: PollEnds, asked: bool) {
+    /// `unanswered`: of them, those for an answer that did not come in time.
+    fn add(&mut self, more: PollEnds, unanswered: Limited) {
         self.polls.by_limit += more.by_limit;
         self.polls.by_limit_ns += more.by_limit_ns;
         self.polls.total_ns += more.total_ns;
-        if asked {
-            self.unanswered += more.by_limit;
-            self.unanswered_ns += more.by_limit_ns;
-        }
+        self.unanswered += unanswered.calls;
+        self.unanswered_ns += unanswered.ns;
     }
 
     /// Whether time limits ended this part of the time.
@@ -159,7 +158,7 @@ fn is_most(events: u64, all: u64) -> bool {
 pub(super) fn contexts(
     trace: &Trace,
     descriptors: &Descriptors<'_>,
-    asked: &Asked,
+    asked: &Asked<'_>,
 ) -> HashMap<u32, PollContext> {
     let mut contexts: HashMap<u32, PollContext> = HashMap::new();
     for row in &trace.syscalls {
@@ -169,7 +168,7 @@ pub(super) fn contexts(
         }
         if let Some(ends) = row.polls {
             let ends_of_all = context.ends.get_or_insert_default();
-            ends_of_all.add(ends, asked.is_polled_by(row));
+            ends_of_all.add(ends, asked.unanswered(row, ends));
         }
         let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
@@ -278,31 +277,71 @@ fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
 }
 
 /// Sockets that something was asked through: they were connected, or written to.
-pub(super) struct Asked(HashSet<(u32, i32)>);
+pub(super) struct Asked<'a> {
+    sockets: HashSet<(u32, i32)>,
+    /// Of polls of a number that was several things: how many for an answer a time limit ended, by
+    /// thread, call and number.
+    divided: HashMap<(u32, &'a str, i32), Limited>,
+}
 
-impl Asked {
-    pub(super) fn new(trace: &Trace, descriptors: &Descriptors<'_>) -> Self {
+impl<'a> Asked<'a> {
+    pub(super) fn new(trace: &'a Trace, descriptors: &Descriptors<'_>) -> Self {
         let rows = trace.syscalls.iter();
         let asking = rows.filter(|row| row.name == "connect" || is_write(&row.name));
         let numbers = asking.filter_map(|row| Some((row.pid, row.fd?)));
-        let is_socket = |(pid, fd): &_| descriptors.mostly(*pid, *fd) == WaitKind::Socket;
-        Self(numbers.filter(is_socket).collect())
+        // Nobody polls for a file, whatever the number mostly was.
+        let is_socket = |(pid, fd): &_| descriptors.waited_for(*pid, *fd) == WaitKind::Socket;
+        Self {
+            sockets: numbers.filter(is_socket).collect(),
+            divided: divided(trace),
+        }
     }
 
-    /// Whether a row is of polls for one of them. The descriptor of `epoll_wait` is of the set.
-    fn is_polled_by(&self, row: &SyscallRow) -> bool {
+    /// Of the polls of a row: those for the one socket that something was asked through, if their time
+    /// limits ended them. The descriptor of `epoll_wait` is of the set.
+    fn unanswered(&self, row: &SyscallRow, ends: PollEnds) -> Limited {
         let one = row.fd.filter(|_| !row.name.starts_with("epoll"));
-        one.is_some_and(|fd| self.0.contains(&(row.pid, fd)))
+        let Some(fd) = one else {
+            return Limited::default();
+        };
+        if let Some(limited) = self.divided.get(&(row.tid, row.name.as_str(), fd)) {
+            return *limited;
+        }
+        match self.sockets.contains(&(row.pid, fd)) {
+            true => Limited {
+                calls: ends.by_limit,
+                ns: ends.by_limit_ns,
+            },
+            false => Limited::default(),
+        }
     }
 }
 
+fn divided(trace: &Trace) -> HashMap<(u32, &str, i32), Limited> {
+    let mut divided: HashMap<(u32, &str, i32), Limited> = HashMap::new();
+    for row in &trace.off_cpu {
+        let (Some(call), Some(fd)) = (row.call.as_deref().filter(|it| is_poll(it)), row.fd) else {
+            continue;
+        };
+        let object = row.object.and_then(|at| trace.objects.get(at as usize));
+        if let Some(object) = object {
+            let sum = divided.entry((row.tid, call, fd)).or_default();
+            if takes_answers(object) {
+                sum.calls += row.limited.calls;
+                sum.ns += row.limited.ns;
+            }
+        }
+    }
+    divided
+}
+
 /// How the polls of each thread ended, where that is known.
-pub(super) fn ends(trace: &Trace, asked: &Asked) -> HashMap<u32, Ends> {
+pub(super) fn ends(trace: &Trace, asked: &Asked<'_>) -> HashMap<u32, Ends> {
     let mut ends: HashMap<u32, Ends> = HashMap::new();
     for row in &trace.syscalls {
         if let Some(more) = row.polls {
             let of_thread = ends.entry(row.tid).or_default();
-            of_thread.add(more, asked.is_polled_by(row));
+            of_thread.add(more, asked.unanswered(row, more));
         }
     }
     ends

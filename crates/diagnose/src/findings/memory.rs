@@ -42,6 +42,14 @@ pub(super) const CLOCK_CALLS: Declaration = Declaration {
     ..USUAL
 };
 
+pub(super) const UNOPTIMISED_BUILD: Declaration = Declaration {
+    id: Id::UnoptimisedBuild,
+    mechanism: Mechanism::PerItem,
+    find: &[per_item::unoptimised],
+    text: include_str!("texts/unoptimised-build.md"),
+    ..USUAL
+};
+
 pub(super) const KERNEL_BOUND: Declaration = Declaration {
     id: Id::KernelBound,
     mechanism: Mechanism::PerItem,

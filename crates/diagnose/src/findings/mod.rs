@@ -76,6 +76,7 @@ const GROUPS: &[Group] = &[
             memory::PAGE_FAULT_HEAVY,
             memory::ALLOCATOR_CHURN,
             memory::CLOCK_CALLS,
+            memory::UNOPTIMISED_BUILD,
             memory::KERNEL_BOUND,
         ],
     ),
@@ -103,8 +104,9 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
         .expect("each id has a declaration")
 }
 
-/// All findings, the largest first. That other programs had the CPUs is asked where there are none.
-pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
+/// All findings, the largest first. That other programs had the CPUs is asked where there are none, and
+/// nothing of the command's own part `stands_out`.
+pub(crate) fn all(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
     // Of a process that ran already nobody saw its start.
     let seen = |declared: &&Declaration| {
         declared.mechanism != Mechanism::Start || analysis.trace.attached.is_none()
@@ -114,7 +116,10 @@ pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
         .flat_map(|declared| declared.find);
     let found = ledger::settle(analysis, find.filter_map(|find| find(analysis)));
     match found.is_empty() {
-        true => ledger::settle(analysis, contend::cpus::by_others(analysis).into_iter()),
+        true => ledger::settle(
+            analysis,
+            contend::cpus::by_others(analysis, stands_out).into_iter(),
+        ),
         false => found,
     }
 }

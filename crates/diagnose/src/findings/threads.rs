@@ -4,7 +4,7 @@ use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
 
 use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
 use crate::claim::Least;
-use crate::mechanisms::{contend, hand_over, poll, serial};
+use crate::mechanisms::{contend, hand_over, poll, serial, wait_for};
 use crate::thresholds as t;
 
 pub(super) const LOCK_CONTENTION: Declaration = Declaration {
@@ -25,6 +25,7 @@ pub(super) const LOCK_CONTENTION: Declaration = Declaration {
         contend::short_locks::by_calls,
         contend::short_locks::by_own_code,
         poll::spinning::for_lock,
+        wait_for::for_locks,
     ],
     text: include_str!("texts/lock-contention.md"),
     ..USUAL

@@ -84,7 +84,7 @@ pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
         a_third(Id::IdleCores),
         a_third(Id::StartupDominated),
     ]),
-    find: &[serial::children::find],
+    find: &[serial::children::find, wait_for::grace],
     text: include_str!("texts/waiting-for-child.md"),
     ..WAIT
 };

@@ -226,7 +226,8 @@ fn losses(trace: &Trace) -> Vec<String> {
 mod tests {
     use super::*;
     use fathom_trace::{
-        DescriptorRow, FileRow, GroupTrace, Interval, OffCpuRow, Process, SyscallRow, Thread,
+        DescriptorRow, FileRow, GroupTrace, Interval, Limited, OffCpuRow, Process, SyscallRow,
+        Thread,
     };
 
     const MS: u64 = 1_000_000;
@@ -242,6 +243,7 @@ mod tests {
             call: Some(call.to_string()),
             fd: Some(fd),
             woken_by: None,
+            object: None,
         }
     }
 
@@ -256,6 +258,8 @@ mod tests {
             total_ns: interval.to_ns - interval.from_ns,
             longest_ns: None,
             by_length: Vec::new(),
+            object: None,
+            limited: Limited::default(),
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) enum Use {
     Scheduler,
     /// Spin for a while on their own before they sleep: no change of the program's mends that.
     Spins,
+    /// Are put into their callers by every compiler that optimises.
+    PutIntoCallers,
     /// Lead to the first function of a program or a thread.
     Start,
 }
@@ -94,6 +96,11 @@ pub(crate) fn is_allocator(row: &FunctionRow) -> bool {
 /// C++ and Rust.
 pub(crate) fn makes_objects(row: &FunctionRow) -> bool {
     has_use(Use::Objects, row)
+}
+
+/// What an optimising compiler leaves no function of.
+pub(crate) fn is_put_into_callers(row: &FunctionRow) -> bool {
+    has_use(Use::PutIntoCallers, row)
 }
 
 /// What a runtime does to hand out memory and to find what is not used any more.

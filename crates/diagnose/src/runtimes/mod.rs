@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use advice::Topic;
 pub(crate) use functions::{
     asks_channel, is_allocator, is_clock, is_collector, is_contended, is_library, is_library_made,
-    is_mutex, is_of_channels, is_of_scheduler, is_start, makes_objects, spins_in_runtime,
-    without_suffix,
+    is_mutex, is_of_channels, is_of_scheduler, is_put_into_callers, is_start, makes_objects,
+    spins_in_runtime, without_suffix,
 };
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};

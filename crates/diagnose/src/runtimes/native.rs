@@ -112,6 +112,21 @@ pub(super) const C: Runtime = Runtime {
             },
         ),
         (
+            Use::PutIntoCallers,
+            Names {
+                beginnings: &["__gnu_cxx::__normal_iterator", "bool __gnu_cxx::operator"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::PutIntoCallers,
+            Names {
+                parts: &["::operator[]", "::_M_begin", "::_M_get_Tp_allocator"],
+                within: "std::vector",
+                ..NAMES
+            },
+        ),
+        (
             Use::Start,
             Names {
                 whole: &[
@@ -262,6 +277,23 @@ pub(super) const RUST: Runtime = Runtime {
             Use::AsksChannel,
             Names {
                 ends: &["::try_recv"],
+                ..NAMES
+            },
+        ),
+        (
+            Use::PutIntoCallers,
+            Names {
+                beginnings: &[
+                    "core::cmp::impls::",
+                    "core::core_arch::",
+                    "core::intrinsics::",
+                    "core::iter::range::",
+                    "core::ops::arith::",
+                    "core::ptr::const_ptr::",
+                    "core::ptr::mut_ptr::",
+                    "core::ptr::non_null::",
+                    "core::ub_checks::",
+                ],
                 ..NAMES
             },
         ),

@@ -65,6 +65,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     trace.files = other.files;
     trace.uses = other.uses;
     trace.failed_lookups = other.failed_lookups;
+    (trace.signals, trace.refused) = (other.signals, other.refused);
     // Of these only the times among each other count: they hold the stops.
     trace.paths = other.paths;
     let own = std::mem::take(&mut trace.descriptors);
@@ -167,6 +168,17 @@ fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
             *time = clock.other_ns(*time);
         }
     }
+    let sent = trace.signals.iter_mut();
+    let sent = sent.map(|row| (row.pid, [&mut row.first_ns, &mut row.last_ns]));
+    let refused = trace.refused.iter_mut();
+    let refused = refused.map(|row| (row.pid, [&mut row.first_ns, &mut row.last_ns]));
+    for (pid, times) in sent.chain(refused) {
+        if let Some(clock) = clocks.get(&pid).or_else(|| clocks.get(&root)) {
+            times
+                .into_iter()
+                .for_each(|time| *time = clock.other_ns(*time));
+        }
+    }
 }
 
 /// Gives what is known of processes other numbers.
@@ -184,6 +196,11 @@ fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
         .iter_mut()
         .for_each(|row| set(&mut row.pid));
     trace.paths.iter_mut().for_each(|row| set(&mut row.pid));
+    trace.refused.iter_mut().for_each(|row| set(&mut row.pid));
+    for row in &mut trace.signals {
+        set(&mut row.pid);
+        row.target.iter_mut().for_each(set);
+    }
     trace
         .descriptors
         .iter_mut()
@@ -390,6 +407,8 @@ mod tests {
                 total_ns: 9_000_000,
                 longest_ns: None,
                 by_length: Vec::new(),
+                object: None,
+                limited: fathom_trace::Limited::default(),
             }];
             let mut stops = trace(Tier::Ptrace, 20);
             stops.descriptors[0].fd = 5;

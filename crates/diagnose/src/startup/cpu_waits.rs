@@ -128,6 +128,7 @@ mod tests {
             call: None,
             fd: None,
             woken_by: None,
+            object: None,
         }
     }
 

@@ -305,6 +305,7 @@ mod tests {
             call: None,
             fd: None,
             woken_by: None,
+            object: None,
         };
         let trace = Trace {
             processes: vec![only],

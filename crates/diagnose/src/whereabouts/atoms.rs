@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use fathom_model::{ThreadRole, TimeCategory};
-use fathom_trace::{Activity, Tier};
+use fathom_trace::{Activity, DescriptorKind, Tier};
 
 use super::objects::{Objects, is_path};
 use super::route::{Step, route};
@@ -36,6 +36,7 @@ struct Part<'a> {
     kind: TimeCategory,
     call: Option<&'a str>,
     fd: Option<i32>,
+    object: Option<&'a DescriptorKind>,
     ns: f64,
     count: Option<u64>,
 }
@@ -191,6 +192,9 @@ impl<'a> Source<'a> {
         if call == ENDS {
             return vec![(self.objects.given_back(), 1.0)];
         }
+        if let Some(object) = part.object {
+            return vec![(Some(object.to_string()), 1.0)];
+        }
         let by_stack = ways.iter().any(|way| way.path.is_some());
         if let Some(fd) = part.fd {
             // A number may have been one file after another: stacks know which it was then.
@@ -239,6 +243,7 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
             kind: part.spent,
             call: part.call,
             fd: part.fd,
+            object: part.object,
             ns: part.ns,
             count: part.count,
         })
@@ -252,6 +257,7 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
             kind: TimeCategory::Kernel,
             call: Some(&row.name),
             fd: row.fd,
+            object: None,
             ns: analysis.cost_ns(row),
             count: Some(row.calls + analysis.missed(row).0),
         }));
@@ -263,6 +269,7 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
             kind: TimeCategory::PageFaults,
             call: None,
             fd: None,
+            object: None,
             ns: faults.ns,
             count: Some(faults.count),
         });
@@ -276,6 +283,7 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
             kind: TimeCategory::UserCode,
             call: None,
             fd: None,
+            object: None,
             ns: analysis.spent_ns(TimeCategory::UserCode),
             count: None,
         });
@@ -301,6 +309,7 @@ fn taken_down<'a>(analysis: &Analysis<'_>, parts: &[Part<'a>]) -> Option<Part<'a
         kind,
         call: Some(ENDS),
         fd: None,
+        object: None,
         ns: analysis.account.ns(kind) as f64 - known,
         count: None,
     })

@@ -16,6 +16,10 @@ const NOT_TYPICAL: f64 = 0.9;
 const SENTENCES: usize = 3;
 /// Warnings take so many lines unless all is asked for.
 const LINES_OF_WARNINGS: usize = 2;
+/// A program computes that is in its own code for this part of its time.
+const COMPUTES: f64 = 0.5;
+/// CPU time by wall time of one that computes on one CPU.
+const ONE_CPU: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 /// Between two facts of one line.
 const BETWEEN: &str = "   ";
 
@@ -249,7 +253,7 @@ fn times(explanation: &Explanation) -> Vec<String> {
     let cpu = fixed(timed.cpu.value / unit.seconds(), decimals);
     let mut facts = vec![
         wall,
-        format!("CPU {cpu} {}", unit.symbol()),
+        format!("CPU {cpu} {}{}", unit.symbol(), of_cpus(explanation)),
         format!("memory {}", format_bytes(timed.peak_memory.value)),
     ];
     if let Some(floor) = floor_that_matters(explanation) {
@@ -257,6 +261,18 @@ fn times(explanation: &Explanation) -> Vec<String> {
         facts.push(format!("{floor} of this is process start-up"));
     }
     facts
+}
+
+/// How many of the CPUs a program used that computes on one of them: a fact, and no promise.
+fn of_cpus(explanation: &Explanation) -> String {
+    let timed = &explanation.timed;
+    let cpus = explanation.environment.cpus;
+    let used = timed.cpu.value / timed.wall.value.max(f64::MIN_POSITIVE);
+    let computes = explanation.account.share(TimeCategory::UserCode) >= COMPUTES;
+    match cpus > 1 && computes && ONE_CPU.contains(&used) {
+        true => format!(" on one of {cpus} CPUs"),
+        false => String::new(),
+    }
 }
 
 /// The time of the empty program, if the command is so short that it is a good part of it.

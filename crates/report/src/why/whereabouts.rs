@@ -16,6 +16,8 @@ const ROWS: usize = 5;
 const MATTERS: f64 = 0.05;
 /// From this share on a row is the answer where no finding is.
 const STANDS_OUT: f64 = 0.2;
+/// The command's own part of the wall time is taken for no less than this: a few samples say little.
+const OWN_PART: f64 = 0.25;
 /// Columns of a share.
 const SHARE: usize = 6;
 /// Least columns beside what the time was spent on; with fewer the rest stands below it.
@@ -163,7 +165,14 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     };
     let parts = [what, place].into_iter().filter(|part| !part.is_empty());
     let words = parts.collect::<Vec<_>>().join(", ");
-    (row.share >= STANDS_OUT).then(|| format!("{} in {words}", share_text(row.share)))
+    // Of what is left without what others had the CPUs for.
+    let others = [TimeCategory::Ready, TimeCategory::Stolen];
+    let others: f64 = others
+        .into_iter()
+        .map(|part| explanation.account.share(part))
+        .sum();
+    let least = STANDS_OUT * (1.0 - others).max(OWN_PART);
+    (row.share >= least).then(|| format!("{} in {words}", share_text(row.share)))
 }
 
 #[cfg(test)]

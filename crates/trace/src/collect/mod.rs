@@ -3,15 +3,18 @@
 //! Pure: it is fed bytes and decoded rows, and holds no descriptor.
 
 mod rows;
+mod waited;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rows::{add_off, off_row, row, split, text};
+use waited::Waited;
 
 use crate::accounts;
 use crate::attach::found::Found;
 use crate::calls::{self, Direction};
+use crate::descriptor::DescriptorKind;
 use crate::descriptor_events::{self, DescriptorEvent};
 use crate::kernel::stack_record::StackRecord;
 use crate::names::Names;
@@ -39,6 +42,8 @@ pub(crate) struct Collector {
     process_at: HashMap<u32, usize>,
     thread_at: HashMap<u32, usize>,
     intervals: Option<Vec<Interval>>,
+    waited: Waited,
+    objects_of_waits: Vec<DescriptorKind>,
     most_intervals: usize,
     lost_intervals: u64,
     /// Page faults are timed.
@@ -74,6 +79,8 @@ impl Collector {
             process_at: HashMap::new(),
             thread_at: HashMap::new(),
             intervals: most_intervals.map(|_| Vec::new()),
+            waited: Waited::default(),
+            objects_of_waits: Vec::new(),
             most_intervals: most_intervals.unwrap_or(0),
             lost_intervals: 0,
             faults_timed: false,
@@ -283,6 +290,7 @@ impl Collector {
                 call,
                 waker,
             } => self.interval(who, (from, woken, to), cause, call, waker),
+            Record::TimeUp { who, on, ns } => self.waited.time_was_up(&self.names, (who, on), ns),
         }
     }
 
@@ -376,6 +384,10 @@ impl Collector {
         let Some(intervals) = &mut self.intervals else {
             return;
         };
+        let waits = !matches!(cause, Cause::Preempted | Cause::Ready);
+        let on = call.filter(|(_, fd)| waits && *fd >= 0);
+        let asleep = if woken != 0 { woken } else { to }.saturating_sub(from);
+        let object = on.and_then(|on| self.waited.slept(&self.names, (who, on, cause), asleep));
         if intervals.len() >= most {
             self.lost_intervals += 1;
             return;
@@ -390,6 +402,7 @@ impl Collector {
             call: call.map(|(nr, _)| calls::name(nr)),
             fd: call.and_then(|(_, fd)| (fd >= 0).then_some(fd)),
             woken_by: (waker != 0).then_some(waker),
+            object,
         });
     }
 
@@ -418,7 +431,15 @@ impl Collector {
             .collect();
         self.rows
             .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid, r.number, r.fd));
-        self.off_cpu = off.into_iter().map(off_row).collect();
+        let (parts, objects) = std::mem::take(&mut self.waited).divide(&self.names, off);
+        self.objects_of_waits = objects;
+        self.off_cpu = parts.into_iter().map(off_row).collect();
+        let names = &self.names;
+        for wait in self.intervals.iter_mut().flatten() {
+            wait.object = wait
+                .object
+                .filter(|_| wait.fd.is_some_and(|fd| names.was_several(wait.pid, fd)));
+        }
         self.off_cpu
             .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid));
     }
@@ -547,10 +568,13 @@ impl Collector {
             threads: self.threads,
             syscalls: self.rows,
             off_cpu: self.off_cpu,
+            objects: self.objects_of_waits,
             descriptors: rows.descriptors,
             files: rows.files,
             uses: rows.uses,
             failed_lookups: rows.lookups,
+            signals: rows.signals,
+            refused: rows.refused,
             timeline: self.intervals,
             lost,
             not_visible,

@@ -1,5 +1,6 @@
 //! How does a row of a kernel table become a row of the trace?
 
+use super::waited::Part;
 use crate::calls;
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::{Cause, Lines, OffCpuRow, PollEnds, SyscallRow};
@@ -63,7 +64,8 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
 }
 
 /// A row of the off-CPU table.
-pub(super) fn off_row(o: OffTotals) -> OffCpuRow {
+pub(super) fn off_row(part: Part) -> OffCpuRow {
+    let o = part.totals;
     OffCpuRow {
         pid: o.who.pid,
         tid: o.who.tid,
@@ -74,6 +76,8 @@ pub(super) fn off_row(o: OffTotals) -> OffCpuRow {
         total_ns: o.total,
         longest_ns: Some(o.longest),
         by_length: o.by_length,
+        object: part.object,
+        limited: part.limited,
     }
 }
 

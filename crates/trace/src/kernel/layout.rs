@@ -157,6 +157,8 @@ pub(crate) mod record {
     /// for, ns. ARG0: that off it. ARG1: how long this one was on a CPU, ns. ARG2: who ended the last
     /// sleep. Without a call's number it is a fault's, and ARG2 the address that was touched.
     pub(crate) const STACK: i32 = 10;
+    /// The time limit of a call ended it. RESULT: how long it took, ns.
+    pub(crate) const TIME_UP: i32 = 11;
 
     /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it
     /// doesn't.

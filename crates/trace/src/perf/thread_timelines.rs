@@ -272,6 +272,7 @@ fn close(thread: &mut ThreadTimeline, at: u64, distance: u64) -> Option<Interval
         call: call.map(calls::name),
         fd,
         woken_by: None,
+        object: None,
     })
 }
 

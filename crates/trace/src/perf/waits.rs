@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use crate::calls;
-use crate::result::{Cause, OffCpuRow};
+use crate::result::{Cause, Limited, OffCpuRow};
 
 /// What a wait is filed under: thread, process, call, descriptor, cause.
 pub(crate) type Key = (u32, u32, Option<u32>, Option<i32>, Cause);
@@ -125,6 +125,8 @@ impl Waits {
             total_ns: row.total,
             longest_ns: Some(row.longest),
             by_length: row.by_length,
+            object: None,
+            limited: Limited::default(),
         })
         .collect()
     }

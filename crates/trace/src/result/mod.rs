@@ -11,12 +11,14 @@ mod stacks;
 use serde::{Deserialize, Serialize};
 
 pub use rows::{
-    Cause, DescriptorRow, FileRow, Lines, LookupRow, OffCpuRow, PathRow, PollEnds, SIZE_LIMITS,
-    SyscallRow,
+    Cause, DescriptorRow, FileRow, Limited, Lines, LookupRow, OffCpuRow, PathRow, PollEnds,
+    SIZE_LIMITS, SyscallRow,
 };
 pub use stacks::{Activity, StackRow, Stacks};
 
+use crate::descriptor::DescriptorKind;
 use crate::mutexes::MutexRow;
+use crate::signals::{RefusedRow, SignalRow};
 use crate::uses::UseRow;
 
 /// How a trace was made.
@@ -148,6 +150,10 @@ pub struct Trace {
     pub off_cpu: Vec<OffCpuRow>,
     /// What each descriptor number was, in the order of process and number.
     pub descriptors: Vec<DescriptorRow>,
+    /// What was waited for through numbers that were several things: [`OffCpuRow::object`] and
+    /// [`Interval::object`] are places in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<DescriptorKind>,
     /// Files, pipes and sockets that were opened or used; most bytes first.
     pub files: Vec<FileRow>,
     /// What went through each descriptor number while it was one thing, in the order of process and
@@ -162,6 +168,12 @@ pub struct Trace {
     pub paths: Vec<PathRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.
     pub failed_lookups: Vec<LookupRow>,
+    /// Signals that processes of the tree sent, in the order in which each kind was first sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<SignalRow>,
+    /// Connections that were asked for and not had, in the order in which each was first asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedRow>,
     /// Single off-CPU intervals in the order in which they ended, if they were asked for (not in
     /// the ptrace tier).
     pub timeline: Option<Vec<Interval>>,
@@ -435,6 +447,9 @@ pub struct Interval {
     /// waked by a timer that struck in the middle of a call; one of this tree that was in no call
     /// is left out. Of another program's thread it may be the victim.
     pub woken_by: Option<u32>,
+    /// What the descriptor was then, as [`OffCpuRow::object`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<u32>,
 }
 
 /// How the sampler fared.

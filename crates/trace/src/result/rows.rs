@@ -139,6 +139,30 @@ pub struct OffCpuRow {
     /// Intervals by length: entry 0 is below 1.024 us, entry `n` from `2^(n-1)` to `2^n` times
     /// 1.024 us, the last is open. Empty in the sampling tier.
     pub by_length: Vec<u32>,
+    /// What its descriptor was then, by its place in [`Trace::objects`], where its number was several
+    /// things one after the other (kernel tier).
+    ///
+    /// [`Trace::objects`]: crate::Trace::objects
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<u32>,
+    /// Calls that were ended by a time limit of a millisecond at least (kernel tier).
+    #[serde(default, skip_serializing_if = "Limited::is_none")]
+    pub limited: Limited,
+}
+
+/// Calls that waited until their time limit came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limited {
+    /// How many.
+    pub calls: u64,
+    /// How long they took, ns.
+    pub ns: u64,
+}
+
+impl Limited {
+    fn is_none(&self) -> bool {
+        self.calls == 0
+    }
 }
 
 /// What a descriptor number of a process was.

@@ -62,6 +62,7 @@ impl Timeline {
             call: call.map(calls::name),
             fd,
             woken_by: None,
+            object: None,
         });
     }
 

@@ -16,7 +16,7 @@ use crate::names::Names;
 use crate::paths;
 use crate::perf::{self, Key, WaitSample};
 use crate::programs;
-use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
+use crate::result::{Cause, Exec, Limited, OffCpuRow, Process, Thread};
 
 /// Processes whose standard descriptors are asked for at once.
 const MOST_ASKED: usize = 32;
@@ -419,6 +419,8 @@ impl Tree {
             total_ns: seen.ns,
             longest_ns: None,
             by_length: Vec::new(),
+            object: None,
+            limited: Limited::default(),
         };
         trace.off_cpu = self.seen.into_iter().map(row).collect();
         trace
@@ -434,6 +436,7 @@ impl Tree {
         let rows = self.names.rows();
         (trace.descriptors, trace.files) = (rows.descriptors, rows.files);
         (trace.uses, trace.failed_lookups) = (rows.uses, rows.lookups);
+        (trace.signals, trace.refused) = (rows.signals, rows.refused);
         paths::mark(trace);
         let start = self.start;
         for pid in self.refused.keys() {

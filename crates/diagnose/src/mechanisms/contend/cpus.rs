@@ -111,8 +111,9 @@ pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
 
 /// The command has no more busy threads than there are CPUs and still waits for one, in the timed
 /// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
-/// where nothing else is found.
-pub(crate) fn by_others(analysis: &Analysis<'_>) -> Option<Claim> {
+/// where nothing else is found; that others had them only where nothing of the command's own part
+/// `stands_out` either: they are no answer to what it does itself.
+pub(crate) fn by_others(analysis: &Analysis<'_>, stands_out: bool) -> Option<Claim> {
     let ready = analysis.spent_ns(TimeCategory::Ready);
     let waits: Vec<u64> = analysis
         .timed
@@ -126,7 +127,8 @@ pub(crate) fn by_others(analysis: &Analysis<'_>) -> Option<Claim> {
         && ready >= t::READY_SHARE * analysis.timed_ns;
     let starved = t::STARVED_SHARE * analysis.timed_ns;
     // Where the command had all CPUs, a thread of its own had that one.
-    let by_others = ready >= starved && waited >= starved && !analysis.had_all_cpus();
+    let by_others =
+        ready >= starved && waited >= starved && !analysis.had_all_cpus() && !stands_out;
     if analysis.is_oversubscribed() || !own && !by_others {
         return None;
     }
@@ -266,6 +268,23 @@ mod tests {
             None,
             "only the observed run waited"
         );
+    }
+
+    #[test]
+    fn what_a_command_does_itself_goes_before_its_neighbours() {
+        let mut fake = Fake::new(1000);
+        fake.waits(None, None, Cause::Preempted, 70, 10_000);
+        fake.trace.accounts.user_ns = 300 * MS;
+        fake.in_function(ROOT, "/bin/program", "parse", 290);
+        let timed = Run {
+            run_queue_wait_ns: Some(650 * MS),
+            cpu_ns: 300 * MS,
+            ..fake.run()
+        };
+        let found = crate::diagnose(&fake.observation(&[timed]));
+        assert!(found.findings.is_empty(), "{:?}", found.findings);
+        let row = &found.whereabouts[0];
+        assert_eq!(row.place.function.as_deref(), Some("parse"));
     }
 
     #[test]

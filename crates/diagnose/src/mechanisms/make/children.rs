@@ -62,6 +62,56 @@ pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> 
     groups
 }
 
+/// A command that ran several times.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Repeated {
+    /// As it was called.
+    pub line: String,
+    pub times: usize,
+}
+
+impl Repeated {
+    pub(crate) const ADVICE: &str = "Run it once and keep what it prints, if that is the same each time (in a makefile `:=` runs `$(shell ...)` once, `=` at each use).";
+}
+
+/// The command that most of these processes ran with the same arguments and the same input; `None` where
+/// fewer than half did so.
+pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated> {
+    let mut groups: BTreeMap<(&str, &[String]), usize> = BTreeMap::new();
+    for process in pids.iter().filter_map(|pid| analysis.process(*pid)) {
+        // What failed may be tried again, and what prints nothing was run for what it does.
+        let prints = process.first_output_ns.is_some();
+        let good = process.end.and_then(|end| end.code) == Some(0);
+        let Some(exec) = process.execs.last().filter(|_| prints && good) else {
+            continue;
+        };
+        // What comes through a pipe is another input each time, and so may a file be.
+        let input = analysis.descriptors.names(process.pid, 0);
+        let of_command = analysis.descriptors.is_of_command(process.pid, 0);
+        let is_own = match input {
+            [] => true,
+            [.., DescriptorKind::File(path)] => path == "/dev/null",
+            _ => of_command,
+        };
+        if is_own && !exec.arguments_cut && !exec.arguments.is_empty() {
+            let key = (exec.path.as_str(), exec.arguments.as_slice());
+            *groups.entry(key).or_default() += 1;
+        }
+    }
+    let ((path, arguments), times) = groups.into_iter().max_by_key(|(_, times)| *times)?;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let words = arguments.iter().skip(1).map(String::as_str);
+    let line: Vec<&str> = std::iter::once(name).chain(words).collect();
+    let line: String = line.join(" ").chars().take(LONGEST_LINE).collect();
+    let rules = times >= FEWEST_REPETITIONS && times * 2 > pids.len();
+    rules.then_some(Repeated { line, times })
+}
+
+/// Two or three times may be a check before and after.
+const FEWEST_REPETITIONS: usize = 4;
+/// Letters of a command that a sentence has room for.
+const LONGEST_LINE: usize = 80;
+
 /// What a process runs; `Err` with the program where the arguments aren't known.
 fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind, String> {
     let Some(exec) = process.execs.last() else {

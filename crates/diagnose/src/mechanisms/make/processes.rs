@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Process, SyscallRow};
 
-use super::children::{is_copy, starts_of_interpreter};
+use super::children::{Repeated, is_copy, repeated, starts_of_interpreter};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::{Claim, Least};
@@ -75,12 +75,22 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
         (None, false) => format!("{number} short processes were made"),
     };
+    let pids: Vec<u32> = short.iter().map(|child| child.0).collect();
+    let repeated = repeated(analysis, &pids).filter(|_| !are_copies);
+    let again = match &repeated {
+        Some(Repeated { line, times }) => format!(
+            " {} of them ran `{line}`, each time with the same arguments.",
+            count(*times as u64)
+        ),
+        None => String::new(),
+    };
     let statement = format!(
-        "{what}, {} apiece; they take {}.",
+        "{what}, {} apiece; they take {}.{again}",
         time(saving / short.len() as f64),
         analysis.time_and_share(saving),
     );
     let advice = match interpreter {
+        _ if repeated.is_some() => Repeated::ADVICE.into(),
         Some(name) => format!("Do it in one process: hand all items to one `{name}`.").into(),
         None => analysis
             .runtime(maker)

@@ -1,5 +1,6 @@
 //! A unit of work is paid for each item: a batch would share it.
 
+mod builds;
 mod call_cost;
 mod clocks;
 mod kernel;
@@ -11,6 +12,7 @@ mod streams;
 mod tests;
 mod tiny_files;
 
+pub(crate) use builds::unoptimised;
 pub(crate) use call_cost::{CallCost, part_of};
 pub(crate) use clocks::{clock_calls, clock_reads};
 pub(crate) use kernel::one_call;

@@ -7,7 +7,7 @@ use fathom_model::{FindingId, TimeCategory};
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::critical_path::{covered_ns, span_ns};
-use crate::mechanisms::make::children::alike;
+use crate::mechanisms::make::children::{Repeated, alike, repeated};
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -19,6 +19,8 @@ struct InTurn {
     /// Their lives together.
     total_ns: f64,
     saving_ns: f64,
+    /// The one command that all of them ran.
+    repeated: Option<Repeated>,
 }
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -36,7 +38,24 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         children,
         total_ns: total,
         saving_ns: saving,
+        repeated,
     } = found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))?;
+    if let Some(Repeated { line, times }) = repeated {
+        let statement = format!(
+            "`{line}` ran {times} times with the same arguments, for {}; once it would take {} less, {} of the wall time.",
+            time(analysis.untraced(total)),
+            time(saving),
+            analysis.percent(saving),
+        );
+        return Some(
+            Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
+                .evidence("times", times as f64, "processes")
+                .evidence("their lives", analysis.untraced(total), "ns")
+                .advice(Repeated::ADVICE)
+                .pid(pid)
+                .likely(),
+        );
+    }
     let statement = format!(
         "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
         time(analysis.untraced(total)),
@@ -91,8 +110,14 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
             .collect();
         let total = sum(&children);
         let longest = children.iter().map(span_ns).fold(0.0, f64::max);
-        // Side by side they take as long as the longest, or as the CPUs allow.
-        let least = longest.max(total / analysis.observation.cpus.max(1) as f64);
+        let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
+        let repeated = repeated(analysis, &pids).filter(|it| it.times == children.len());
+        // Side by side they take as long as the longest, or as the CPUs allow; and what is run once, as
+        // long as one of them.
+        let least = match repeated {
+            Some(_) => total / children.len() as f64,
+            None => longest.max(total / analysis.observation.cpus.max(1) as f64),
+        };
         // What other programs took of the CPUs would be theirs then as well.
         let undisturbed = (total.min(waits(waiter)) - least) * analysis.quiet;
         let on_path = analysis.weight(waiter.tid).max(weight(analysis, &children));
@@ -102,6 +127,7 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
             children: children.len(),
             total_ns: total,
             saving_ns: saving,
+            repeated,
         }
     });
     found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
@@ -144,6 +170,38 @@ mod tests {
         assert_eq!(
             children(&[(0, 300), (310, 610), (620, 920)]).ids(),
             ["waiting-for-child"]
+        );
+    }
+
+    #[test]
+    fn the_same_command_again_and_again_needs_to_run_once() {
+        let mut fake = children(&[(0, 150), (160, 310), (320, 470), (480, 630)]);
+        let statement = |fake: &mut Fake| fake.findings()[0].statement.clone();
+        assert!(statement(&mut fake).contains("4 child processes ran one after another"));
+        for process in &mut fake.trace.processes[1..] {
+            process.execs[0].arguments = vec!["git".to_owned(), "describe".to_owned()];
+        }
+        assert!(
+            statement(&mut fake).contains("ran one after another"),
+            "it prints nothing"
+        );
+        for process in &mut fake.trace.processes[1..] {
+            process.first_output_ns = process.ended_ns;
+        }
+        let words = "`child describe` ran 4 times with the same arguments";
+        assert!(
+            statement(&mut fake).contains(words),
+            "{}",
+            statement(&mut fake)
+        );
+        for pid in 200..204 {
+            fake.descriptor_of(pid, 0, "pipe");
+        }
+        fake.descriptor(0, "/dev/null");
+        assert!(
+            !statement(&mut fake).contains(words),
+            "{}",
+            statement(&mut fake)
         );
     }
 

@@ -4,7 +4,7 @@ use super::peer::waited_for;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::{Claim, Least, Piece};
-use crate::descriptors::is_local;
+use crate::descriptors::{self, is_local};
 use crate::numbers::count;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -12,10 +12,13 @@ use fathom_model::{FindingId, TimeCategory};
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
 /// by the reads that followed. With it whether there is anybody else.
-fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
+fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
     let peers = waited_for(
         analysis,
-        |row| analysis.descriptors.peer(row.pid, row.fd?),
+        |row| match analysis.object_of(row) {
+            Some(object) => descriptors::peer_of(object),
+            None => analysis.descriptors.peer(row.pid, row.fd?),
+        },
         |row| {
             let fd = row.fd.filter(|_| calls::is_read(&row.name))?;
             analysis.descriptors.peer(row.pid, fd)
@@ -24,6 +27,18 @@ fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
     let several = peers.len() > 1;
     let (peer, _) = peers.into_iter().max_by_key(|(_, score)| *score)?;
     Some((peer, several))
+}
+
+/// Whether names are asked for there: the port of DNS.
+fn is_name_server(peer: &str) -> bool {
+    peer.ends_with(":53")
+}
+
+fn in_words(peer: &str) -> String {
+    match is_name_server(peer) {
+        true => format!("the name server {peer}"),
+        false => peer.to_owned(),
+    }
 }
 
 /// Samples don't show who ended a wait: another thread of the command that computes for as long,
@@ -63,8 +78,8 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let whom = match peer {
-        Some((peer, true)) => format!(", most of all for {peer}"),
-        Some((peer, false)) => format!(", for {peer}"),
+        Some((peer, true)) => format!(", most of all for {}", in_words(peer)),
+        Some((peer, false)) => format!(", for {}", in_words(peer)),
         None => String::new(),
     };
     let (in_vain, in_vain_ns) = analysis.unanswered;
@@ -82,7 +97,14 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         "The command waited for the network for {}{whom}{unanswered}.",
         analysis.time_and_share(wait),
     );
+    let of_names = peer.is_some_and(|(peer, _)| is_name_server(peer));
     let advice = match in_vain {
+        Some(_) if of_names => {
+            "See why the name server doesn't answer (`/etc/resolv.conf`). Leave the look-up out where the address does, ask once and keep the answer, or shorten the time limit (`options timeout:1 attempts:1`)."
+        }
+        None if of_names => {
+            "Ask once for each name and keep the answer, leave the look-up out where the address does, or run a name server that caches on this machine."
+        }
         Some(_) => {
             "See why nobody answers. Ask a server that answers first, or several at once, and shorten the time limit."
         }
@@ -141,6 +163,57 @@ mod tests {
         let end = "; 8 of the waits ended by their time limits, without an answer.";
         assert!(statement.ends_with(end), "{statement}");
         assert_eq!(reported(false).0, "sleeping");
+    }
+
+    #[test]
+    fn a_number_that_was_many_files_waits_for_the_name_server_that_it_was_then() {
+        let mut fake = Fake::new(5000);
+        for name in ["/etc/hosts", "/etc/resolv.conf", "socket to 192.0.2.1:53"] {
+            fake.descriptor(3, name);
+        }
+        fake.calls("read", Some(3), 90, 700, 2_000);
+        fake.file("/etc/hosts", 40, 80, 0, 0);
+        fake.calls("connect", Some(3), 4, 0, 2_000);
+        let polls = fake.calls("poll", Some(3), 5, 0, 800_000_000);
+        polls.polls = Some(fathom_trace::PollEnds {
+            by_limit: 5,
+            by_limit_ns: 4_500_000_000,
+            total_ns: 4_500_000_000,
+        });
+        fake.waits(Some("poll"), Some(3), Cause::Asleep, 4, 1_000_000);
+        fake.waits(Some("poll"), Some(3), Cause::Asleep, 1, 500_000);
+        fake.trace.objects = vec![
+            "socket at 127.0.0.1:80".into(),
+            "socket to 192.0.2.1:53".into(),
+        ];
+        let rows = fake.trace.off_cpu.iter_mut().rev().take(2);
+        for (row, object) in rows.zip([0, 1]) {
+            row.object = Some(object);
+            row.limited = fathom_trace::Limited {
+                calls: row.count,
+                ns: row.total_ns,
+            };
+        }
+        let found = fake.findings();
+        assert_eq!(found[0].id.as_str(), "waiting-for-network");
+        let words = ", for the name server 192.0.2.1:53; 4 of the waits ended by their time limits";
+        assert!(found[0].statement.contains(words), "{}", found[0].statement);
+        assert!(found[0].advice.contains("resolv.conf"));
+    }
+
+    #[test]
+    fn a_sockets_own_time_limit_is_one_too() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "socket to 192.0.2.1:7");
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 3, 300_000);
+        let row = fake.trace.off_cpu.last_mut().expect("the waits");
+        row.limited = fathom_trace::Limited {
+            calls: 3,
+            ns: 900_000_000,
+        };
+        let statement = &fake.findings()[0].statement;
+        let words = "3 of the waits ended by their time limits, without an answer";
+        assert!(statement.contains(words), "{statement}");
     }
 
     #[test]

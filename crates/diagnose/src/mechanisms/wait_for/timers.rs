@@ -3,6 +3,7 @@
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow};
 
+use super::{grace, tries};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::{Claim, Least, Piece};
@@ -29,6 +30,11 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     if lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns)) {
         return None;
     }
+    // Time between tries for a lock is the lock's, and that of a process that doesn't end is its own.
+    let tries = tries::tries(analysis);
+    if tries::of_a_lock(analysis).is_some() || 2.0 * grace::grace_ns(analysis) >= sleep {
+        return None;
+    }
     let (asleep, naps) = naps(&|row| !of_runtime(row) && analysis.weight(row.tid) > 0.0);
     // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
@@ -53,11 +59,24 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
             analysis.percent(sleep)
         ),
     };
+    let statement = match &tries {
+        Some(tries) => {
+            let statement = statement.trim_end_matches('.');
+            format!("{statement}, between {}.", tries.in_words())
+        }
+        None => statement,
+    };
+    let advice = match &tries {
+        Some(tries) => tries.advice(),
+        None => {
+            "Leave the pause out, make it shorter, or wait for the event itself instead of for a time."
+        }
+    };
     Some(
         Claim::new(FindingId::Sleeping, analysis, sleep, statement)
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
-            .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
+            .advice(advice)
             .observed()
             .pieces(vec![Piece::of_waits(analysis, sleep, |row, spent| {
                 spent == TimeCategory::Sleeping && !of_runtime(row)

@@ -28,6 +28,9 @@ const USER32_CS: i32 = 0x23;
 /// (`arch/x86/include/asm/thread_info.h`).
 const TS_COMPAT: i32 = 2;
 
+/// Shorter limits are how a loop keeps asking.
+const LEAST_LIMIT_NS: i32 = 1_000_000;
+
 /// Frame slot below that of a fresh row: when the call returned.
 const NOW: i16 = -16 - call::SIZE as i16;
 
@@ -203,6 +206,9 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     add_result(c, a, row_done);
     a.bind(row_done);
 
+    if c.interval_ns.is_some() {
+        report_time_up(c, a);
+    }
     let record = a.label();
     a.load(Width::Word, R1, R7, task::FLAGS);
     a.jump_if_imm(Cond::AnySet, R1, RECORD as i32, record);
@@ -222,6 +228,24 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     stacks::after_call(c, a);
     a.bind(out);
     a.exit();
+}
+
+/// Records that the time limit of the call ended it, which took `R9` ns: a poll that returned
+/// nothing, or what a socket's own limit (`SO_RCVTIMEO`) made fail.
+fn report_time_up(c: &Context<'_>, a: &mut Asm) {
+    let (other, up) = (a.label(), a.label());
+    a.jump_if_imm(Cond::Less, R9, LEAST_LIMIT_NS, other);
+    a.load(Width::Double, R1, R6, 8); // result
+    a.load(Width::Double, R2, R7, task::CALL_BLOCKED);
+    a.jump_if_imm(Cond::Equal, R2, 0, other);
+    a.jump_if_imm(Cond::Equal, R1, -libc::EAGAIN, up);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, other);
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.alu_imm(Alu::And, R1, POLL as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, other);
+    a.bind(up);
+    emit_record::time_up(c, a, other);
+    a.bind(other);
 }
 
 /// `R0 = ` the row of the thread's current call, made if need be. Where the table is full, as with

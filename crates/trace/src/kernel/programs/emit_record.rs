@@ -79,6 +79,15 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     send(c, a);
 }
 
+/// Records that the call that just returned, after `R9` ns, was ended by its time limit.
+pub(super) fn time_up(c: &Context<'_>, a: &mut Asm, done: Label) {
+    scratch(c, a, done);
+    head(a, record::TIME_UP);
+    a.store(Width::Double, R0, record::RESULT, R9);
+    a.mov(R2, R0).mov_imm(R3, record::HEAD as i32);
+    send(c, a);
+}
+
 /// Goes on at `done` if the call closes a descriptor that this thread moved nothing on: its file
 /// gets nothing, and its number is named anew when it is next opened. Of what `find` closes, this
 /// is all.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Begun, ThreadTimeline, ThreadTimelines};
-use crate::result::{Cause, Exec, Interval, OffCpuRow, Process, Thread, Trace};
+use crate::result::{Cause, Exec, Interval, Limited, OffCpuRow, Process, Thread, Trace};
 
 /// Samples notice the end of a thread this late at most, on a machine that is not overloaded: on one
 /// that is, 27 ms after its end.
@@ -124,6 +124,7 @@ fn unseen(thread: &Thread, from_ns: u64, to_ns: u64) -> Interval {
         call: None,
         fd: None,
         woken_by: None,
+        object: None,
     }
 }
 
@@ -139,6 +140,8 @@ fn row_of(interval: &Interval) -> OffCpuRow {
         total_ns: ns,
         longest_ns: Some(ns),
         by_length: Vec::new(),
+        object: None,
+        limited: Limited::default(),
     }
 }
 

@@ -1,0 +1,107 @@
+//! Did a run end because its stack was used up?
+
+use std::collections::HashMap;
+
+use fathom_stacks::Frame;
+use fathom_trace::Activity;
+
+use super::Analysis;
+
+const SIGSEGV: i32 = 11;
+
+/// Of the innermost frames so many are of one function: trees and parsers go some dozen deep, and no
+/// copy of a stack holds fewer than that of a recursion that has used up the stack.
+const DEEP: usize = 24;
+/// So many frames are looked at.
+const INNERMOST: usize = 64;
+/// Part of the samples that have such stacks: a stack of 8 MiB is used up in some ms.
+const MOST: f64 = 0.3;
+
+impl Analysis<'_> {
+    /// That the command ended by SIGSEGV while a function called itself again and again.
+    pub(crate) fn endless_recursion(&self) -> Option<String> {
+        let stacks = self.trace.stacks.as_ref()?;
+        if self.trace.end.signal != Some(SIGSEGV) {
+            return None;
+        }
+        let rows = stacks.rows.iter();
+        let on_cpu = rows.filter(|row| matches!(row.activity, Activity::OwnCode | Activity::Fault));
+        let mut all = 0;
+        let mut recursions: HashMap<&str, u64> = HashMap::new();
+        for row in on_cpu {
+            all += row.samples;
+            let frames = row.node.into_iter().flat_map(|node| stacks.tree.path(node));
+            if let Some(function) = repeated(frames.take(INNERMOST)) {
+                *recursions.entry(function).or_default() += row.samples;
+            }
+        }
+        let (function, samples) = recursions.into_iter().max_by_key(|(_, samples)| *samples)?;
+        (samples as f64 >= MOST * all as f64).then(|| {
+            format!(
+                "The run ended by signal 11 (SIGSEGV) while `{function}` called itself again and again: a recursion without an end, most likely, that used up the stack."
+            )
+        })
+    }
+}
+
+/// The function that most of these frames are of, if they are many.
+fn repeated<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<&'a str> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for function in frames.filter_map(|frame| frame.function.as_deref()) {
+        *times.entry(function).or_default() += 1;
+    }
+    let (function, times) = times.into_iter().max_by_key(|(_, times)| *times)?;
+    (times >= DEEP).then_some(function)
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_stacks::StackTree;
+    use fathom_trace::{StackRow, Stacks};
+
+    use super::*;
+    use crate::fake::{Fake, ROOT};
+
+    fn warned(depth: usize, signal: Option<i32>) -> bool {
+        let mut fake = Fake::new(100);
+        let frame = |name: &str| Frame {
+            binary: "/bin/program".to_owned(),
+            function: Some(name.to_owned()),
+            ..Frame::default()
+        };
+        let mut tree = StackTree::default();
+        let calls = std::iter::repeat_with(|| frame("visit")).take(depth);
+        let node = tree.add(std::iter::once(frame("main")).chain(calls));
+        let row = StackRow {
+            pid: ROOT,
+            tid: ROOT,
+            activity: Activity::OwnCode,
+            call: None,
+            fd: None,
+            path: None,
+            woken_by: None,
+            node,
+            samples: 20,
+            ns: 20_000_000,
+            calls: 0,
+        };
+        fake.trace.stacks = Some(Stacks {
+            tree,
+            rows: vec![row],
+            ..Stacks::default()
+        });
+        (fake.trace.end.code, fake.trace.end.signal) = (None, signal);
+        let timed = [fake.run()];
+        let warnings = crate::diagnose(&fake.observation(&timed)).warnings;
+        warnings
+            .iter()
+            .any(|text| text.contains("`visit` called itself"))
+    }
+
+    #[test]
+    fn a_stack_that_was_used_up_is_told_from_other_faults() {
+        assert!(warned(60, Some(11)));
+        assert!(!warned(3, Some(11)));
+        assert!(!warned(60, None));
+    }
+}

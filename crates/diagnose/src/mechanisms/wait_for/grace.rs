@@ -1,0 +1,218 @@
+//! A process was asked to end, did not, and was killed after a while.
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::{Process, SignalRow};
+
+use crate::analysis::Analysis;
+use crate::claim::{Claim, Piece};
+use crate::numbers::{count, time};
+
+/// Signals by which people and programs ask for an end.
+const ASKING: [(i32, &str); 4] = [
+    (15, "SIGTERM"),
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (1, "SIGHUP"),
+];
+const SIGKILL: i32 = 9;
+
+/// Who is killed ends so soon after it, on a busy machine too.
+const ENDS_AFTER_NS: u64 = 500_000_000;
+
+/// A process that did not heed a signal.
+struct Unheeded<'a> {
+    process: &'a Process,
+    signal: &'static str,
+    asked_ns: u64,
+    killed_ns: u64,
+}
+
+impl Unheeded<'_> {
+    fn grace_ns(&self) -> u64 {
+        self.killed_ns - self.asked_ns
+    }
+}
+
+/// Waits that a grace period is spent in.
+const WAITS: [TimeCategory; 7] = [
+    TimeCategory::Sleeping,
+    TimeCategory::WaitingForChild,
+    TimeCategory::WaitingForPipe,
+    TimeCategory::WaitingForEvents,
+    TimeCategory::Signals,
+    TimeCategory::Locks,
+    TimeCategory::OtherWait,
+];
+
+/// How long the command waited in vain for ends that it had asked for, of an untraced run.
+pub(crate) fn grace_ns(analysis: &Analysis<'_>) -> f64 {
+    let all = unheeded(analysis);
+    let mut spans: Vec<(u64, u64)> = all.iter().map(|it| (it.asked_ns, it.killed_ns)).collect();
+    spans.sort_unstable();
+    let (mut sum, mut reached) = (0, 0);
+    for (from, to) in spans {
+        sum += to.saturating_sub(from.max(reached));
+        reached = reached.max(to);
+    }
+    (sum as f64).min(analysis.spent_on(&WAITS))
+}
+
+pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
+    let all = unheeded(analysis);
+    let longest = all.iter().max_by_key(|it| it.grace_ns())?;
+    let saving = grace_ns(analysis);
+    let command = command(longest.process);
+    let others = match all.len() {
+        1 => String::new(),
+        more => format!(" ({} such processes in all)", count(more as u64)),
+    };
+    let statement = format!(
+        "`{command}` was asked to end ({}) and did not: it was killed (SIGKILL) {} later{others}; the wait was {}.",
+        longest.signal,
+        time(longest.grace_ns() as f64),
+        analysis.time_and_share(saving),
+    );
+    let advice = "Let it end when it is asked to: a script hands the signal on if it begins its program by `exec` or has a `trap`, and the first process of a container (PID 1) ignores what it has no handler for, unless an init is before it (`--init`). Or ask by a signal that it heeds.";
+    Some(
+        Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
+            .evidence("time until it was killed", longest.grace_ns() as f64, "ns")
+            .evidence("processes that were killed", all.len() as f64, "processes")
+            .advice(advice)
+            .pid(longest.process.pid)
+            .observed()
+            .pieces(vec![Piece::of_waits(analysis, saving, |_, spent| {
+                WAITS.contains(&spent)
+            })]),
+    )
+}
+
+/// The processes that were killed after they had been asked to end.
+fn unheeded<'a>(analysis: &Analysis<'a>) -> Vec<Unheeded<'a>> {
+    let signals = &analysis.trace.signals;
+    let asked = signals.iter().filter_map(|row| {
+        let signal = ASKING.iter().find(|(number, _)| *number == row.signal)?;
+        Some((row, signal.1))
+    });
+    let mut found: Vec<Unheeded<'a>> = Vec::new();
+    for (asked, signal) in asked {
+        for kill in signals.iter().filter(|row| row.signal == SIGKILL) {
+            let Some(process) = killed(analysis, asked, kill) else {
+                continue;
+            };
+            if found.iter().all(|one| one.process.pid != process.pid) {
+                found.push(Unheeded {
+                    process,
+                    signal,
+                    asked_ns: asked.first_ns,
+                    killed_ns: kill.last_ns,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The process of the tree that lived on after it was asked to end, until it was killed: itself, or
+/// with who was above it.
+fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> Option<&'a Process> {
+    if kill.last_ns <= asked.first_ns {
+        return None;
+    }
+    let is_killed = |process: &&'a Process| {
+        let by_kill = process.end.and_then(|end| end.signal) == Some(SIGKILL);
+        let ended = process.ended_ns.unwrap_or(0);
+        let then = kill.last_ns.saturating_sub(1_000_000)..=kill.last_ns + ENDS_AFTER_NS;
+        by_kill && process.started_ns < asked.first_ns && then.contains(&ended)
+    };
+    let mut processes = analysis.trace.processes.iter().filter(is_killed);
+    let is_below = |process: &Process, above: u32| analysis.tree(above).contains(&process.pid);
+    processes.find(|process| {
+        let was_asked = match asked.target {
+            Some(target) => target == process.pid,
+            // Through a descriptor that nobody saw being made: a child of the sender's.
+            None => process.parent == Some(asked.pid) && asked.pid == kill.pid,
+        };
+        let was_meant = kill.target.is_none_or(|target| is_below(process, target));
+        was_asked && was_meant
+    })
+}
+
+/// What a process ran, as it was called.
+fn command(process: &Process) -> String {
+    let file_name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let Some(exec) = process.execs.last() else {
+        return format!("process {}", process.pid);
+    };
+    let mut words = exec.arguments.iter().take(6);
+    let first = words.next().unwrap_or(&exec.path);
+    let rest = words.map(String::as_str);
+    let line = rest.fold(file_name(first), |line, word| format!("{line} {word}"));
+    line.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(80)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::{Cause, SignalRow};
+
+    use crate::fake::{Fake, MS, ROOT};
+
+    fn sent(to: u32, signal: i32, at_ms: u64) -> SignalRow {
+        SignalRow {
+            pid: ROOT,
+            target: Some(to),
+            signal,
+            calls: 1,
+            first_ns: at_ms * MS,
+            last_ns: at_ms * MS,
+        }
+    }
+
+    /// A child that is asked to end and is killed so much later.
+    fn asked(killed_ms: u64, end: i32) -> Fake {
+        let mut fake = Fake::new(2000);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 36, 50_000);
+        fake.child(200, 10, killed_ms, 5);
+        let child = fake.trace.processes.last_mut().expect("just made");
+        child.end = Some(fathom_trace::End {
+            signal: Some(end),
+            ..fathom_trace::End::default()
+        });
+        fake.trace.signals = vec![sent(200, 15, 100), sent(200, 9, killed_ms)];
+        fake
+    }
+
+    #[test]
+    fn a_child_that_ends_only_when_it_is_killed_is_named() {
+        let found = asked(1900, 9).findings();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].id.as_str(), "waiting-for-child");
+        let statement = &found[0].statement;
+        assert!(
+            statement.contains("was asked to end (SIGTERM) and did not"),
+            "{statement}"
+        );
+        assert!(
+            statement.contains("killed (SIGKILL) 1.80 s later"),
+            "{statement}"
+        );
+        assert!(found[0].could_win_ns >= 1_700 * MS, "{found:?}");
+    }
+
+    #[test]
+    fn a_child_that_heeds_the_signal_or_was_not_asked_is_not() {
+        let statements = |fake: &mut Fake| -> Vec<&str> {
+            let found = fake.findings();
+            found.iter().map(|one| one.id.as_str()).collect()
+        };
+        // It ended by the signal that asked it, and somebody else was killed.
+        assert_eq!(statements(&mut asked(1900, 15)), ["sleeping"]);
+        let mut only_killed = asked(1900, 9);
+        only_killed.trace.signals.remove(0);
+        assert_eq!(statements(&mut only_killed), ["sleeping"]);
+    }
+}

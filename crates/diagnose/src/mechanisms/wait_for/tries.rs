@@ -1,0 +1,460 @@
+//! Somebody tries, is refused, pauses, and tries again: what for?
+//!
+//! The pause is what takes the time, and what was tried is why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::{Cause, LookupRow};
+
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::{Claim, Piece};
+use crate::descriptors::is_path;
+use crate::numbers::{count, time};
+use crate::runtimes::Habit;
+use crate::thread_times::ThreadTimes;
+
+const ENOENT: i32 = 2;
+const EAGAIN: i32 = 11;
+const EBUSY: i32 = 16;
+const EEXIST: i32 = 17;
+const ETXTBSY: i32 = 26;
+const ECONNREFUSED: i32 = 111;
+
+/// A program's start asks for the same path a few times; so many tries are a loop.
+const FEWEST_TRIES: u64 = 5;
+/// Nobody asks a server twice that refused but to try again.
+const FEWEST_REFUSALS: u64 = 2;
+/// Tries for each pause: one for two pauses at least, or they don't belong together.
+const TRIES_FOR_A_PAUSE: f64 = 0.5;
+/// What isn't there is asked for by many for other reasons, and more often than they pause: SQLite
+/// looks for a journal at each step. Who waits for it asks once or twice a turn.
+const MOST_LOOKUPS_FOR_A_PAUSE: f64 = 2.0;
+
+/// What was not to be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    /// Another one has locked the file.
+    Locked,
+    /// It is there already, and so another one's: a lock that is a file or a folder.
+    Exists,
+    /// Another one uses it.
+    Busy,
+    /// It isn't there yet.
+    Missing,
+    /// Nobody listens there.
+    Refused,
+}
+
+impl Failure {
+    fn of(errno: i32) -> Option<Self> {
+        match errno {
+            EEXIST => Some(Self::Exists),
+            EBUSY | ETXTBSY => Some(Self::Busy),
+            ENOENT => Some(Self::Missing),
+            _ => None,
+        }
+    }
+
+    fn is_lock(self) -> bool {
+        matches!(self, Self::Locked | Self::Exists | Self::Busy)
+    }
+}
+
+/// Tries of one thing, with the pauses between them.
+#[derive(Debug, Clone)]
+pub(super) struct Tries {
+    failure: Failure,
+    /// By which call.
+    call: String,
+    /// Of what: a path, or an address.
+    object: Option<String>,
+    fd: Option<i32>,
+    tries: u64,
+    /// Who tried.
+    pids: BTreeSet<u32>,
+    pauses: u64,
+}
+
+impl Tries {
+    /// What each pause was for, as statements go on.
+    pub(super) fn in_words(&self) -> String {
+        let object = self.object.as_deref();
+        let object = object.map_or_else(|| "a file".to_owned(), |it| format!("`{it}`"));
+        let tries = match self.tries {
+            1 => "one try".to_owned(),
+            many => format!("{} tries", count(many)),
+        };
+        let call = &self.call;
+        match self.failure {
+            Failure::Locked => {
+                format!("{tries} to lock {object} (`{call}`), which another one had locked")
+            }
+            Failure::Exists => {
+                format!("{tries} to make {object} (`{call}`), which was there already")
+            }
+            Failure::Busy => format!("{tries} to use {object} (`{call}`), which was busy"),
+            Failure::Missing => format!("{tries} to find {object} (`{call}`), which wasn't there"),
+            Failure::Refused => format!("{tries} to connect to {object}, where nobody listened"),
+        }
+    }
+
+    /// What to do about it, where it is no lock.
+    pub(super) fn advice(&self) -> &'static str {
+        match self.failure {
+            Failure::Refused => {
+                "Let the server say that it is ready (a line on a pipe, a socket that is made before it starts) instead of trying again after a pause, and see why it is late."
+            }
+            Failure::Missing => {
+                "Let whoever makes it say so, through a pipe or a socket, or watch its folder (`inotify`), and see why it is late."
+            }
+            _ => FOR_A_LOCK,
+        }
+    }
+
+    fn is_of(&self, analysis: &Analysis<'_>, pid: u32) -> bool {
+        self.pids.contains(&actor(analysis, pid))
+    }
+}
+
+const FOR_A_LOCK: &str = "Wait for the lock itself instead of for a time (`F_SETLKW`, `flock` without LOCK_NB, a busy time-out that sleeps less), hold it for less time, or give each of them a file of its own.";
+
+/// Whose doing it is what a process does: a shell's, where it is a command of the shell's.
+fn actor(analysis: &Analysis<'_>, pid: u32) -> u32 {
+    let runs_commands = |pid: u32| analysis.runtime(Some(pid)).has(Habit::RunsCommands);
+    let process = analysis.process(pid);
+    let parent = process.and_then(|process| process.parent);
+    match parent.filter(|parent| runs_commands(*parent) && !runs_commands(pid)) {
+        Some(parent) => parent,
+        None => pid,
+    }
+}
+
+/// The pauses of each process: how many, and how long.
+fn pauses(analysis: &Analysis<'_>) -> BTreeMap<u32, (u64, u64)> {
+    let mut pauses: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for (at, row) in analysis.trace.off_cpu.iter().enumerate() {
+        let is_pause = analysis.wait_of_row(at).0 == TimeCategory::Sleeping;
+        if row.cause == Cause::Asleep && is_pause && !analysis.works.is_of_runtime(row.tid) {
+            let sum = pauses.entry(actor(analysis, row.pid)).or_default();
+            sum.0 += row.count;
+            sum.1 += row.total_ns;
+        }
+    }
+    pauses
+}
+
+/// What most of the pauses are for; `None` where nothing was tried between them that failed.
+pub(super) fn tries(analysis: &Analysis<'_>) -> Option<Tries> {
+    if !analysis.counts_waits() || analysis.by_stops() {
+        return None;
+    }
+    let pauses = pauses(analysis);
+    let found = locked_files(analysis, &pauses)
+        .into_iter()
+        .chain(paths(analysis, &pauses))
+        .chain(refused(analysis, &pauses));
+    let fits = |tries: &Tries| {
+        let least = match tries.failure {
+            // The C library asks twice whether there is a cache of names, which has a socket of its own.
+            Failure::Refused if !tries.object.as_deref().is_some_and(is_path) => FEWEST_REFUSALS,
+            _ => FEWEST_TRIES,
+        };
+        let for_a_pause = tries.tries as f64 / tries.pauses.max(1) as f64;
+        let most = match tries.failure {
+            Failure::Missing => MOST_LOOKUPS_FOR_A_PAUSE,
+            _ => f64::INFINITY,
+        };
+        tries.tries >= least && (TRIES_FOR_A_PAUSE..=most).contains(&for_a_pause)
+    };
+    let slept_ns = |tries: &Tries| -> u64 {
+        let own = tries.pids.iter().filter_map(|pid| pauses.get(pid));
+        own.map(|(_, ns)| ns).sum()
+    };
+    let is_known = |tries: &Tries| tries.failure != Failure::Missing;
+    found
+        .filter(fits)
+        .max_by_key(|tries| (is_known(tries), slept_ns(tries), tries.tries))
+}
+
+fn pauses_of(pids: &BTreeSet<u32>, pauses: &BTreeMap<u32, (u64, u64)>) -> u64 {
+    let own = pids.iter().filter_map(|pid| pauses.get(pid));
+    own.map(|(count, _)| count).sum()
+}
+
+/// Locks on files that were not to be had at once.
+fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
+    let mut by_file: BTreeMap<Option<String>, Tries> = BTreeMap::new();
+    let rows = analysis.trace.syscalls.iter();
+    let refused = rows.filter(|row| calls::is_file_lock(&row.name) && row.would_block > 0);
+    for row in refused {
+        let actor = actor(analysis, row.pid);
+        if !pauses.contains_key(&actor) {
+            continue;
+        }
+        let object = row.fd.and_then(|fd| analysis.name_of(row.pid, fd));
+        let tries = by_file.entry(object.clone()).or_insert_with(|| Tries {
+            failure: Failure::Locked,
+            call: row.name.clone(),
+            object,
+            fd: row.fd,
+            tries: 0,
+            pids: BTreeSet::new(),
+            pauses: 0,
+        });
+        tries.tries += row.would_block;
+        tries.pids.insert(actor);
+    }
+    let with_pauses = by_file.into_values().map(|tries| Tries {
+        pauses: pauses_of(&tries.pids, pauses),
+        ..tries
+    });
+    with_pauses.collect()
+}
+
+/// Paths that were there, or not there, or busy, again and again. The trace adds them up for the whole
+/// tree: they are of the processes that pause and whose calls of this kind fail as often.
+fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
+    let rows = analysis.trace.failed_lookups.iter();
+    let often = rows.filter(|row| row.calls >= FEWEST_TRIES);
+    let mut errors: BTreeMap<(u32, &str), u64> = BTreeMap::new();
+    for row in analysis.trace.syscalls.iter().filter(|row| row.errors > 0) {
+        let key = (actor(analysis, row.pid), row.name.as_str());
+        *errors.entry(key).or_default() += row.errors;
+    }
+    let of_row = |row: &LookupRow| {
+        let failure = Failure::of(row.errno)?;
+        let fails = |pid: u32, pauses: u64| {
+            let errors = errors.get(&(pid, row.call.as_str())).copied().unwrap_or(0);
+            errors > 0 && errors as f64 >= TRIES_FOR_A_PAUSE * pauses as f64
+        };
+        let pids = pauses
+            .iter()
+            .filter(|(pid, (pauses, _))| fails(**pid, *pauses));
+        let pids: BTreeSet<u32> = pids.map(|(pid, _)| *pid).collect();
+        (!pids.is_empty()).then(|| Tries {
+            failure,
+            call: row.call.clone(),
+            object: Some(row.path.clone()),
+            fd: None,
+            tries: row.calls,
+            pauses: pauses_of(&pids, pauses),
+            pids,
+        })
+    };
+    often.filter_map(of_row).collect()
+}
+
+/// Servers that weren't there, or whose queue was full.
+fn refused(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
+    let rows = analysis.trace.refused.iter();
+    let meant = rows.filter(|row| [ECONNREFUSED, ENOENT, EAGAIN].contains(&row.errno));
+    let mut by_address: BTreeMap<(u32, &str), u64> = BTreeMap::new();
+    for row in meant {
+        let key = (actor(analysis, row.pid), row.address.as_str());
+        *by_address.entry(key).or_default() += row.calls;
+    }
+    let own = by_address
+        .into_iter()
+        .filter(|((actor, _), _)| pauses.contains_key(actor));
+    let of_address = own.map(|((actor, address), calls)| {
+        let pids = BTreeSet::from([actor]);
+        Tries {
+            failure: Failure::Refused,
+            call: "connect".to_owned(),
+            object: Some(address.to_owned()),
+            fd: None,
+            tries: calls,
+            pauses: pauses_of(&pids, pauses),
+            pids,
+        }
+    });
+    of_address.collect()
+}
+
+/// What the pauses are for if it is a lock.
+pub(super) fn of_a_lock(analysis: &Analysis<'_>) -> Option<Tries> {
+    tries(analysis).filter(|tries| tries.failure.is_lock())
+}
+
+/// Locks that are tried for again and again, with pauses.
+pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
+    let tries = of_a_lock(analysis)?;
+    let slept = analysis.off(|row| row.cause == Cause::Asleep && tries.is_of(analysis, row.pid));
+    let slept = slept.0.min(analysis.spent_ns(TimeCategory::Sleeping));
+    let (who, holder) = match tries.pids.len() {
+        1 => (
+            "A process".to_owned(),
+            "whoever had it decides how long that takes".to_owned(),
+        ),
+        many => (
+            format!("{} processes", count(many as u64)),
+            holders(analysis, &tries),
+        ),
+    };
+    let statement = format!(
+        "{who} slept {} times between {}: {} of the wall time; {holder}.",
+        count(tries.pauses),
+        tries.in_words(),
+        analysis.percent(slept),
+    );
+    let sleeps = Piece::of_waits(analysis, slept, |row, spent| {
+        spent == TimeCategory::Sleeping && tries.is_of(analysis, row.pid)
+    });
+    Some(
+        Claim::new(FindingId::LockContention, analysis, slept, statement)
+            .evidence("tries that were refused", tries.tries as f64, "calls")
+            .evidence("pauses", tries.pauses as f64, "calls")
+            .advice(tries.advice())
+            .pid(tries.pids.first().copied())
+            .on(tries.fd, tries.object.clone())
+            .observed()
+            .likely()
+            .pieces(vec![sleeps]),
+    )
+}
+
+/// What those do who have the lock in turn.
+fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
+    let own = analysis
+        .threads
+        .iter()
+        .filter(|times| tries.is_of(analysis, times.pid));
+    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| own.clone().map(of).sum::<f64>();
+    let waited = |times: &ThreadTimes| {
+        times
+            .sums
+            .of_any(&[TimeCategory::Disk, TimeCategory::Network])
+    };
+    let (computed, waited) = (sum(&|times| times.on_cpu_ns), sum(&waited));
+    let ran = time(analysis.untraced(computed));
+    match waited > computed {
+        true => "who had it waited meanwhile for the disk or the network".to_owned(),
+        false => format!("who had it computed meanwhile ({ran} of CPU time in all)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::{Cause, RefusedRow};
+
+    use crate::fake::{Fake, ROOT};
+
+    fn pauses(count: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(
+            Some("clock_nanosleep"),
+            None,
+            Cause::Asleep,
+            count,
+            900_000 / count,
+        );
+        fake
+    }
+
+    fn first(fake: &mut Fake) -> (String, String) {
+        let found = fake.findings().into_iter().next().expect("the pauses");
+        (found.id.to_string(), found.statement)
+    }
+
+    #[test]
+    fn a_lock_that_is_tried_for_with_pauses_is_contention() {
+        let mut fake = pauses(60);
+        fake.descriptor(3, "/data/t.db");
+        let row = fake.calls("fcntl", Some(3), 300, 0, 1_000);
+        (row.errors, row.would_block) = (70, 70);
+        let (id, statement) = first(&mut fake);
+        assert_eq!(id, "lock-contention", "{statement}");
+        let words = "slept 60 times between 70 tries to lock `/data/t.db` (`fcntl`), which another one had locked";
+        assert!(statement.contains(words), "{statement}");
+        assert_eq!(fake.ids().len(), 1, "{:?}", fake.ids());
+    }
+
+    #[test]
+    fn a_file_that_is_a_lock_is_one() {
+        let mut fake = pauses(40);
+        fake.calls("openat", None, 50, 0, 2_000).errors = 41;
+        fake.misses("openat", "/run/app.lock", 41);
+        fake.trace.failed_lookups[0].errno = 17;
+        let (id, statement) = first(&mut fake);
+        assert_eq!(id, "lock-contention", "{statement}");
+        assert!(statement.contains("`/run/app.lock`"), "{statement}");
+    }
+
+    #[test]
+    fn what_the_commands_of_a_shell_try_the_shell_tries() {
+        let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/bin/sh".to_owned();
+        fake.wait_for(ROOT, "wait4", None, (0, 900, 900), None);
+        for turn in 0..9 {
+            let (sleep, try_) = (200 + 2 * turn, 201 + 2 * turn);
+            let from = u64::from(turn) * 100;
+            fake.child(try_, from, from + 2, 1);
+            fake.calls_of(try_, "mkdir", None, 1, 0, 2_000).errors = 1;
+            fake.child(sleep, from + 2, from + 99, 1);
+            let asleep = (from + 3, from + 98, from + 98);
+            fake.wait_for(sleep, "clock_nanosleep", None, asleep, None);
+        }
+        fake.misses("mkdir", "/run/lock", 9);
+        fake.trace.failed_lookups[0].errno = 17;
+        let (id, statement) = first(&mut fake);
+        assert_eq!(id, "lock-contention", "{statement}");
+        assert!(
+            statement.contains("9 tries to make `/run/lock`"),
+            "{statement}"
+        );
+    }
+
+    #[test]
+    fn who_waits_for_a_server_or_a_file_with_pauses_sleeps_for_it() {
+        let mut fake = pauses(9);
+        fake.trace.refused = vec![RefusedRow {
+            pid: ROOT,
+            address: "127.0.0.1:5432".to_owned(),
+            errno: 111,
+            calls: 9,
+            ..RefusedRow::default()
+        }];
+        let (id, statement) = first(&mut fake);
+        assert_eq!(id, "sleeping");
+        let words = "between 9 tries to connect to `127.0.0.1:5432`, where nobody listened";
+        assert!(statement.contains(words), "{statement}");
+
+        let mut fake = pauses(20);
+        fake.calls("stat", None, 24, 0, 2_000).errors = 21;
+        fake.misses("stat", "/run/ready", 20);
+        let (id, statement) = first(&mut fake);
+        assert_eq!(id, "sleeping");
+        assert!(
+            statement.contains("tries to find `/run/ready`"),
+            "{statement}"
+        );
+    }
+
+    #[test]
+    fn what_is_asked_for_more_often_than_it_pauses_is_not_what_it_waits_for() {
+        let mut fake = pauses(20);
+        fake.calls("stat", None, 400, 0, 2_000).errors = 301;
+        fake.misses("stat", "/data/t.db-wal", 301);
+        let statement = first(&mut fake).1;
+        assert!(!statement.contains("tries"), "{statement}");
+        let row = fake.calls("fcntl", Some(3), 300, 0, 1_000);
+        (row.errors, row.would_block) = (22, 22);
+        assert_eq!(first(&mut fake).0, "lock-contention");
+    }
+
+    #[test]
+    fn lookups_of_a_start_are_no_tries() {
+        let mut fake = pauses(40);
+        fake.calls("openat", None, 300, 0, 2_000).errors = 60;
+        for at in 0..20 {
+            fake.misses("openat", &format!("/usr/lib/{at}"), 3);
+        }
+        let row = fake.calls("fcntl", Some(3), 300, 0, 1_000);
+        (row.errors, row.would_block) = (6, 6);
+        let (id, statement) = first(&mut fake);
+        assert_eq!(id, "sleeping");
+        assert!(!statement.contains("tries"), "{statement}");
+    }
+}

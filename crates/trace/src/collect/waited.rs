@@ -1,0 +1,234 @@
+//! What was behind the descriptor that a thread waited for, at that time?
+//!
+//! A number is one file after another, then a socket: the resolver of the C library takes the one
+//! that the program has just closed. The kernel's tables add up by number, the single intervals
+//! divide that by object.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::descriptor::DescriptorKind;
+use crate::names::Names;
+use crate::records::{OffTotals, Who};
+use crate::result::{Cause, Limited};
+
+/// A call's number and its descriptor.
+type On = (u32, i32);
+
+/// Waits of one thread, call and descriptor, by object.
+type ByObject = HashMap<u32, Waits>;
+
+#[derive(Debug, Default)]
+struct Waits {
+    count: u64,
+    total: u64,
+    longest: u64,
+    by_length: Vec<u32>,
+    limited: Limited,
+}
+
+/// What was waited for, as far as it has a descriptor.
+#[derive(Debug, Default)]
+pub(super) struct Waited {
+    kinds: Vec<Arc<DescriptorKind>>,
+    places: HashMap<Arc<DescriptorKind>, u32>,
+    waits: HashMap<(Who, On, Cause), ByObject>,
+}
+
+/// A row of the off-CPU table, of one object or of all.
+pub(super) struct Part {
+    pub totals: OffTotals,
+    pub object: Option<u32>,
+    pub limited: Limited,
+}
+
+impl Waited {
+    /// A thread was asleep for `ns` in this call: the place of what its descriptor is now.
+    pub(super) fn slept(
+        &mut self,
+        names: &Names,
+        (who, on, cause): (Who, On, Cause),
+        ns: u64,
+    ) -> Option<u32> {
+        let object = self.object(names, who, on)?;
+        let waits = self.of((who, on, cause), object);
+        waits.count += 1;
+        waits.total += ns;
+        waits.longest = waits.longest.max(ns);
+        let class = length_class(ns);
+        if waits.by_length.len() <= class {
+            waits.by_length.resize(class + 1, 0);
+        }
+        waits.by_length[class] += 1;
+        Some(object)
+    }
+
+    /// A call that waited has just returned because its time was up, after `ns`.
+    pub(super) fn time_was_up(&mut self, names: &Names, (who, on): (Who, On), ns: u64) {
+        if let Some(object) = self.object(names, who, on) {
+            let limited = &mut self.of((who, on, Cause::Asleep), object).limited;
+            limited.calls += 1;
+            limited.ns += ns;
+        }
+    }
+
+    /// The rows by object, where their number was several things, and what these are.
+    pub(super) fn divide(
+        mut self,
+        names: &Names,
+        off: Vec<OffTotals>,
+    ) -> (Vec<Part>, Vec<DescriptorKind>) {
+        let mut parts = Vec::new();
+        for totals in off {
+            let key = totals.call.map(|on| (totals.who, on, totals.cause));
+            let by_object = key.and_then(|key| self.waits.remove(&key));
+            let by_object = by_object.unwrap_or_default();
+            let several = |on: On| names.was_several(totals.who.pid, on.1);
+            match totals.call.is_some_and(several) {
+                true => divide_row(totals, by_object, &mut parts),
+                false => parts.push(Part {
+                    limited: by_object
+                        .into_values()
+                        .fold(Limited::default(), |sum, one| Limited {
+                            calls: sum.calls + one.limited.calls,
+                            ns: sum.ns + one.limited.ns,
+                        }),
+                    totals,
+                    object: None,
+                }),
+            }
+        }
+        let kinds = self.kinds.into_iter();
+        (parts, kinds.map(Arc::unwrap_or_clone).collect())
+    }
+
+    fn object(&mut self, names: &Names, who: Who, (_, fd): On) -> Option<u32> {
+        let kind = names.kind(who.pid, fd)?;
+        let next = self.kinds.len() as u32;
+        let place = *self.places.entry(kind.clone()).or_insert(next);
+        if place == next {
+            self.kinds.push(kind);
+        }
+        Some(place)
+    }
+
+    fn of(&mut self, key: (Who, On, Cause), object: u32) -> &mut Waits {
+        self.waits
+            .entry(key)
+            .or_default()
+            .entry(object)
+            .or_default()
+    }
+}
+
+/// What the intervals don't show, since they are too short for a record, stays without an object.
+fn divide_row(mut totals: OffTotals, by_object: ByObject, parts: &mut Vec<Part>) {
+    let mut by_object: Vec<(u32, Waits)> = by_object.into_iter().collect();
+    by_object.sort_by_key(|(object, _)| *object);
+    for (object, waits) in by_object {
+        totals.count = totals.count.saturating_sub(waits.count);
+        totals.total = totals.total.saturating_sub(waits.total);
+        for (left, taken) in totals.by_length.iter_mut().zip(&waits.by_length) {
+            *left = left.saturating_sub(*taken);
+        }
+        parts.push(Part {
+            totals: OffTotals {
+                who: totals.who,
+                call: totals.call,
+                cause: totals.cause,
+                count: waits.count,
+                total: waits.total,
+                longest: waits.longest,
+                by_length: waits.by_length,
+            },
+            object: Some(object),
+            limited: waits.limited,
+        });
+    }
+    if totals.total > 0 {
+        parts.push(Part {
+            totals,
+            object: None,
+            limited: Limited::default(),
+        });
+    }
+}
+
+/// See [`OffCpuRow::by_length`](crate::OffCpuRow::by_length).
+fn length_class(ns: u64) -> usize {
+    const LAST: u32 = 23;
+    let units = ns / 1024;
+    (u64::BITS - units.leading_zeros()).min(LAST) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls;
+
+    #[test]
+    fn a_number_that_was_two_things_has_the_waits_of_each() {
+        let who = Who { tid: 7, pid: 7 };
+        let poll = calls::number("ppoll").expect("a call of this architecture");
+        let mut names = Names::default();
+        let mut waited = Waited::default();
+        let mut waits = |name: &str, each: u64, limited: bool| {
+            names.opened(7, 3, DescriptorKind::from(name), false, true, 0);
+            for _ in 0..2 {
+                waited.slept(&names, (who, (poll, 3), Cause::Asleep), each);
+                if limited {
+                    waited.time_was_up(&names, (who, (poll, 3)), each + 10);
+                }
+            }
+            names.closed(7, 3);
+        };
+        waits("pipe", 3_000, false);
+        waits("socket to 192.0.2.1:53", 2_000_000, true);
+        let off = vec![OffTotals {
+            who,
+            call: Some((poll, 3)),
+            cause: Cause::Asleep,
+            count: 9,
+            total: 4_006_500,
+            longest: 2_000_000,
+            by_length: Vec::new(),
+        }];
+        let (parts, kinds) = waited.divide(&names, off);
+        let reported: Vec<_> = parts
+            .iter()
+            .map(|it| {
+                let name = it.object.map(|at| kinds[at as usize].to_string());
+                (name, it.totals.count, it.totals.total, it.limited.calls)
+            })
+            .collect();
+        let name = |text: &str| Some(text.to_owned());
+        let wanted = [
+            (name("pipe"), 2, 6_000, 0),
+            (name("socket to 192.0.2.1:53"), 2, 4_000_000, 2),
+            (None, 5, 500, 0),
+        ];
+        assert_eq!(reported, wanted);
+    }
+
+    #[test]
+    fn a_number_that_was_one_thing_is_not_divided() {
+        let who = Who { tid: 7, pid: 7 };
+        let mut names = Names::default();
+        names.opened(7, 3, DescriptorKind::from("pipe"), false, true, 0);
+        let mut waited = Waited::default();
+        waited.slept(&names, (who, (0, 3), Cause::Asleep), 5_000);
+        waited.time_was_up(&names, (who, (0, 3)), 5_100);
+        let off = vec![OffTotals {
+            who,
+            call: Some((0, 3)),
+            cause: Cause::Asleep,
+            count: 1,
+            total: 5_000,
+            longest: 5_000,
+            by_length: Vec::new(),
+        }];
+        let (parts, _) = waited.divide(&names, off);
+        assert!(parts.len() == 1 && parts[0].object.is_none());
+        assert_eq!(parts[0].limited.calls, 1);
+    }
+}
