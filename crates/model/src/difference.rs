@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CodePlace, Environment, Estimate, Explaining, Finding, TimeAccount, TimeCategory, TimedRuns,
+    CodePlace, Environment, Estimate, Explaining, Finding, PathsDifference, TimeAccount,
+    TimeCategory, TimedRuns,
 };
 
 /// What a row of a difference divides the time by.
@@ -182,6 +183,9 @@ pub struct DifferenceRecord {
     pub commands: Vec<DifferenceCommand>,
     /// What B takes more.
     pub difference: Difference,
+    /// The ways through the code of both; none where no stacks are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathsDifference>,
     /// Findings that only one of them has, by the time that could be saved, most first.
     pub findings: Vec<OnlyFinding>,
     /// What must be known to trust the numbers.

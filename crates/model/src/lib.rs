@@ -79,7 +79,7 @@ pub use machine::{
 };
 pub use metric::{AskedMetric, Direction, Metric, Unit};
 pub use parameters::{distinguish, listed, pairs, with_parameters};
-pub use paths::{CodePath, CodePaths, PathStep};
+pub use paths::{CodePath, CodePaths, PathStep, PathsDifference, StepDifference};
 pub use pipe::{
     AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,
     PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,

@@ -52,6 +52,37 @@ pub struct PathStep {
     pub object: Option<String>,
 }
 
+/// The ways of two commands laid over each other, and what each spent on them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PathsDifference {
+    /// Of which time.
+    pub of: CodePath,
+    /// All of A's in nanoseconds of an untraced run: the mean of its observed runs.
+    pub a_ns: u64,
+    /// All of B's.
+    pub b_ns: u64,
+    /// Steps that A or B has, callers first, at most 1,000. Functions of both are one step if they have
+    /// one name, whatever file they are from.
+    pub steps: Vec<StepDifference>,
+}
+
+/// A step of A, of B or of both.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StepDifference {
+    /// The step; its `ns` is the time of both together. Its place is B's where both have one.
+    #[serde(flatten)]
+    pub step: PathStep,
+    /// Nanoseconds of A, with all that the step called.
+    pub a_ns: u64,
+    /// Nanoseconds of B.
+    pub b_ns: u64,
+    /// Whether both differ by more than the observed runs of one command do among themselves; null where
+    /// one of them was observed once.
+    pub is_clear: Option<bool>,
+}
+
 impl CodePaths {
     /// Of each step the nanoseconds that none of its steps below has.
     pub fn own_ns(&self) -> Vec<u64> {

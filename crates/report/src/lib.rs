@@ -69,7 +69,7 @@ pub use startup::{startup_html, startup_terminal};
 pub use text::{columns, escape, guarded, shorten};
 pub use versions::versions_terminal;
 pub use why::{
-    ProfileForm, WhyOptions, difference_parts, difference_terminal, difference_whole, explain_html,
-    explain_markdown, explain_terminal, profile,
+    ProfileForm, WhyOptions, difference_html, difference_parts, difference_terminal,
+    difference_whole, explain_html, explain_markdown, explain_terminal, profile,
 };
 pub use words::{all_words, explain_word, known_words, similar_words};

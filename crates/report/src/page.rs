@@ -65,12 +65,19 @@ pub(crate) fn with_data(
     document(head, script, &body, reach)
 }
 
-/// A page whose middle part draws itself with `script` from the block `data`, above `parts`.
-pub(crate) fn drawn_by_script(head: &Head, parts: &str, script: &str, data: &str) -> String {
+/// A page whose middle part draws itself with `script` from the block `data`, between `above` and
+/// `below`. `what`: what is drawn, in words.
+pub(crate) fn drawn_by_script(
+    head: &Head,
+    (above, below): (&str, &str),
+    what: &str,
+    script: &str,
+    data: &str,
+) -> String {
     let body = format!(
-        "<main>\n{}<noscript><p class=\"strip\">Account, findings and timeline draw themselves with a script of the page's own, \
+        "<main>\n{}{above}<noscript><p class=\"strip\">{what} draw themselves with a script of the page's own, \
          which is switched off. <code>fathom {}</code> on a terminal and <code>--json</code> say the same.</p></noscript>\n\
-         <div id=\"drawn\"></div>\n{parts}</main>\n<div id=\"tip\" role=\"presentation\" hidden></div>\n\
+         <div id=\"drawn\"></div>\n{below}</main>\n<div id=\"tip\" role=\"presentation\" hidden></div>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{script}</script>",
         head.html(),
         head.verb

@@ -25,7 +25,7 @@ mod verdict;
 mod whereabouts;
 mod words;
 
-pub use difference::{difference_parts, difference_terminal, difference_whole};
+pub use difference::{difference_html, difference_parts, difference_terminal, difference_whole};
 pub use html::explain_html;
 pub use markdown::explain_markdown;
 pub use profile::{ProfileForm, profile};

@@ -1,168 +1,19 @@
 //! What `fathom why 'A' 'B'` prints and writes. Every snapshot was read as a user reads it.
 
+mod differed;
 mod explained;
 mod schemas;
 
-use explained::{MS, environment, findings};
+use differed::{category, known, record};
+use explained::MS;
 use fathom_diagnose::Observation;
 use fathom_diagnose::difference::Side;
-use fathom_model::{
-    AccountPart, Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord,
-    DifferenceRow, Estimate, Explaining, OF_WALL, OnlyFinding, SCHEMA_VERSION, TimeAccount,
-    TimeCategory, TimedRuns, WallDifference,
-};
+use fathom_model::{DifferenceRecord, Estimate, TimeCategory};
 use fathom_report::{
     Screen, columns, difference_parts, difference_terminal, difference_whole, json,
 };
 use schemas::{assert_fits, assert_refused};
 use serde_json::Value;
-
-fn known(value: f64) -> Estimate {
-    Estimate {
-        value,
-        low: value * 0.99,
-        high: value * 1.01,
-        level: 0.95,
-    }
-}
-
-fn command(text: &str, parts: &[(TimeCategory, u64)]) -> DifferenceCommand {
-    let wall_ns = parts.iter().map(|(_, ms)| ms * MS).sum();
-    DifferenceCommand {
-        command: text.to_owned(),
-        arguments: text.split(' ').map(str::to_owned).collect(),
-        end: String::new(),
-        timed: TimedRuns {
-            runs: 30,
-            wall: known(wall_ns as f64 / 1e9),
-            cpu: known(0.09),
-            peak_memory: known(2e6),
-            floor: None,
-        },
-        observed_runs: 5,
-        observation: Explaining {
-            added: None,
-            names_by: None,
-            tier: "kernel".to_owned(),
-            wall_ns,
-            slowdown: 1.02,
-            times_are_quoted: true,
-            not_visible: Vec::new(),
-            lost: Vec::new(),
-        },
-        account: TimeAccount {
-            wall_ns,
-            parts: parts
-                .iter()
-                .map(|(spent, ms)| AccountPart {
-                    spent: *spent,
-                    ns: ms * MS,
-                })
-                .collect(),
-        },
-    }
-}
-
-fn row(of: &str, by: DifferenceBy, part: &str, milliseconds: f64) -> DifferenceRow {
-    DifferenceRow {
-        part: part.to_owned(),
-        of: of.to_owned(),
-        by,
-        category: None,
-        file: None,
-        callers: Vec::new(),
-        milliseconds,
-        low: milliseconds - 0.4,
-        high: milliseconds + 0.4,
-        count: None,
-    }
-}
-
-fn category(spent: TimeCategory, milliseconds: f64) -> DifferenceRow {
-    DifferenceRow {
-        category: Some(spent),
-        ..row(OF_WALL, DifferenceBy::Category, spent.key(), milliseconds)
-    }
-}
-
-fn counted(what: &str, a: u64, b: u64) -> Option<DifferenceCount> {
-    let what = what.to_owned();
-    Some(DifferenceCount { what, a, b })
-}
-
-/// B sleeps, reads byte by byte, starts a child and is slower in a function.
-fn record() -> DifferenceRecord {
-    let a = command(
-        "./count words.txt",
-        &[(TimeCategory::UserCode, 90), (TimeCategory::KernelIo, 10)],
-    );
-    let b = command(
-        "./count --check words.txt",
-        &[
-            (TimeCategory::UserCode, 105),
-            (TimeCategory::Sleeping, 60),
-            (TimeCategory::KernelIo, 50),
-            (TimeCategory::PageFaults, 13),
-        ],
-    );
-    let mut reads = row("kernel_io", DifferenceBy::Call, "read", 40.1);
-    reads.category = Some(TimeCategory::KernelIo);
-    reads.file = Some("/data/words.txt".to_owned());
-    reads.count = counted("calls", 12, 100_012);
-    let mut naps = row("sleeping", DifferenceBy::Call, "clock_nanosleep", 59.9);
-    naps.category = Some(TimeCategory::Sleeping);
-    naps.count = counted("calls", 0, 1);
-    let mut function = row("user_code", DifferenceBy::Function, "check_words", 14.0);
-    function.category = Some(TimeCategory::UserCode);
-    function.file = Some("/opt/bin/count".to_owned());
-    let mut child = row(OF_WALL, DifferenceBy::Child, "sort", 11.2);
-    child.count = counted("processes", 0, 1);
-    let mut faults = category(TimeCategory::PageFaults, -2.1);
-    faults.count = counted("page faults", 5_000, 3_976);
-    let rows = vec![
-        category(TimeCategory::Sleeping, 59.9),
-        naps,
-        category(TimeCategory::KernelIo, 40.2),
-        reads,
-        category(TimeCategory::UserCode, 17.7),
-        function,
-        child,
-        faults,
-        DifferenceRow {
-            low: 0.1,
-            high: 0.7,
-            ..row(OF_WALL, DifferenceBy::Together, "other_cpu_time", 0.4)
-        },
-    ];
-    let finding = findings().findings[0].clone();
-    DifferenceRecord {
-        schema_version: SCHEMA_VERSION,
-        kind: "difference".to_owned(),
-        fathom_version: "0.1.0".to_owned(),
-        started_at: "2026-11-26T00:00:00Z".to_owned(),
-        environment: environment(),
-        commands: vec![a, b],
-        difference: Difference {
-            wall: WallDifference {
-                milliseconds: 128.0,
-                low: 126.4,
-                high: 129.9,
-                level: 0.95,
-                ratio: known(2.28),
-                rounds: 30,
-            },
-            rows,
-            not_explained: 0.7,
-            not_explained_share: 0.0031,
-            intervals: "95 % for all 6 parts".to_owned(),
-        },
-        findings: vec![OnlyFinding {
-            command: 1,
-            finding,
-        }],
-        warnings: vec!["the machine was busy: A waited for a CPU in 4 of 30 runs".to_owned()],
-    }
-}
 
 fn same() -> DifferenceRecord {
     let mut record = record();
@@ -317,28 +168,12 @@ fn of_two_revisions_other_verbs_name_the_function_that_takes_more_and_who_calls_
 /// Every text from outside tries to act on the terminal, and there is more of everything.
 fn hostile() -> DifferenceRecord {
     let evil = "a\u{1b}[31m\n<script>\u{202e}".repeat(9);
-    let mut record = record();
-    for row in &mut record.difference.rows {
-        if row.by != DifferenceBy::Category {
-            row.part.clone_from(&evil);
-        }
-        row.file = Some(evil.clone());
-    }
+    let mut record = differed::spoiled(&evil);
     let more = TimeCategory::ALL.into_iter().skip(8).take(12);
     record
         .difference
         .rows
         .extend(more.map(|spent| category(spent, 1.0)));
-    for command in &mut record.commands {
-        command.command.clone_from(&evil);
-        command.end.clone_from(&evil);
-        command.observation.tier.clone_from(&evil);
-    }
-    let mut finding = record.findings[0].clone();
-    finding.finding.statement.clone_from(&evil);
-    finding.command = 0;
-    record.findings = vec![finding; 5];
-    record.warnings = vec![evil; 5];
     record
 }
 
@@ -370,10 +205,11 @@ fn written(record: &DifferenceRecord) -> Value {
 fn every_record_fits_the_schema_and_spoiled_ones_do_not() {
     let values = [record(), same(), hostile()].map(|record| written(&record));
     assert_fits("difference", values);
-    let spoil: [&dyn Fn(&mut Value); 3] = [
+    let spoil: [&dyn Fn(&mut Value); 4] = [
         &|value| value["extra"] = Value::Bool(true),
         &|value| value["difference"]["rows"][0]["by"] = Value::from("luck"),
         &|value| value["findings"][0]["command"] = Value::from(2),
+        &|value| value["paths"][0]["of"] = Value::from("luck"),
     ];
     assert_refused("difference", &written(&record()), &spoil);
 }

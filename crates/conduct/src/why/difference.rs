@@ -57,8 +57,8 @@ pub fn difference(
     plan: &DifferencePlan,
     observer: &mut dyn Observer,
 ) -> Result<DifferenceRecord, ConductError> {
-    let (timings, observations) = observed(plan, observer)?;
-    record(plan, &timings, &observations).ok_or(ConductError::NothingTimed)
+    let (timings, observations, added) = observed(plan, observer)?;
+    record(plan, &timings, &observations, added).ok_or(ConductError::NothingTimed)
 }
 
 /// What differs, or why that is not known, in words: for a verb whose own answer stands either way.
@@ -66,13 +66,15 @@ pub type Differs = Result<Difference, String>;
 
 /// As [`difference`], without the findings: nothing is diagnosed.
 pub(crate) fn differs(plan: &DifferencePlan, observer: &mut dyn Observer) -> Differs {
-    let (_, observations) = observed(plan, observer).map_err(|error| error.to_string())?;
+    let (_, observations, _) = observed(plan, observer).map_err(|error| error.to_string())?;
     let (difference, _) =
         of_sides(&observations).ok_or_else(|| ConductError::NothingTimed.to_string())?;
     Ok(difference)
 }
 
-type Observed = ([Timing; 2], [Vec<Observation>; 2]);
+/// What observed runs were given beside what timed ones were.
+type Added = [Option<String>; 2];
+type Observed = ([Timing; 2], [Vec<Observation>; 2], Added);
 
 /// Both commands timed and observed.
 fn observed(plan: &DifferencePlan, observer: &mut dyn Observer) -> Result<Observed, ConductError> {
@@ -81,8 +83,8 @@ fn observed(plan: &DifferencePlan, observer: &mut dyn Observer) -> Result<Observ
     if interrupt::stopped() {
         return Err(nothing_observed(&timings[0]));
     }
-    let observations = observations(plan, &timings, observer)?;
-    Ok((timings, observations))
+    let (observations, added) = observations(plan, &timings, observer)?;
+    Ok((timings, observations, added))
 }
 
 fn of_sides(observations: &[Vec<Observation>; 2]) -> Option<(Difference, [TimeAccount; 2])> {
@@ -122,27 +124,29 @@ fn observations(
     plan: &DifferencePlan,
     timings: &[Timing; 2],
     observer: &mut dyn Observer,
-) -> Result<[Vec<Observation>; 2], ConductError> {
+) -> Result<([Vec<Observation>; 2], Added), ConductError> {
     let mut observations = [Vec::new(), Vec::new()];
+    let mut added = [None, None];
     for turn in 0..observed_runs(timings) {
         // Who is first changes: what the machine does at the beginning of a turn hits both.
         let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
         for index in order {
             let (target, timing) = (&plan.targets[index], &timings[index]);
-            let observed = observe::observe(&alone(plan, index), &timing.runs, observer)?;
+            let mut observed = observe::observe(&alone(plan, index), &timing.runs, observer)?;
             if interrupt::stopped() && observed.trace.end.cut_short {
                 // What was observed of both before is enough for an answer.
                 return match observations.iter().all(|side| !side.is_empty()) {
-                    true => Ok(observations),
+                    true => Ok((observations, added)),
                     false => Err(nothing_observed(timing)),
                 };
             }
             let floor = timing.timed.floor.map(|floor| floor.value);
             let limits = limits::limits(false, floor, &observed.trace);
+            added[index] = observed.added.take();
             observations[index].push(observation(target, timing, observed, limits));
         }
     }
-    Ok(observations)
+    Ok((observations, added))
 }
 
 fn nothing_observed(timing: &Timing) -> ConductError {
@@ -165,6 +169,7 @@ fn record(
     plan: &DifferencePlan,
     timings: &[Timing; 2],
     observations: &[Vec<Observation>; 2],
+    added: Added,
 ) -> Option<DifferenceRecord> {
     let (difference, accounts) = of_sides(observations)?;
     let explained = [0, 1].map(|index| {
@@ -183,11 +188,14 @@ fn record(
         .collect();
     findings.sort_by_key(|only| std::cmp::Reverse(only.finding.could_win_ns));
     let [a, b] = &explained;
+    let paths = difference::paths([a, b]);
     let mut commands = Vec::new();
     let mut warnings: Vec<String> = Vec::new();
-    for (explanations, account) in [a, b].into_iter().zip(accounts) {
+    for ((explanations, account), added) in [a, b].into_iter().zip(accounts).zip(added) {
         let last = explanations.last()?;
-        commands.push(command(last, explanations.len(), account));
+        let mut command = command(last, explanations.len(), account);
+        command.observation.added = added;
+        commands.push(command);
         for warning in &last.warnings {
             if !warnings.contains(warning) {
                 warnings.push(warning.clone());
@@ -202,6 +210,7 @@ fn record(
         environment: fingerprint::environment(),
         commands,
         difference,
+        paths,
         findings,
         warnings,
     })

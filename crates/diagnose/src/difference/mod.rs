@@ -9,6 +9,7 @@
 //! or be counted: 100,000 calls more are there however much the times differ from run to run.
 
 mod parts;
+mod paths;
 mod spread;
 mod table;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use fathom_model::{
 
 use crate::observation::Observation;
 use parts::{Key, Parts, Who};
+pub use paths::paths;
 use spread::{Half, Kind, Spread};
 use table::{Candidate, Table, children, middle};
 

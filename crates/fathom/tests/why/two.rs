@@ -97,8 +97,21 @@ fn what_differs_fits_a_screen_with_the_answer_first() {
 }
 
 #[test]
+fn of_two_commands_a_page_has_what_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("why.html");
+    let html = format!("--html={}", page.display());
+    let output = fathom(&["why", "--runs", "3", &html, "sleep 0.1", "true"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let answer = stdout(&output);
+    let answer = answer.lines().next().unwrap();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains(answer), "{answer}");
+}
+
+#[test]
 fn what_shows_one_command_is_refused_for_two() {
-    for option in ["--syscalls", "--html=/dev/null", "--processes"] {
+    for option in ["--syscalls", "--profile=a.json", "--processes"] {
         let output = fathom(&["why", option, "true", "false"]);
         assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
         let said = stderr(&output);

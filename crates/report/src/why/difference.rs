@@ -1,5 +1,7 @@
 //! What one command takes more than another: the difference first, then its parts.
 
+mod page;
+
 use fathom_model::{
     CodePlace, Difference, DifferenceBy, DifferenceCommand, DifferenceCount, DifferenceRecord,
     DifferenceRow, OF_WALL, OnlyFinding, TimeCategory,
@@ -15,6 +17,8 @@ use crate::document::{Cell, Kind, Table};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, decimals_for, fixed, format_count, format_level, signed};
 use crate::text::{JOIN, columns as width_of, wrap};
+
+pub use page::difference_html;
 
 /// Lines for rows, those that rows are divided into included.
 const ROWS: usize = 8;
@@ -325,22 +329,29 @@ fn count(count: &DifferenceCount) -> String {
 
 /// Both accounts side by side.
 fn accounts(page: &mut Page, record: &DifferenceRecord) {
-    let [a, b] = &record.commands[..] else {
-        return;
-    };
+    let table = account_table(record);
+    if !table.is_empty() {
+        page.gap();
+        table.terminal(page, 2);
+    }
+}
+
+fn account_table(record: &DifferenceRecord) -> Table {
     let mut table = Table::new("Accounts")
         .column("where the median wall time goes", Kind::Name)
         .column("A", Kind::Number)
         .column("B", Kind::Number);
+    let [a, b] = &record.commands[..] else {
+        return table;
+    };
     for spent in TimeCategory::ALL {
         let of = [a, b].map(|command| command.account.ns(spent));
         if of.iter().any(|ns| *ns > 0) {
-            let [a, b] = of.map(|ns| Cell::words(&time(ns as f64 / 1e9)));
+            let [a, b] = of.map(|ns| Cell::number(&time(ns as f64 / 1e9), ns as f64));
             table.row("", vec![Cell::name(words::name(spent)), a, b]);
         }
     }
-    page.gap();
-    table.terminal(page, 2);
+    table
 }
 
 /// What only one of them has.
@@ -376,21 +387,24 @@ fn findings(page: &mut Page, record: &DifferenceRecord, all: bool) {
     }
 }
 
-/// How it was timed and observed, and what must be known to trust it.
-fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
+/// How it was timed and observed; the tier is safe to show.
+fn observed_in_words(record: &DifferenceRecord, tier: &str) -> String {
     let rounds = record.difference.wall.rounds as u64;
-    let tier = record
-        .commands
-        .first()
-        .map_or("", |command| &command.observation.tier);
     let runs = record.commands.iter().map(|command| command.observed_runs);
     let runs = runs.min().unwrap_or(0) as u64;
-    let text = format!(
+    format!(
         "{} in random order; observed {}, {} each",
         counted(rounds, "round", "rounds"),
-        explained_by(&page.clean(tier)),
+        explained_by(tier),
         counted(runs, "run", "runs"),
-    );
+    )
+}
+
+/// How it was timed and observed, and what must be known to trust it.
+fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
+    let tier = record.commands.first();
+    let tier = tier.map_or("", |command| &command.observation.tier);
+    let text = observed_in_words(record, &page.clean(tier));
     match all {
         true => page.prose(0, Tone::Quiet, &text),
         false => {

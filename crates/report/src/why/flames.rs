@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{CodePath, CodePaths, Explanation};
+use fathom_model::{CodePath, CodePaths, Explanation, PathStep, PathsDifference};
 use serde::Serialize;
 
 use super::page_data::Limits;
@@ -21,6 +21,17 @@ pub(super) struct Flame {
     names: Vec<String>,
 }
 
+/// One graph of two commands.
+#[derive(Serialize)]
+pub(super) struct DifferenceFlame {
+    title: &'static str,
+    a_ns: u64,
+    b_ns: u64,
+    /// Caller or -1, time of A and of B, number of the name, whether they differ clearly if that is known.
+    steps: Vec<(i64, u64, u64, usize, Option<bool>)>,
+    names: Vec<String>,
+}
+
 /// The graphs of an explanation, of the largest steps.
 pub(super) fn of(explanation: &Explanation, limits: &Limits) -> Vec<Flame> {
     let trees = explanation.paths.iter();
@@ -28,43 +39,100 @@ pub(super) fn of(explanation: &Explanation, limits: &Limits) -> Vec<Flame> {
     trees.map(|tree| flame(tree, limits)).collect()
 }
 
+/// The graphs of two commands.
+pub(super) fn of_difference(paths: &[PathsDifference], limits: &Limits) -> Vec<DifferenceFlame> {
+    let trees = paths.iter().filter(|tree| !tree.steps.is_empty());
+    trees.map(|tree| difference(tree, limits)).collect()
+}
+
 fn flame(tree: &CodePaths, limits: &Limits) -> Flame {
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut names = Vec::new();
-    let mut kept: Vec<Option<i64>> = Vec::new();
+    let sizes: Vec<u64> = tree.steps.iter().map(|step| step.ns).collect();
+    let mut kept = Kept::of(sizes, limits);
     let mut steps = Vec::new();
-    // As many as rows: a step is no larger than its caller, so that whole ways are left out.
-    let mut sizes: Vec<u64> = tree.steps.iter().map(|step| step.ns).collect();
-    sizes.sort_unstable_by(|one, other| other.cmp(one));
-    let least = sizes.get(limits.rows * 2).map_or(0, |size| size + 1);
     for step in &tree.steps {
-        let parent = match step.parent {
-            None => Some(-1),
-            Some(parent) => kept.get(parent as usize).copied().flatten(),
-        };
-        let Some(parent) = parent.filter(|_| step.ns >= least) else {
-            kept.push(None);
-            continue;
-        };
-        let text = safe(&name(step), limits.text);
-        let number = *numbers.entry(text).or_insert_with_key(|text| {
-            names.push(text.clone());
-            names.len() - 1
-        });
-        kept.push(Some(steps.len() as i64));
-        steps.push((parent, step.ns, number, step.kind.map(|kind| kind as usize)));
+        if let Some((parent, number)) = kept.add(step, step.ns) {
+            steps.push((parent, step.ns, number, step.kind.map(|kind| kind as usize)));
+        }
     }
     Flame {
-        title: match tree.of {
-            CodePath::Cpu => "CPU time by function",
-            CodePath::Waits => "Waits by what was waited for",
-        },
+        title: title(tree.of),
         kind: match tree.of {
             CodePath::Cpu => "code",
             CodePath::Waits => "waits",
         },
         ns: tree.ns.max(1),
         steps,
-        names,
+        names: kept.names,
+    }
+}
+
+fn difference(tree: &PathsDifference, limits: &Limits) -> DifferenceFlame {
+    let sizes = tree.steps.iter().map(|step| step.a_ns.max(step.b_ns));
+    let mut kept = Kept::of(sizes.collect(), limits);
+    let mut steps = Vec::new();
+    for one in &tree.steps {
+        if let Some((parent, number)) = kept.add(&one.step, one.a_ns.max(one.b_ns)) {
+            steps.push((parent, one.a_ns, one.b_ns, number, one.is_clear));
+        }
+    }
+    DifferenceFlame {
+        title: title(tree.of),
+        a_ns: tree.a_ns,
+        b_ns: tree.b_ns,
+        steps,
+        names: kept.names,
+    }
+}
+
+fn title(of: CodePath) -> &'static str {
+    match of {
+        CodePath::Cpu => "CPU time by function",
+        CodePath::Waits => "Waits by what was waited for",
+    }
+}
+
+/// The largest steps of a tree, and their names, each once.
+struct Kept {
+    least: u64,
+    text: usize,
+    /// Of each step of the tree its number in the picture.
+    numbers: Vec<Option<i64>>,
+    count: i64,
+    names: Vec<String>,
+    known: HashMap<String, usize>,
+}
+
+impl Kept {
+    fn of(mut sizes: Vec<u64>, limits: &Limits) -> Kept {
+        // As many as rows: a step is no larger than its caller, so that whole ways are left out.
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        Kept {
+            least: sizes.get(limits.rows * 2).map_or(0, |size| size + 1),
+            text: limits.text,
+            numbers: Vec::new(),
+            count: 0,
+            names: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The number of the next step's caller, or -1, and that of its name; `None` if it is left out.
+    fn add(&mut self, step: &PathStep, size: u64) -> Option<(i64, usize)> {
+        let parent = match step.parent {
+            None => Some(-1),
+            Some(parent) => self.numbers.get(parent as usize).copied().flatten(),
+        };
+        let Some(parent) = parent.filter(|_| size >= self.least) else {
+            self.numbers.push(None);
+            return None;
+        };
+        self.numbers.push(Some(self.count));
+        self.count += 1;
+        let text = safe(&name(step), self.text);
+        let number = *self.known.entry(text).or_insert_with_key(|text| {
+            self.names.push(text.clone());
+            self.names.len() - 1
+        });
+        Some((parent, number))
     }
 }

@@ -22,6 +22,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/paint.js"),
     include_str!("page/pointer.js"),
     include_str!("page/flame.js"),
+    include_str!("page/ways.js"),
     include_str!("page/start.js"),
 );
 
@@ -54,7 +55,9 @@ pub fn explain_html(explanation: &Explanation) -> String {
             document.prose(0, Tone::Quiet, note);
         }
         let tables = html(&document);
-        let page = drawn_by_script(&head(explanation), &tables, SCRIPT, &inert(&data));
+        let what = "Account, findings and timeline";
+        let parts = ("", tables.as_str());
+        let page = drawn_by_script(&head(explanation), parts, what, SCRIPT, &inert(&data));
         if page.len() < LARGEST || limits.rows <= 1 {
             return page;
         }

@@ -397,3 +397,66 @@ fn a_flame_graph_is_walked_by_keys_zoomed_and_searched() {
         document.querySelectorAll('.flame .hit').length";
     assert_eq!(browser.run(search), 2);
 }
+
+#[test]
+fn of_two_commands_a_flame_graph_says_in_words_what_differs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut browser) = Chromium::or_skipped(folder.path()) else {
+        return;
+    };
+    let page = fathom_report::difference_html(&every_page::differed::record());
+    browser.open("why-two", &page);
+    let boxes = "[...document.querySelectorAll('.flame')[0].querySelectorAll('.step')]";
+    let of = |what: &str| format!("{boxes}.map((box) => {what})");
+    let text = browser.run(&of("box.textContent"));
+    let place = "(count.c:7)";
+    let expected = [
+        format!("▲ main {place} +68.0 ms"),
+        format!("parse_words {place}"),
+        format!("▲ check_words {place} +90.0 ms"),
+        format!("▲ regexec {place} +40.0 ms"),
+        format!("▼ load_words {place} −28.0 ms"),
+    ];
+    assert_eq!(text, serde_json::json!(expected));
+    let said = browser.run(&of("box.getAttribute('aria-label')"));
+    assert_eq!(
+        said[4],
+        format!("▼ load_words {place} −28.0 ms: less time in B, A 28.0 ms, B 0")
+    );
+    assert_eq!(
+        said[1],
+        format!("parse_words {place}: no clear difference, A 70.0 ms, B 72.0 ms")
+    );
+    // As wide as in B; both have one scale.
+    let hidden = of("box.hidden");
+    let expected = |hidden: [bool; 5]| serde_json::json!(hidden);
+    assert_eq!(
+        browser.run(&hidden),
+        expected([false, false, false, false, true])
+    );
+    browser.run("document.querySelectorAll('.tools button')[0].click()");
+    assert_eq!(
+        browser.run(&hidden),
+        expected([false, false, true, true, false])
+    );
+    let widths = browser.run(&of("parseFloat(box.style.width)"));
+    let wide = |at: usize| widths[at].as_f64().expect("a width");
+    assert!((wide(0) - 100.0 * 100.0 / 168.0).abs() < 0.01, "{widths}");
+    assert!((wide(4) - 100.0 * 28.0 / 168.0).abs() < 0.01, "{widths}");
+    browser.run("document.querySelector('.flame [tabindex=\"0\"]').focus()");
+    let stands = "document.activeElement.textContent";
+    browser.press("ArrowDown", 40);
+    assert_eq!(browser.run(stands), format!("parse_words {place}"));
+    browser.press("Enter", 13);
+    let zoomed = browser.run(&of("box.hidden"));
+    assert_eq!(zoomed, expected([false, false, true, true, true]));
+    let search = "const field = document.querySelector('.tools input[type=search]');
+        field.value = 'check'; field.dispatchEvent(new Event('input'));
+        document.querySelector('.tools .range').textContent";
+    let found = browser.run(search);
+    let found = found.as_str().expect("a text");
+    assert!(
+        found.starts_with("CPU time by function: A 0, B 90.0 ms"),
+        "{found}"
+    );
+}

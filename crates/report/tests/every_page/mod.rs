@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "the example and the tests each use use a part")]
 
+#[path = "../differed/mod.rs"]
+pub(crate) mod differed;
 #[path = "../experimented/mod.rs"]
 mod experimented;
 #[path = "../explained/mod.rs"]
@@ -25,8 +27,8 @@ use fathom_model::{
     BenchRecord, Environment, Exit, Explanation, Metric, ProbeResult, StartupRecord, StopReason,
 };
 use fathom_report::{
-    Origin, bench_html, experiment_html, explain_html, machine_html, pipe_html, report_html,
-    report_site, serve_html, startup_html,
+    Origin, bench_html, difference_html, experiment_html, explain_html, machine_html, pipe_html,
+    report_html, report_site, serve_html, startup_html,
 };
 use fathom_test_browser::hostile;
 use support::program::Program;
@@ -49,6 +51,11 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("why-many", explain_html(&explained::tree::many(120))),
         ("why-most", explain_html(&explained::tree::many(4000))),
         ("why-hostile", explain_html(&hostile())),
+        ("why-two", difference_html(&differed::record())),
+        (
+            "why-two-hostile",
+            difference_html(&differed::spoiled(hostile::MARKUP)),
+        ),
         ("pipe", pipe_html(&piped::delayed())),
         ("startup", startup_html(&startup())),
         ("serve", serve_html(&served::stalling::stalling().0)),

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
         terms: arguments.run_options.terms(),
     };
     let commands = plan.targets.iter().map(|target| &target.command);
-    path_conflicts::check(commands, &[&arguments.json])?;
+    path_conflicts::check(commands, &[&arguments.json, &arguments.html])?;
     interrupt::catch();
     let draws = screen::can_draw() && !arguments.run_options.show_output;
     let mut observer = |event: Event<'_>| show_event(draws, arguments.verbose, event);
@@ -33,10 +33,15 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
     screen::redraw(draws, "");
     let record = record?;
     let screen = screen::of_stdout(arguments.verbose);
+    let html = arguments.html.as_deref();
     write::results(
         || report::difference_terminal(&record, &screen),
-        &[(arguments.json.as_deref(), &|| report::json(&record))],
+        &[
+            (arguments.json.as_deref(), &|| report::json(&record)),
+            (html, &|| report::difference_html(&record)),
+        ],
     )?;
+    write::say_page(html);
     let observed = record.commands.iter().map(|command| &command.observation);
     let withheld = rights::withheld(observed.flat_map(|one| &one.not_visible));
     Ok(match interrupt::received() {
@@ -48,7 +53,6 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
 /// Refuses what shows one command only.
 fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
     let given = [
-        (arguments.html.is_some(), "--html"),
         (arguments.export_markdown.is_some(), "--export-markdown"),
         (arguments.save_observation.is_some(), "--save-observation"),
         (arguments.profile.is_some(), "--profile"),
@@ -60,8 +64,8 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => usage(format!(
-            "{option} is for one command; of two, why shows what differs: leave it away, use -v or --json FILE, \
-             or explain each by itself"
+            "{option} is for one command; of two, why shows what differs: leave it away, use -v, --html FILE or \
+             --json FILE, or explain each by itself"
         )),
         None => Ok(()),
     }

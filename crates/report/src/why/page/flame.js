@@ -1,56 +1,60 @@
-// Flame graphs: callers above what they called, each as wide as its time. Of CPU time, and of waits.
+// Flame graphs: what is called stands below its caller, and each box is as wide as its time.
 
-function flames() {
-  if (!data.flames.length) return;
+// The graphs, with what they share: a field to search for functions, and a button that shows all again.
+function flameSection(title, graphs, note, tools) {
   const field = el('input', { type: 'search', 'aria-label': 'Search for functions', placeholder: 'Search' });
   const found = el('span', { class: 'small soft range', 'aria-live': 'polite' });
-  const graphs = data.flames.map(flame);
   field.addEventListener('input', () => {
     const texts = graphs.map((graph) => graph.search(field.value)).filter((text) => text);
     found.textContent = texts.join(', ');
   });
   const all = el('button', { type: 'button', class: 'plain', click: () => graphs.forEach((graph) => graph.zoom(null)) }, 'Show all');
   main.append(el('section', { 'aria-labelledby': 'flames-title' },
-    el('h2', { id: 'flames-title' }, 'Ways through the code'),
-    el('div', { class: 'tools' }, field, all, found),
+    el('h2', { id: 'flames-title' }, title),
+    el('div', { class: 'tools' }, tools, field, all, found),
     graphs.map((graph) => graph.figure),
     el('p', { class: 'small soft' },
-      'A box stands below its caller and is as wide as its time. Click or Enter zooms into one, Escape shows all; arrows move to the caller, to what it calls and to its neighbours.')));
+      `A box stands below its caller and is as wide as its time${note}. Click or Enter zooms into one, Escape shows all; arrows move to the caller, to what it calls and to its neighbours.`)));
 }
 
-function flame(tree) {
+// `tree` has steps, each with its caller first, and names. `look` says how large a step is (size; most: in
+// any layout), how much the picture is wide (whole), what a step is called and drawn as (text, label,
+// attributes), and what was found.
+function flame(tree, look) {
+  const parentOf = (at) => tree.steps[at][0];
   const children = tree.steps.map(() => []);
   const roots = [];
   tree.steps.forEach(([parent], at) => (parent < 0 ? roots : children[parent]).push(at));
-  const own = (list) => list.sort((a, b) => tree.steps[b][1] - tree.steps[a][1]);
+  [roots, ...children].forEach((list) => list.sort((a, b) => look.most(b) - look.most(a)));
   const place = tree.steps.map(() => null);
-  const lay = (list, from, level) => own(list).forEach((at) => {
+  const layFrom = (list, from, level) => list.forEach((at) => {
     place[at] = { from, level };
-    lay(children[at], from, level + 1);
-    from += tree.steps[at][1];
+    layFrom(children[at], from, level + 1);
+    from += look.size(at);
   });
-  lay(roots, 0, 0);
-  const nameOf = (at) => tree.names[tree.steps[at][2]];
-  const textOf = (at) => `${nameOf(at)}: ${data.times ? `${time(tree.steps[at][1])}, ` : ''}${share(tree.steps[at][1] / data.whole_ns)} of the ${data.whole}`;
+  layFrom(roots, 0, 0);
   const area = el('div', { class: 'flame', role: 'tree', 'aria-label': tree.title });
   const said = el('p', { class: 'small soft said', 'aria-live': 'polite' });
-  const boxes = tree.steps.map(([, , , part], at) => el('div', {
-    class: part === null ? `step ${tree.kind}` : `step ${kindOf(part)}`, part,
-    role: 'treeitem', tabindex: '-1', title: textOf(at), 'aria-label': textOf(at), 'aria-level': place[at].level + 1, click: () => zoom(at),
-  }, el('span', {}, nameOf(at))));
+  const boxes = tree.steps.map((_, at) => {
+    const text = look.text(at);
+    return el('div', {
+      ...look.attributes(at), role: 'treeitem', tabindex: '-1', title: text, 'aria-label': text,
+      'aria-level': place[at].level + 1, click: () => zoom(at),
+    }, el('span', {}, look.label(at)));
+  });
   let zoomed = null;
-  let current = roots.length ? own(roots)[0] : null;
-  const isWithin = (at, of) => { while (at >= 0 && at !== of) at = tree.steps[at][0]; return at === of; };
+  let current = roots.length ? roots[0] : null;
+  const isWithin = (at, of) => { while (at >= 0 && at !== of) at = parentOf(at); return at === of; };
   const shown = (at) => zoomed === null || isWithin(at, zoomed) || isWithin(zoomed, at);
   function draw() {
     const from = zoomed === null ? 0 : place[zoomed].from;
-    const whole = zoomed === null ? tree.ns : tree.steps[zoomed][1];
+    const whole = zoomed === null ? look.whole() : look.most(zoomed);
     let deepest = 0;
     boxes.forEach((box, at) => {
       const above = zoomed !== null && at !== zoomed && isWithin(zoomed, at);
-      const wide = above ? 1 : tree.steps[at][1] / whole;
+      const wide = above ? 1 : look.size(at) / whole;
       // What is narrower than two pixels only makes the picture higher.
-      box.hidden = !shown(at) || wide < 0.002;
+      box.hidden = !shown(at) || (wide < 0.002 && at !== zoomed);
       if (!box.hidden) deepest = Math.max(deepest, place[at].level);
       box.style.left = `${above ? 0 : 100 * (place[at].from - from) / whole}%`;
       box.style.width = `${100 * wide}%`;
@@ -60,11 +64,21 @@ function flame(tree) {
     });
     area.style.height = `${(deepest + 1) * 21}px`;
   }
+  // Sizes are others now.
+  function lay() {
+    layFrom(roots, 0, 0);
+    draw();
+    if (current !== null && boxes[current].hidden) {
+      const first = boxes.findIndex((box) => !box.hidden);
+      current = first < 0 ? null : first;
+      draw();
+    }
+  }
   function zoom(at) {
     zoomed = at === zoomed ? null : at;
     if (at !== null) current = at;
     draw();
-    said.textContent = zoomed === null ? '' : textOf(zoomed);
+    said.textContent = zoomed === null ? '' : look.text(zoomed);
   }
   const visible = (list) => list.filter((at) => !boxes[at].hidden);
   function move(to) {
@@ -72,11 +86,11 @@ function flame(tree) {
     current = to;
     draw();
     boxes[to].focus();
-    said.textContent = textOf(to);
+    said.textContent = look.text(to);
   }
   area.addEventListener('keydown', (event) => {
     if (current === null) return;
-    const parent = tree.steps[current][0];
+    const parent = parentOf(current);
     const row = visible(tree.steps.map((_, at) => at).filter((at) => place[at].level === place[current].level))
       .sort((a, b) => place[a].from - place[b].from);
     const beside = row.indexOf(current);
@@ -92,23 +106,26 @@ function flame(tree) {
     const action = actions[event.key];
     if (action) { event.preventDefault(); action(); }
   });
+  const nameOf = (at) => tree.names[look.name(at)];
   function search(text) {
     const wanted = text.trim().toLowerCase();
-    let sum = 0;
+    const isHit = (at) => wanted !== '' && nameOf(at).toLowerCase().includes(wanted);
+    // One below another is in its time.
+    const outermost = [];
     boxes.forEach((box, at) => {
-      const hit = wanted !== '' && nameOf(at).toLowerCase().includes(wanted);
+      const hit = isHit(at);
       box.classList.toggle('hit', hit);
       box.classList.toggle('missed', wanted !== '' && !hit);
-      let above = tree.steps[at][0];
-      while (above >= 0 && !nameOf(above).toLowerCase().includes(wanted)) above = tree.steps[above][0];
-      if (hit && above < 0) sum += tree.steps[at][1];
+      let above = parentOf(at);
+      while (above >= 0 && !isHit(above)) above = parentOf(above);
+      if (hit && above < 0) outermost.push(at);
     });
-    return wanted === '' ? '' : `${tree.title}: ${share(sum / data.whole_ns)}`;
+    return wanted === '' ? '' : `${tree.title}: ${look.found(outermost)}`;
   }
   area.append(...boxes);
   draw();
   const figure = el('figure', { class: 'chart' },
-    el('h3', {}, `${tree.title} `, el('span', { class: 'small soft' }, `${share(tree.ns / data.whole_ns)} of the ${data.whole}`)),
+    el('h3', {}, `${tree.title} `, el('span', { class: 'small soft' }, look.all)),
     el('div', { class: 'flames' }, area), said);
-  return { figure, search, zoom };
+  return { figure, search, zoom, lay };
 }

@@ -9,6 +9,7 @@ function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name === 'part') node.style.setProperty('--part', colorOf(value));
+    else if (name === 'strength') node.style.setProperty('--strength', value);
     else if (value === null || value === undefined || value === false) continue;
     else if (name === 'click') node.addEventListener('click', value);
     else node.setAttribute(name, value === true ? '' : String(value));
