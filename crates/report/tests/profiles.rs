@@ -182,7 +182,7 @@ fn perfetto_is_given_the_same_ways() {
     assert_eq!(whole[&format!("load{m};read /data/in;1")], 40);
 }
 
-/// Perfetto's own classes, where Python has them.
+/// Perfetto's own classes, where Python has them: the one in `FATHOM_TEST_PYTHON` must.
 #[test]
 fn perfettos_own_code_reads_it() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -191,8 +191,8 @@ fn perfettos_own_code_reads_it() {
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as it\n\
         trace = it.Trace.FromString(open(sys.argv[1], 'rb').read())\n\
         print([p.track_event.name for p in trace.packet if p.track_event.type == 1])\n";
-    let python = std::env::var("FATHOM_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let mut command = std::process::Command::new(python);
+    let named = std::env::var("FATHOM_TEST_PYTHON");
+    let mut command = std::process::Command::new(named.as_deref().unwrap_or("python3"));
     let output = command.args(["-c", script]).arg(file.path()).output();
     match output {
         Ok(output) if output.status.success() => {
@@ -203,7 +203,10 @@ fn perfettos_own_code_reads_it() {
             );
             assert_eq!(text, wanted);
         }
-        _ => fathom_test_log::skipped("no Python with the package perfetto is here"),
+        _ => {
+            assert!(named.is_err(), "{named:?} doesn't read it");
+            fathom_test_log::skipped("no Python with the package perfetto is here");
+        }
     }
 }
 

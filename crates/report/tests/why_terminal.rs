@@ -4,7 +4,7 @@ mod explained;
 
 use explained::tree::many;
 use explained::{attached, clean, findings};
-use fathom_model::{CodePlace, Explanation, TimeCategory, WhereRow};
+use fathom_model::{CodePlace, Explanation, ThreadRole, TimeCategory, WhereRow};
 use fathom_report::{Screen, WhyOptions, columns, explain_terminal};
 
 fn print(explanation: &Explanation) -> String {
@@ -305,6 +305,28 @@ fn places_are_whole_at_every_width() {
     }
     let headline = "No known cause; 61 % in Regex::from_str <- environment::parse_line (env.rs:41)";
     assert!(at(80).contains(headline), "{}", at(80));
+}
+
+/// What a collector does is in several rows: the program's part is larger than each, and not than all.
+#[test]
+fn garbage_collection_is_added_up_and_says_what_changes_it() {
+    let mut explanation = placed();
+    explanation.whereabouts[0].share = 0.39;
+    for (row, share) in explanation.whereabouts[1..4]
+        .iter_mut()
+        .zip([0.31, 0.2, 0.1])
+    {
+        row.share = share;
+        row.role = Some(ThreadRole::Collector);
+        row.changed_by = vec!["-Xmx".to_owned()];
+    }
+    explanation.timed.peak_memory.value = 58.0 * 1024.0 * 1024.0;
+    let text = print(&explanation).replace('\n', " ");
+    let headline =
+        "No known cause; 61 % in garbage collection of a process of 58.0 MiB, changed by -Xmx";
+    assert!(text.contains(headline), "{text}");
+    explanation.whereabouts[0].share = 0.62;
+    assert!(print(&explanation).contains("No known cause; 62 % in Regex::from_str"));
 }
 
 #[test]

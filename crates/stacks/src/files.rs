@@ -48,6 +48,8 @@ pub struct Files {
     files: Vec<(Key, Option<Stamp>)>,
     numbers: HashMap<Key, u32>,
     since: SystemTime,
+    /// Numbers of processes as they knew themselves in a namespace of their own.
+    inside: HashMap<u32, u32>,
     /// What is at an address of code that a process made.
     made: HashMap<(u32, u64), MadeName>,
 }
@@ -58,6 +60,7 @@ impl Default for Files {
             files: vec![(Key::default(), None)],
             numbers: HashMap::from([(Key::default(), NOWHERE)]),
             since: SystemTime::now(),
+            inside: HashMap::new(),
             made: HashMap::new(),
         }
     }
@@ -68,6 +71,11 @@ impl Files {
     /// another's. Otherwise it is the time at which this was made.
     pub fn begun(&mut self, since: SystemTime) {
         self.since = since;
+    }
+
+    /// Processes knew themselves by these numbers, in a namespace of their own.
+    pub fn known_inside(&mut self, numbers: HashMap<u32, u32>) {
+        self.inside.extend(numbers);
     }
 
     /// Reads what the processes that made the code at these addresses wrote of it; what they have
@@ -82,7 +90,12 @@ impl Files {
         }
         for (maker, places) in by_maker {
             let addresses: Vec<u64> = places.iter().map(|(_, address)| *address).collect();
-            let names = perf_map::names_at(maker, &addresses, self.since);
+            let names = perf_map::names_at(
+                maker,
+                self.inside.get(&maker).copied(),
+                &addresses,
+                self.since,
+            );
             let named = places.into_iter();
             let named = named.filter_map(|place| Some((place, names.get(&place.1)?.clone())));
             self.made.extend(named);

@@ -22,9 +22,15 @@ const MOST_BYTES: u64 = 128 << 20;
 const LONGEST_LINE: u64 = 16 << 10;
 
 /// What the code of a process at these addresses is called, by the map that it wrote since; empty
-/// where it wrote none.
-pub(crate) fn names_at(pid: u32, addresses: &[u64], since: SystemTime) -> HashMap<u64, MadeName> {
-    match open(pid, since) {
+/// where it wrote none. `inside`: its number as it knew itself in a namespace of its own, for when it
+/// has ended.
+pub(crate) fn names_at(
+    pid: u32,
+    inside: Option<u32>,
+    addresses: &[u64],
+    since: SystemTime,
+) -> HashMap<u64, MadeName> {
+    match open(pid, inside, since) {
         Some(file) => named(BufReader::new(file.take(MOST_BYTES)), addresses),
         None => HashMap::new(),
     }
@@ -37,13 +43,13 @@ pub fn map_of(pid: u32) -> PathBuf {
 
 /// The map of a process, if it is a regular file of this user's, or of the user whose process it is,
 /// that was written since. What another user put there is never read, and no link is followed.
-fn open(pid: u32, since: SystemTime) -> Option<File> {
+fn open(pid: u32, inside: Option<u32>, since: SystemTime) -> Option<File> {
     let process = std::fs::metadata(format!("/proc/{pid}")).ok();
     let own_number = process.as_ref().and_then(|_| number_inside(pid));
     // Of one that runs in a container that one's `/tmp` counts; it is gone with its last process.
     let path = match own_number {
         Some(number) => PathBuf::from(format!("/proc/{pid}/root/tmp/perf-{number}.map")),
-        None => map_of(pid),
+        None => map_of(inside.unwrap_or(pid)),
     };
     let file = OpenOptions::new()
         .read(true)
@@ -60,7 +66,7 @@ fn open(pid: u32, since: SystemTime) -> Option<File> {
 
 /// The number by which a process in a namespace of its own knows itself; `None` for one in this
 /// process's.
-fn number_inside(pid: u32) -> Option<u32> {
+pub fn number_inside(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let numbers = status
         .lines()
@@ -142,7 +148,7 @@ mod tests {
     }
 
     fn seen(pid: u32, since: SystemTime) -> bool {
-        names_at(pid, &[0x1001], since).contains_key(&0x1001)
+        names_at(pid, None, &[0x1001], since).contains_key(&0x1001)
     }
 
     #[test]
@@ -154,6 +160,17 @@ mod tests {
             .map(|since| seen(pid, since));
         fs::remove_file(map_of(pid)).unwrap();
         assert_eq!(found, [true, false]);
+    }
+
+    #[test]
+    fn one_that_ended_in_a_namespace_of_its_own_has_the_map_of_its_number_there() {
+        let (outside, inside) = (unused(), unused());
+        fs::write(map_of(inside), "1000 10 parse\n").unwrap();
+        let since = SystemTime::now() - Duration::from_secs(60);
+        let found = [None, Some(inside)]
+            .map(|number| !names_at(outside, number, &[0x1001], since).is_empty());
+        fs::remove_file(map_of(inside)).unwrap();
+        assert_eq!(found, [false, true]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::dwarf::{Costs, Dwarf};
 use crate::go_table::GoTable;
 use crate::image::{Image, Segments};
 use crate::plt::Stubs;
+use crate::probes;
 use crate::symbol_table::{self, Found};
 use crate::tree::Level;
 use crate::{Files, Frame, Place, StackTree, Tree};
@@ -131,6 +132,8 @@ pub(crate) struct Names<'d> {
     go: Option<GoTable<'d>>,
     /// Where functions without a name begin.
     tables: Option<Tables<&'d [u8]>>,
+    /// Those of them that probes tell, by their beginning.
+    probed: HashMap<u64, &'static str>,
 }
 
 impl<'d> Names<'d> {
@@ -170,12 +173,21 @@ impl<'d> Names<'d> {
             .unwrap_or_else(|| exported(&parsed, path, &addresses, opened));
         let mut found: HashMap<u64, Found> = addresses.into_iter().zip(found).collect();
         name_stubs(&parsed, &mut found);
+        let tables = Image::of(bytes).map(Tables::of);
+        let probed = match found.values().all(|found| found.function.is_some()) {
+            true => Vec::new(),
+            false => probes::functions(&parsed),
+        };
+        let begin = |at: u64| tables.as_ref()?.begin(at);
+        let probed = probed.into_iter();
+        let probed = probed.filter_map(|(at, name)| Some((begin(at)?, name)));
         Some(Self {
             segments,
             found,
             dwarf,
             go,
-            tables: Image::of(bytes).map(Tables::of),
+            probed: probed.collect(),
+            tables,
         })
     }
 
@@ -201,6 +213,7 @@ impl<'d> Names<'d> {
                 (true, Some(name)) => Some(name.clone()),
                 _ => level.function,
             };
+            let function = function.or_else(|| self.by_probe(address));
             let unnamed = function.is_none();
             Frame {
                 offset: unnamed.then(|| self.begin(address).unwrap_or(offset)),
@@ -214,6 +227,12 @@ impl<'d> Names<'d> {
             }
         };
         Some(levels.into_iter().enumerate().map(frame).collect())
+    }
+
+    /// What a probe in the function at an address says of it.
+    fn by_probe(&self, address: u64) -> Option<String> {
+        let begin = self.tables.as_ref()?.begin(address)?;
+        self.probed.get(&begin).map(|name| (*name).to_owned())
     }
 
     /// The byte at which the function at an address begins, by the tables of unwinding.

@@ -6,6 +6,9 @@ use fathom_model::{CodePlace, without_type_arguments};
 /// A function with the type or module that it is of, without what these are nested in and made for:
 /// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
 pub(super) fn shortened(function: &str) -> String {
+    if let Some(of_python) = of_python(function) {
+        return of_python;
+    }
     if let Some(at) = function.find("operator") {
         // What an operator is called may have `<` in it: only what it is of is shortened.
         let (of, operator) = without_parameters(function).split_at(at);
@@ -36,6 +39,25 @@ pub(super) fn shortened(function: &str) -> String {
         _ if parts.is_empty() => function.to_owned(),
         from => parts[from..].join("::"),
     }
+}
+
+/// Python has names of its own for what has none: `build.<locals>.<listcomp>` is `build.<listcomp>`.
+fn of_python(function: &str) -> Option<String> {
+    let word = |text: &str| {
+        let inner = text
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_suffix('>'));
+        inner
+            .is_some_and(|inner| inner.chars().all(|c| c.is_ascii_lowercase()) && !inner.is_empty())
+    };
+    let parts: Vec<&str> = function.split('.').collect();
+    parts.iter().any(|part| word(part)).then(|| {
+        parts
+            .into_iter()
+            .filter(|part| *part != "<locals>")
+            .collect::<Vec<_>>()
+            .join(".")
+    })
 }
 
 /// Of `github.com/a/b.(*T).f` what stands behind the last folder of its package.
@@ -153,6 +175,15 @@ mod tests {
             binary: Some("/bin/a".to_owned()),
             ..CodePlace::default()
         }
+    }
+
+    #[test]
+    fn what_python_has_no_name_for_keeps_its_own() {
+        assert_eq!(shortened("build.<locals>.<listcomp>"), "build.<listcomp>");
+        assert_eq!(shortened("Reader.read.<locals>.key"), "Reader.read.key");
+        assert_eq!(shortened("<module>"), "<module>");
+        assert_eq!(shortened("<lambda>"), "<lambda>");
+        assert_eq!(shortened("<Tool>::run"), "Tool::run");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::quote::share_text;
 use super::words::{self, Kind};
 use super::{code_name, own_code};
 use crate::columns;
+use crate::format_bytes;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
@@ -148,6 +149,9 @@ fn without_folders(path: &str, width: usize) -> String {
 /// kind of time.
 pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     let row = shown(explanation).next()?;
+    if let Some((share, words)) = of_runtime(explanation).filter(|(share, _)| *share >= row.share) {
+        return (share >= STANDS_OUT).then(|| format!("{} in {words}", share_text(share)));
+    }
     let place = code_name::pieces(&row.place, &row.callers).join(" ");
     let call = row.call.as_deref();
     let what = match (call, row.object.as_deref()) {
@@ -173,6 +177,31 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
         .sum();
     let least = STANDS_OUT * (1.0 - others).max(OWN_PART);
     (row.share >= least).then(|| format!("{} in {words}", share_text(row.share)))
+}
+
+/// What a runtime does most beside the program's work, in all of its rows, and what changes it:
+/// `garbage collection of a process of 58.3 MiB, changed by -Xmx`.
+fn of_runtime(explanation: &Explanation) -> Option<(f64, String)> {
+    let rows = |role| {
+        let rows = explanation.whereabouts.iter();
+        rows.filter(move |row| row.role == Some(role))
+    };
+    let share = |role| rows(role).map(|row| row.share).sum::<f64>();
+    let roles = [ThreadRole::Collector, ThreadRole::Compiler];
+    let most = roles
+        .into_iter()
+        .max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
+    let first = rows(most).next()?;
+    let memory = explanation.timed.peak_memory.value;
+    let of = match most == ThreadRole::Collector && memory > 0.0 {
+        true => format!(" of a process of {}", format_bytes(memory)),
+        false => String::new(),
+    };
+    let changed_by = match first.changed_by.is_empty() {
+        true => String::new(),
+        false => format!(", changed by {}", first.changed_by.join(", ")),
+    };
+    Some((share(most), format!("{}{of}{changed_by}", in_a_role(most))))
 }
 
 #[cfg(test)]
