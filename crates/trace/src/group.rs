@@ -1,10 +1,12 @@
 //! How are several commands started, waited for and ended as one?
 
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::command::{Io, Member, TraceCommand};
 use crate::error::TraceError;
+use crate::name_maps::NameMaps;
 use crate::result::{GroupTrace, MemberEnd, Trace};
 use crate::spawn::{self, Held};
 use crate::watch::now;
@@ -22,6 +24,8 @@ struct One {
 pub(crate) struct Group {
     members: Vec<One>,
     begin: u64,
+    /// Who is told of processes that may write maps of names.
+    pub(crate) name_maps: Option<Arc<NameMaps>>,
 }
 
 /// The tracer's descriptors that the members use, apart from the standard ones.
@@ -42,8 +46,9 @@ impl Group {
         follow: Option<BorrowedFd<'_>>,
         unwanted: &[RawFd],
     ) -> Result<Self, TraceError> {
-        let mut members = Vec::new();
+        let (mut members, mut name_maps) = (Vec::new(), None);
         for (command, delay) in commands {
+            name_maps = name_maps.or_else(|| command.name_maps.clone());
             let mut held = spawn::hold_without(command, follow, unwanted)?;
             held.wait_ready()?;
             members.push(One {
@@ -53,7 +58,11 @@ impl Group {
                 ended: None,
             });
         }
-        Ok(Self { members, begin: 0 })
+        Ok(Self {
+            members,
+            begin: 0,
+            name_maps,
+        })
     }
 
     /// Process numbers in the order of the members.

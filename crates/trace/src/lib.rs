@@ -15,6 +15,7 @@
 //! finds out by trying them. Linux only.
 
 mod accounts;
+mod asked_for;
 mod attach;
 pub mod calls;
 mod collect;
@@ -95,10 +96,14 @@ pub fn trace(
     if tier != Tier::Ptrace {
         rights::note_those_withheld(&mut seen, command.cwd.as_deref());
     }
-    options.stacks.iter().for_each(|pool| pool.traced(&seen));
     if let Some(maps) = &command.name_maps {
-        maps.ran(seen.processes.iter().map(|process| process.pid));
+        let pids = seen.processes.iter().map(|process| process.pid);
+        let maps_of_run = maps.ran(pids).into_iter();
+        seen.asked_for = maps_of_run.map(|path| path.display().to_string()).collect();
+        let pool = options.stacks.iter();
+        pool.for_each(|pool| pool.known_inside(maps.known_inside()));
     }
+    options.stacks.iter().for_each(|pool| pool.traced(&seen));
     Ok(seen)
 }
 

@@ -4,17 +4,18 @@
 //! Where a process writes its map everybody may guess, and may have put a link there. So the file of
 //! the command's own process is made before that is let go, as one that nobody else can replace. It
 //! is removed with this value; if the tracer is killed a process of its own does that, which sleeps
-//! until then.
+//! until then. It is told of each process of the tree when that is first seen, so that their maps go, too.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use fathom_stacks::map_of;
+use fathom_stacks::{map_of, number_inside};
 
 use crate::spawn::pipe;
 
@@ -22,8 +23,11 @@ use crate::spawn::pipe;
 #[derive(Debug)]
 pub struct NameMaps {
     since: SystemTime,
-    /// Processes whose map is this run's.
+    /// Processes whose map was made here.
     of: Mutex<Vec<u32>>,
+    /// Others of the tree, each with its number in its own namespace of processes: a map that they have is
+    /// this run's if it was made since.
+    tree: Mutex<Vec<(u32, u32)>>,
     janitor: i32,
     orders: File,
 }
@@ -35,14 +39,18 @@ impl NameMaps {
     /// When no process can be made.
     pub fn begin() -> io::Result<Self> {
         let (read, write) = pipe()?;
+        let since = SystemTime::now();
+        let seconds = since.duration_since(SystemTime::UNIX_EPOCH);
+        let seconds = seconds.map_or(0, |since| since.as_secs() as i64);
         // SAFETY: the child calls only async-signal-safe functions.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             // SAFETY: in the forked child.
-            0 => unsafe { wait_for_the_end(read.as_raw_fd()) },
+            0 => unsafe { wait_for_the_end(read.as_raw_fd(), seconds) },
             janitor => Ok(Self {
-                since: SystemTime::now(),
+                since,
                 of: Mutex::default(),
+                tree: Mutex::default(),
                 janitor,
                 orders: write.into(),
             }),
@@ -70,30 +78,71 @@ impl NameMaps {
         Ok(())
     }
 
-    /// These processes were of the run, too: what they wrote since it began is removed with the rest.
-    pub(crate) fn ran(&self, pids: impl Iterator<Item = u32>) {
-        let is_new = |pid: &u32| {
-            let data = fs::symlink_metadata(map_of(*pid));
+    /// This process is of the tree.
+    pub(crate) fn born(&self, pid: u32) {
+        if lock(&self.of).contains(&pid) {
+            return;
+        }
+        let mut tree = lock(&self.tree);
+        if tree.len() < MOST && tree.iter().all(|(known, _)| *known != pid) {
+            let number = number_inside(pid).unwrap_or(pid);
+            tree.push((pid, number));
+            self.order(-(number as i32));
+        }
+    }
+
+    /// These processes were of the run. Returns all maps of it.
+    pub(crate) fn ran(&self, pids: impl Iterator<Item = u32>) -> Vec<PathBuf> {
+        pids.for_each(|pid| self.born(pid));
+        self.all()
+    }
+
+    /// The numbers by which processes knew themselves in a namespace of their own, but for those that
+    /// several had: which of them has written the map is not known.
+    pub(crate) fn known_inside(&self) -> HashMap<u32, u32> {
+        let tree = lock(&self.tree);
+        let mut times: HashMap<u32, usize> = HashMap::new();
+        for (_, number) in tree.iter() {
+            *times.entry(*number).or_default() += 1;
+        }
+        let own = tree.iter().copied();
+        own.filter(|(pid, number)| pid != number && times[number] == 1)
+            .collect()
+    }
+
+    fn all(&self) -> Vec<PathBuf> {
+        let is_new = |path: &PathBuf| {
+            let data = fs::symlink_metadata(path);
             data.and_then(|data| data.created())
                 .is_ok_and(|made| made >= self.since)
         };
-        pids.filter(is_new).for_each(|pid| self.remember(pid));
+        let made: Vec<PathBuf> = lock(&self.of).iter().map(|pid| map_of(*pid)).collect();
+        let numbers: BTreeSet<u32> = lock(&self.tree).iter().map(|(_, it)| *it).collect();
+        let of_tree = numbers.into_iter().map(map_of).filter(is_new);
+        made.into_iter().chain(of_tree).collect()
     }
 
     fn remember(&self, pid: u32) {
-        let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of = lock(&self.of);
         if !of.contains(&pid) {
             of.push(pid);
-            // One that is gone takes no orders.
-            let _ = (&self.orders).write_all(&(pid as i32).to_ne_bytes());
+            self.order(pid as i32);
         }
     }
+
+    fn order(&self, number: i32) {
+        // One that is gone takes no orders.
+        let _ = (&self.orders).write_all(&number.to_ne_bytes());
+    }
+}
+
+fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for NameMaps {
     fn drop(&mut self) {
-        let of = self.of.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for path in of.iter().map(|pid| map_of(*pid)) {
+        for path in self.all() {
             if is_own_file(&path) {
                 let _ = fs::remove_file(path);
             }
@@ -120,9 +169,12 @@ const MOST: usize = 4_096;
 /// What is killed with the tracer may be about to open its map.
 const PAUSE_MS: i32 = 200;
 
+/// Numbers that come are of processes whose map was made here, or, below 0, of others of the tree, whose
+/// map was made `since`; 0 says that nothing is left to do.
+///
 /// # Safety
 /// Only in a forked child.
-unsafe fn wait_for_the_end(pipe: i32) -> ! {
+unsafe fn wait_for_the_end(pipe: i32, since: i64) -> ! {
     // SAFETY: async-signal-safe calls on the frame's own memory.
     unsafe {
         // Out of the terminal's group: Ctrl-C must not end it before the tracer.
@@ -130,7 +182,7 @@ unsafe fn wait_for_the_end(pipe: i32) -> ! {
         libc::dup2(pipe, 0);
         // Nothing of the tracer's may be kept open, pipes to other programs least of all.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
-        let mut known = [0i32; MOST];
+        let mut known = [0i32; 2 * MOST];
         let mut count = 0;
         loop {
             let mut pid = 0i32;
@@ -148,18 +200,18 @@ unsafe fn wait_for_the_end(pipe: i32) -> ! {
         }
         libc::poll(std::ptr::null_mut(), 0, PAUSE_MS);
         for pid in known.iter().take(count) {
-            remove(*pid);
+            remove(pid.unsigned_abs(), if *pid < 0 { since } else { 0 });
         }
         libc::_exit(0)
     }
 }
 
-/// Removes the map of a process, if it is this user's file.
+/// Removes the map of a process, if it is this user's file and was written since.
 ///
 /// # Safety
 /// Allocates nothing, so that it may be called in a forked child.
-unsafe fn remove(pid: i32) {
-    let (path, length) = path_of(pid.unsigned_abs());
+unsafe fn remove(pid: u32, since: i64) {
+    let (path, length) = path_of(pid);
     let Some(path) = path.get(..=length) else {
         return;
     };
@@ -168,7 +220,8 @@ unsafe fn remove(pid: i32) {
         let mut data: libc::stat = std::mem::zeroed();
         let there = libc::lstat(path.as_ptr().cast(), &raw mut data) == 0;
         let is_file = data.st_mode & libc::S_IFMT == libc::S_IFREG;
-        if there && is_file && data.st_uid == libc::geteuid() {
+        let is_new = data.st_mtime >= since;
+        if there && is_file && is_new && data.st_uid == libc::geteuid() {
             libc::unlink(path.as_ptr().cast());
         }
     }
@@ -210,7 +263,7 @@ mod tests {
 
     /// Numbers that no process has.
     fn unused(kind: u32) -> u32 {
-        8_000_000 + std::process::id() * 8 + kind
+        8_000_000 + std::process::id() * 16 + kind
     }
 
     #[test]
@@ -248,5 +301,29 @@ mod tests {
         drop(maps);
         assert!(map_of(before).exists() && !map_of(since).exists());
         fs::remove_file(map_of(before)).unwrap();
+    }
+
+    #[test]
+    fn where_the_tracer_is_killed_maps_of_its_tree_go_and_older_ones_stay() {
+        let maps = NameMaps::begin().unwrap();
+        let (own, child, older) = (unused(5), unused(6), unused(7));
+        maps.make(own).unwrap();
+        fs::write(map_of(child), "").unwrap();
+        let before = File::create(map_of(older)).unwrap();
+        before
+            .set_modified(maps.since - std::time::Duration::from_secs(60))
+            .unwrap();
+        maps.born(child);
+        maps.born(older);
+        let janitor = maps.janitor;
+        // As if this process had ended.
+        // SAFETY: nobody uses the descriptor after this.
+        unsafe { libc::close(maps.orders.as_raw_fd()) };
+        std::mem::forget(maps);
+        // SAFETY: a child of this process.
+        unsafe { libc::waitpid(janitor, std::ptr::null_mut(), 0) };
+        let left = [own, child, older].map(|pid| map_of(pid).exists());
+        fs::remove_file(map_of(older)).unwrap();
+        assert_eq!(left, [false, false, true]);
     }
 }

@@ -67,6 +67,7 @@ pub(super) fn observe(
     trace.stacks = subject.stacks.named(&trace);
     let lacking = trace.stacks.iter().flat_map(Stacks::not_visible);
     trace.not_visible.extend(lacking);
+    trace.leave_out_what_was_asked_for();
     Ok(Observed {
         trace,
         more_samples,
@@ -125,7 +126,8 @@ impl Subject<'_> {
         if tier.only_samples() && tiers.allows(Tier::Ptrace) && !interrupt::stopped() {
             let own = self.plan.terms.timeout;
             let limit = own.unwrap_or_else(|| self.longest() * TIMES_AS_LONG + STOPPED_AT_LEAST);
-            let calls = self.once(Tier::Ptrace, SAMPLES, Some(limit))?;
+            let mut calls = self.once(Tier::Ptrace, SAMPLES, Some(limit))?;
+            calls.leave_out_what_was_asked_for();
             match why_not_added(&trace, &calls, own.is_some()) {
                 None => fathom_diagnose::add_calls(&mut trace, calls),
                 Some(why) => trace

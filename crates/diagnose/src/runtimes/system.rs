@@ -12,8 +12,9 @@ pub(crate) fn is_made_up(name: &str) -> bool {
     name.starts_with("/proc/") || name.starts_with("/sys/")
 }
 
-/// Whether it is a map of functions that a runtime makes while it runs, as it writes it for profilers. Observed
-/// runs ask for it ([`super::names`]); it is no work of the program's.
+/// Whether it is a map of functions that a runtime makes while it runs, as it writes it for profilers: who
+/// tells a runtime to write it knows that. What only observed runs ask for isn't in a trace
+/// ([`fathom_trace::Trace::asked_for`]).
 pub(crate) fn is_name_map(name: &str) -> bool {
     let number = name.strip_prefix("/tmp/perf-");
     number.is_some_and(|rest| rest.contains(".map"))

@@ -17,7 +17,7 @@ function parse(until) {
 }
 class Reader { read(until) { return parse(until); } }
 function main(seconds) { new Reader().read(seconds * 1e6); }
-if (process.argv[3] && process.execArgv.length) {
+if (process.argv[3] && (process.execArgv.length || process.env.NODE_OPTIONS)) {
   fs.writeFileSync(process.argv[3], `${process.pid}\\n`);
   main(1e6);
 }
@@ -210,52 +210,117 @@ fn a_map_is_removed_also_where_fathom_is_killed() {
     }
 }
 
-/// What a shell starts is asked by a variable, where that is safe; else the answer ends with the
-/// command that does so, which is tried.
-fn through_a_shell(command: &str, is_named: impl Fn(&Value), part: &str) {
-    let explanation = explained(&why("perf", &["sh", "-c", &format!("{command}; true")]));
-    let by = explanation["observation"]["names_by"].as_str();
-    let Some(by) = by else {
+/// What is a runtime of, started by a shell: a command, what its rows are, and a part of its map.
+struct Through<'a> {
+    command: String,
+    is_named: &'a dyn Fn(&Value),
+    part: &'a str,
+}
+
+impl Through<'_> {
+    fn command(&self) -> String {
+        format!("{}; true", self.command)
+    }
+
+    /// Where a link in `/tmp` could lead elsewhere what a child writes, no child is asked for names:
+    /// the answer ends with the command that gives them, which is tried.
+    fn where_links_are_followed(&self) {
+        let command = self.command();
+        let Some(output) = with_links_protected("0", &["sh", "-c", &command]) else {
+            return;
+        };
+        let explanation = explained(&output);
+        assert!(
+            explanation["observation"]["added"].is_null(),
+            "{explanation:#}"
+        );
+        let by = explanation["observation"]["names_by"].as_str();
+        let by = by.unwrap_or_else(|| panic!("{explanation:#}")).replace(
+            "fathom why",
+            "\"$FATHOM\" why --runs 2 --tier perf --json -",
+        );
+        let mut again = Command::new("sh");
+        again
+            .args(["-c", &by])
+            .env("FATHOM", env!("CARGO_BIN_EXE_fathom"));
+        let output = again.stdin(Stdio::null()).output().unwrap();
+        let maps = maps_with(self.part);
+        maps.iter()
+            .for_each(|map| std::fs::remove_file(map).unwrap());
+        (self.is_named)(&explained(&output));
+    }
+
+    /// Elsewhere it is asked by a variable, and its map is removed.
+    fn where_links_are_not_followed(&self) {
+        let command = self.command();
+        let Some(output) = with_links_protected("1", &["sh", "-c", &command]) else {
+            return;
+        };
+        let explanation = explained(&output);
+        let added = explanation["observation"]["added"].as_str();
+        assert!(
+            added.is_some_and(|added| added.contains("_OPTIONS=")),
+            "{added:?}"
+        );
+        (self.is_named)(&explanation);
         left_no_map(&explanation);
-        return is_named(&explanation);
+    }
+}
+
+/// `why` where `fs.protected_symlinks` is this, as root in a view of its own of `/proc`; `None` where
+/// that can't be had.
+fn with_links_protected(value: &str, command: &[&str]) -> Option<Output> {
+    let folder = tempfile::tempdir().unwrap();
+    let setting = folder.path().join("setting");
+    std::fs::write(&setting, format!("{value}\n")).unwrap();
+    let mount = "mount --bind \"$0\" /proc/sys/fs/protected_symlinks && exec \"$@\"";
+    let within = |rest: &[&str]| {
+        let mut unshare = Command::new("unshare");
+        unshare
+            .args(["-m", "sh", "-c", mount, text(&setting)])
+            .args(rest);
+        unshare.stdin(Stdio::null()).output()
     };
-    let by = by.replace(
-        "fathom why",
-        "\"$FATHOM\" why --runs 2 --tier perf --json -",
-    );
-    let mut again = Command::new("sh");
-    again
-        .args(["-c", &by])
-        .env("FATHOM", env!("CARGO_BIN_EXE_fathom"));
-    let output = again.stdin(Stdio::null()).output().unwrap();
-    let maps = maps_with(part);
-    maps.iter()
-        .for_each(|map| std::fs::remove_file(map).unwrap());
-    is_named(&explained(&output));
+    if !within(&["true"]).is_ok_and(|output| output.status.success()) {
+        fathom_test_log::skipped("only root may have another view of /proc/sys");
+        return None;
+    }
+    let fathom = env!("CARGO_BIN_EXE_fathom");
+    let options = [
+        fathom, "why", "--runs", "2", "--tier", "perf", "--json", "-", "--",
+    ];
+    Some(within(&[&options[..], command].concat()).unwrap())
 }
 
 #[test]
-fn the_command_that_gives_names_gives_them_to_node() {
+fn what_a_shell_starts_has_names_or_the_answer_ends_with_the_command_for_node() {
     if !have(&["node"]) || !allows("perf") {
         return;
     }
     let (_folder, file) = script();
     let file = text(&file);
-    through_a_shell(
-        &format!("node {file} 0.4"),
-        |it| names_parse(it, file),
-        file,
-    );
+    let node = Through {
+        command: format!("node {file} 0.4"),
+        is_named: &|explanation| names_parse(explanation, file),
+        part: file,
+    };
+    node.where_links_are_followed();
+    node.where_links_are_not_followed();
 }
 
 #[test]
-fn the_command_that_gives_names_gives_them_to_java() {
+fn what_a_shell_starts_has_names_or_the_answer_ends_with_the_command_for_java() {
     if !have(&["java", "javac"]) || !allows("perf") {
         return;
     }
     let folder = class();
-    let command = format!("java -cp {} Hot 0.8", text(folder.path()));
-    through_a_shell(&command, names_turns, "Hot.turns");
+    let java = Through {
+        command: format!("java -cp {} Hot 0.8", text(folder.path())),
+        is_named: &names_turns,
+        part: "Hot.turns",
+    };
+    java.where_links_are_followed();
+    java.where_links_are_not_followed();
 }
 
 #[test]

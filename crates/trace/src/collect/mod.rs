@@ -17,6 +17,7 @@ use crate::calls::{self, Direction};
 use crate::descriptor::DescriptorKind;
 use crate::descriptor_events::{self, DescriptorEvent};
 use crate::kernel::stack_record::StackRecord;
+use crate::name_maps::NameMaps;
 use crate::names::Names;
 use crate::path_totals::{PathTotals, without_steps_up};
 use crate::programs;
@@ -65,6 +66,8 @@ pub(crate) struct Collector {
     pub with_rights: Vec<u32>,
     /// Processes that have executed a program since this was emptied, if anybody asks.
     pub execed: Option<Vec<u32>>,
+    /// Who is told of processes that may write maps of names.
+    pub name_maps: Option<Arc<NameMaps>>,
 }
 
 impl Collector {
@@ -95,6 +98,7 @@ impl Collector {
             ended: HashSet::new(),
             with_rights: Vec::new(),
             execed: None,
+            name_maps: None,
         };
         for root in roots {
             let who = Who {
@@ -142,6 +146,7 @@ impl Collector {
         let started_ns = self.since_start(time);
         self.ended.remove(&who);
         if who.tid == who.pid {
+            self.name_maps.iter().for_each(|maps| maps.born(who.pid));
             self.process_at.insert(who.pid, self.processes.len());
             self.processes.push(Process {
                 pid: who.pid,

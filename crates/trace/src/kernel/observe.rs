@@ -72,6 +72,7 @@ fn watch(
     let start = now();
     let roots = group.pids();
     let mut collector = Collector::new(start, &roots, options.timeline.map(|t| t.most));
+    collector.name_maps.clone_from(&group.name_maps);
     collector.time_faults(options.fault_times.then_some(&session.untimed_faults));
     for pid in &roots {
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);

@@ -41,6 +41,7 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
     let start = now();
     let mut run = Run::new(child.pid, start, options);
     run.name_descriptors(&options.labels);
+    run.name_maps(command.name_maps.clone());
     child.release()?;
 
     let done = AtomicBool::new(false);

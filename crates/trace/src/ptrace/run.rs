@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::entry::EntryStop;
@@ -16,6 +17,7 @@ use crate::collect::Collector;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
 use crate::inherited;
+use crate::name_maps::NameMaps;
 use crate::paths;
 use crate::records::{CallKey, Executed, Exited, Record, Who, until_zero};
 use crate::result::{StopReading, Trace};
@@ -106,6 +108,11 @@ impl Run {
     /// Names what the command begins with.
     pub(super) fn name_descriptors(&mut self, labels: &[(String, String)]) {
         inherited::name_descriptors(&mut self.collector.names, self.root, labels);
+    }
+
+    /// Who is told of processes that may write maps of names.
+    pub(super) fn name_maps(&mut self, maps: Option<Arc<NameMaps>>) {
+        self.collector.name_maps = maps;
     }
 
     /// How long the command was held at milestones, ns.

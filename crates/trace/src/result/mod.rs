@@ -204,6 +204,9 @@ pub struct Trace {
     pub without_rights: Vec<String>,
     /// What this tier could not see in this run, one sentence each.
     pub not_visible: Vec<String>,
+    /// Files that the command was asked to write for its observer: [`Trace::leave_out_what_was_asked_for`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked_for: Vec<String>,
     /// Of a process that ran already: it was observed for a while, not from its start, and may have
     /// gone on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -65,6 +65,7 @@ fn watch(
     let start = now();
     recorder.iter_mut().for_each(|one| one.begin(start));
     let mut sampler = Sampler::new(recorder, start, options);
+    sampler.tree.name_maps.clone_from(&group.name_maps);
     // Its descriptors are named while it is held.
     roots.iter().for_each(|pid| sampler.tree.name(*pid));
     group.begin(now());

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::thread::{Sample, SampledThread, is_ending};
 use super::timeline::Timeline;
@@ -12,6 +13,7 @@ use crate::attach::Found;
 use crate::calls;
 use crate::command::TraceOptions;
 use crate::inherited;
+use crate::name_maps::NameMaps;
 use crate::names::Names;
 use crate::paths;
 use crate::perf::{self, Key, WaitSample};
@@ -57,6 +59,8 @@ pub(super) struct Tree {
     /// Processes that were found in the midst of an `execve`, before the kernel had copied their
     /// arguments.
     between_programs: Vec<u32>,
+    /// Who is told of processes that may write maps of names.
+    pub(super) name_maps: Option<Arc<NameMaps>>,
 }
 
 impl Tree {
@@ -77,6 +81,7 @@ impl Tree {
             timeline: options.timeline.map(|t| Timeline::new(start, t)),
             kept: None,
             between_programs: Vec::new(),
+            name_maps: None,
         }
     }
 
@@ -294,6 +299,7 @@ impl Tree {
     }
 
     fn add_process(&mut self, pid: u32, parent: Option<u32>, now: u64) {
+        self.name_maps.iter().for_each(|maps| maps.born(pid));
         self.process_at.insert(pid, self.processes.len());
         self.present.push(pid);
         self.processes.push(Process {

@@ -292,6 +292,11 @@ impl StackPool {
         }
     }
 
+    /// Processes of the last run knew themselves by these numbers, in a namespace of their own.
+    pub(crate) fn known_inside(&self, numbers: HashMap<u32, u32>) {
+        self.lock().files.known_inside(numbers);
+    }
+
     /// Reads what the processes so far wrote of the code that they made: it is removed with them, and
     /// another process may get their number.
     pub fn read_maps(&self) {
