@@ -161,7 +161,14 @@ fn interpreters() -> Vec<PathBuf> {
         .into_iter()
         .chain(more.split(':').filter(|name| !name.is_empty()));
     let found = names.filter_map(|name| {
-        let output = Command::new(name).args(asked).output().ok()?;
+        // Of several that a version manager has, it runs the one that is asked for.
+        let version = name.trim_start_matches("python");
+        let mut command = Command::new(name);
+        let output = command
+            .args(asked)
+            .env("PYENV_VERSION", version)
+            .output()
+            .ok()?;
         let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
         path.is_file().then_some(path)
     });

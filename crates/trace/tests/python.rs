@@ -52,7 +52,14 @@ fn interpreters() -> Vec<(String, PathBuf)> {
     let names = ["python3.11", "python3.12", "python3.13", "python3.14"];
     let found = names.iter().filter_map(|name| {
         let asked = ["-c", "import sys; print(sys.executable)"];
-        let output = Command::new(name).args(asked).output().ok()?;
+        // Of several that a version manager has, it runs the one that is asked for.
+        let version = name.trim_start_matches("python");
+        let mut command = Command::new(name);
+        let output = command
+            .args(asked)
+            .env("PYENV_VERSION", version)
+            .output()
+            .ok()?;
         let path = String::from_utf8(output.stdout).ok()?;
         let path = PathBuf::from(path.trim());
         (output.status.success() && path.is_file()).then(|| ((*name).to_owned(), path))
