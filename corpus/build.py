@@ -21,6 +21,9 @@ import inputs
 
 HERE = pathlib.Path(__file__).resolve().parent
 VARIANTS = ("slow", "fast")
+
+# A program with two causes also comes with each of them alone. It is told which ones to have.
+CAUSES = {"slow": ("FIRST", "SECOND"), "fast": (), "first": ("FIRST",), "second": ("SECOND",)}
 EXTENSION = {
     "c": "c", "rust": "rs", "go": "go", "python": "py",
     "node": "js", "java": "java", "shell": "sh", "cpp": "cpp", "perl": "pl",
@@ -38,6 +41,11 @@ def setting(manifest, program, variant, key, default=None):
         if key in place:
             return place[key]
     return default
+
+
+def sides(program):
+    """The variants of a program."""
+    return tuple(CAUSES) if "causes" in program else VARIANTS
 
 
 def expand(value, words):
@@ -139,10 +147,11 @@ def build_variant(manifest, program, variant, root):
     if source_input is not None:
         words["input"] = str(source_input)
     run_build(expand(setting(manifest, program, variant, "build", []), words), folder, out, variant)
+    has = {name: "1" for name in CAUSES[variant]} if "causes" in program else {}
     return {
         "argv": expand(setting(manifest, program, variant, "run"), words),
         "cwd": str(scratch),
-        "env": setting(manifest, program, variant, "env", {}),
+        "env": setting(manifest, program, variant, "env", {}) | has,
         "prepare": expand(setting(manifest, program, variant, "prepare", []), words),
         "stdin": stdin_of(manifest, program, variant, words),
         "stdout": stdout_of(manifest, program, variant, words),
@@ -153,11 +162,11 @@ def build_program(manifest, program, root):
     language = manifest["language"][program["language"]]
     needs = language.get("needs", []) + program.get("needs", [])
     _, missing = find_tools(needs)
-    keep = ("id", "finding", "accept", "optional", "language", "mechanism", "seconds", "explanation", "change", "note")
+    keep = ("id", "finding", "causes", "accept", "optional", "language", "mechanism", "seconds", "explanation", "change", "note")
     entry = {key: program[key] for key in keep if key in program}
     entry["missing"] = missing
     if not missing:
-        for variant in VARIANTS:
+        for variant in sides(program):
             entry[variant] = build_variant(manifest, program, variant, root)
     return entry
 
@@ -170,7 +179,7 @@ def build_all(root, only=""):
     programs = [entry for entry in manifest["program"] if only in entry["id"]]
     # Inputs first and one by one, so that two builds never write the same file.
     for program in programs:
-        for variant in VARIANTS:
+        for variant in sides(program):
             make_input(program, variant, manifest, root)
     plan, failures = [], []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

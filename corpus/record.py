@@ -81,7 +81,7 @@ def main():
     raw = options.directory / "observed"
     raw.mkdir(parents=True, exist_ok=True)
     failed = 0 if options.trim else record_all(options, raw)
-    trim(raw)
+    trim(raw, options.only)
     sys.exit(1 if failed else 0)
 
 
@@ -97,7 +97,7 @@ def record_all(options, raw):
             if entry["missing"]:
                 print(f"{entry['id']}: not recorded, missing {', '.join(entry['missing'])}")
                 continue
-            for side in build.VARIANTS:
+            for side in build.sides(entry):
                 if options.missing and (raw / name_of(entry, side, kind)).exists():
                     continue
                 try:
@@ -111,13 +111,20 @@ def record_all(options, raw):
     return failed
 
 
-def trim(raw):
-    """The rows that no rule needs are left out by the crate that knows them."""
-    shutil.rmtree(RECORDED, ignore_errors=True)
-    RECORDED.mkdir()
-    subprocess.run(
-        ["cargo", "run", "--release", "-q", "-p", "fathom-diagnose", "--example", "trim", "--", str(raw), str(RECORDED)],
-        check=True, cwd=ROOT)
+def trim(raw, only):
+    """The rows that no mechanism needs are left out by the crate that knows them. Of some programs the traces of
+    those alone are replaced."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["cargo", "run", "--release", "-q", "-p", "fathom-diagnose", "--example", "trim", "--", str(raw), folder],
+            check=True, cwd=ROOT)
+        for old in RECORDED.iterdir():
+            if only in old.name.replace(".", "/", 1):
+                old.unlink()
+        for new in pathlib.Path(folder).iterdir():
+            if only in new.name.replace(".", "/", 1):
+                shutil.copy(new, RECORDED)
+
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Run `fathom why` on each slow program and its twin, and judge its findings.
 
-The cause must be named first on `slow`; `fast` must have no finding. A program that is judged wrong
+The cause must be named first on `slow`; `fast` must have no finding. Of a program with two causes both
+must be named and nothing else, the larger one first, and each alone where the other one is gone. A program that is judged wrong
 is run again, up to --tries times, since a busy machine hides what free CPUs would show.
 """
 
@@ -101,14 +102,23 @@ def why(side, options, folder, extra=()):
     return [(finding["id"], finding["share"]) for finding in document["findings"]], document
 
 
+def expected(entry, side):
+    """The ids that are right for each cause that this side of a program has."""
+    if "causes" not in entry:
+        return [[entry["finding"], *entry.get("accept", [])]] if side == "slow" else []
+    return [[cause] for name, cause in zip(("FIRST", "SECOND"), entry["causes"]) if name in build.CAUSES[side]]
+
+
 def judge(entry, side, found):
     """(right, rank of the expected finding or 0)"""
-    expected = [entry["finding"], *entry.get("accept", [])]
+    causes = expected(entry, side)
     ids = [name for name, _ in found]
-    if side == "fast":
+    if not causes:
         return not ids, 0
-    rank = next((place for place, name in enumerate(ids, 1) if name in expected), 0)
-    return rank == 1 or (entry.get("optional", False) and not ids), rank
+    ranks = [next((place for place, name in enumerate(ids, 1) if name in cause), 0) for cause in causes]
+    if len(causes) > 1:
+        return sorted(ranks) == list(range(1, len(ids) + 1)), min(ranks)
+    return ranks == [1] or (entry.get("optional", False) and not ids), ranks[0]
 
 
 def try_out(entry, side, options):
@@ -127,15 +137,36 @@ def own_code(document):
     return sum(part["ns"] for part in document["account"]["parts"] if part["category"] == "user_code") / 1e9
 
 
-def gain(slow, fast):
-    """(what the first finding is predicted to save, what the twin takes less), parts of the slow program's time; None where
+def gain(finding, slow, fast):
+    """(what the finding is predicted to save, what the twin takes less), parts of the slow program's time; None where
     what would be saved is not a time of the whole, or the twin has work of its own, so that it lasts."""
-    first = next(iter(slow["findings"]), None)
-    if not first or first["latency_saving_ns"] or own_code(fast) > MORE_WORK * own_code(slow) + 0.005:
+    if finding["latency_saving_ns"] or own_code(fast) > MORE_WORK * own_code(slow) + 0.005:
         return None
-    clock, saved = ("cpu", first["cpu_saving_ns"]) if first["cpu_saving_ns"] else ("wall", first["saving_ns"])
+    clock, saved = ("cpu", finding["cpu_saving_ns"]) if finding["cpu_saving_ns"] else ("wall", finding["saving_ns"])
     before, after = slow["timed"][clock]["value"], fast["timed"][clock]["value"]
     return saved / 1e9 / before, 1 - after / before
+
+
+def gains(entry, documents):
+    """The gain of each cause of the slow program, by the twin that lacks it alone: as its findings are ordered."""
+    slow, pairs = documents["slow"], []
+    for finding in slow["findings"][:2 if "causes" in entry else 1]:
+        without = "fast"
+        if "causes" in entry:
+            without = "second" if finding["id"] == entry["causes"][0] else "first"
+        pairs.append(gain(finding, slow, documents[without]))
+    return [pair for pair in pairs if pair]
+
+
+def two_are_told(pairs, slow):
+    """What is wrong with the gains of two causes, in words; empty if nothing is."""
+    wrong = [] if all(is_near(*pair) for pair in pairs) else ["FAR"]
+    # Causes that save about as much may come in any order.
+    if len(pairs) == 2 and pairs[0][1] < (1 - NEAR) * pairs[1][1]:
+        wrong.append("DISORDER")
+    if sum(finding["saving_ns"] for finding in slow["findings"]) > 1e9 * slow["timed"]["wall"]["value"]:
+        wrong.append("TOO MUCH")
+    return wrong
 
 
 def is_near(predicted, real):
@@ -173,32 +204,43 @@ def main():
     for name, error in failures:
         print(f"failed   {name}: {error}")
     counts = {"first": 0, "missed": 0, "clean": 0, "alarms": 0, "failed": len(failures)}
-    results, gains = {}, []
+    results, all_gains, two = {}, [], []
     print(f"{'program':40} {'expected first':22} {'rank':4}  found on slow; on the twin")
     for entry in chosen(plan, options):
         try:
-            slow_right, rank, slow, slow_document = try_out(entry, "slow", options)
-            fast_right, _, fast, fast_document = try_out(entry, "fast", options)
+            tried = {side: try_out(entry, side, options) for side in build.sides(entry)}
         except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
             print(f"{entry['id']:40} FAILED {error}", flush=True)
             counts["failed"] += 1
             continue
+        documents = {side: document for side, (_, _, _, document) in tried.items()}
+        _, rank, slow, _ = tried["slow"]
+        slow_right = all(right for side, (right, *_) in tried.items() if side != "fast")
+        fast_right = tried["fast"][0]
         counts["first" if slow_right else "missed"] += 1
         counts["clean" if fast_right else "alarms"] += 1
-        saved = gain(slow_document, fast_document) if rank == 1 else None
-        gains += [saved] if saved else []
-        words = f"; predicted to save {saved[0]:.0%}, the twin takes {saved[1]:.0%} less" if saved else ""
-        marks = ("" if slow_right else "  MISSED") + ("" if fast_right else "  ALARM")
-        print(f"{entry['id']:40} {entry['finding']:22} {rank or '-':>4}  {listed(slow)}; {listed(fast)}{words}{marks}", flush=True)
-        results[entry["id"]] = {"finding": entry["finding"], "rank": rank, "slow": slow, "fast": fast, "gain": saved}
+        saved = gains(entry, documents) if rank == 1 else []
+        wrong = two_are_told(saved, documents["slow"]) if "causes" in entry else []
+        if "causes" in entry:
+            two.append(slow_right and not wrong)
+        else:
+            all_gains += saved
+        words = "".join(f"; predicted to save {told:.0%}, the twin takes {real:.0%} less" for told, real in saved)
+        marks = ([] if slow_right else ["MISSED"]) + ([] if fast_right else ["ALARM"]) + wrong
+        name = entry["finding"] if "finding" in entry else "both"
+        found = "; ".join(listed(found) for _, _, found, _ in tried.values())
+        print(f"{entry['id']:40} {name:22} {rank or '-':>4}  {found}{words}{''.join(f'  {mark}' for mark in marks)}", flush=True)
+        results[entry["id"]] = {"finding": name, "rank": rank, "slow": slow, "fast": tried["fast"][2], "gains": saved}
         if options.keep:
-            for side, document in (("slow", slow_document), ("fast", fast_document)):
+            for side, document in documents.items():
                 pathlib.Path(options.keep, entry["id"].replace("/", "_") + f".{side}.json").write_text(json.dumps(document))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
     print("named first {first}, missed {missed}; twins clean {clean}, false alarms {alarms}; failed {failed}".format(**counts))
-    near = sum(is_near(*saved) for saved in gains)
-    print(f"gains within {NEAR:.0%} of the twin's: {near} of {len(gains)}")
+    near = sum(is_near(*saved) for saved in all_gains)
+    print(f"gains within {NEAR:.0%} of the twin's: {near} of {len(all_gains)}")
+    if two:
+        print(f"of two causes both found, in order, each gain within {NEAR:.0%}: {sum(two)} of {len(two)}")
     sys.exit(1 if counts["missed"] or counts["alarms"] or counts["failed"] else 0)
 
 
