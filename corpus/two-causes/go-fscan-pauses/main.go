@@ -1,4 +1,4 @@
-// Adds the numbers of standard input, and pauses 5 ms after each 2000 of them.
+// Adds the numbers of standard input, and pauses 5 ms after each 1000 of them.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 		for round := 0; round < 500; round++ {
 			sum = (sum ^ number ^ sum>>29) * 0x9E3779B97F4A7C15
 		}
-		if pauses && at%2000 == 0 {
+		if pauses && at%1000 == 0 {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}

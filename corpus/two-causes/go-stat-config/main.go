@@ -1,4 +1,4 @@
-// For each of 8000 parts: reads the settings again, and looks for it under 20 endings, none of which is there.
+// For each of 8000 parts: reads the settings again, and looks for it under 40 endings, none of which is there.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 		if reads || part == 0 {
 			text, _ = os.ReadFile(os.Args[1])
 		}
-		for ending := 0; looks && ending < 20; ending++ {
+		for ending := 0; looks && ending < 40; ending++ {
 			if _, err := os.Stat(fmt.Sprintf("modules/part%d.x%d", part, ending)); err == nil {
 				found++
 			}

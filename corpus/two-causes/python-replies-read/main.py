@@ -1,4 +1,4 @@
-"""Reads records of 4 bytes from standard input; a server that takes 4 ms answers for each 5000th."""
+"""Reads records of 4 bytes from standard input; a server that takes 4 ms answers for each 3000th."""
 
 import os
 import socket
@@ -26,7 +26,7 @@ source = open(0, "rb", buffering=0 if "FIRST" in os.environ else 65536)
 asks, at, answer = "SECOND" in os.environ, 0, b"seven"
 total = 0
 while record := source.read(4):
-    if asks and at % 5000 == 0:
+    if asks and at % 3000 == 0:
         client.sendall(answer)
         answer = client.recv(8)
     total = zlib.crc32(answer, zlib.crc32(record * 50, total))

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place, TimeCategory};
-use fathom_trace::OffCpuRow;
+use fathom_trace::{OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::numbers::time;
@@ -33,6 +33,31 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// The rows of calls that it is of.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
+        let rows = match &self.of {
+            Atoms::Rows { rows, .. } => rows.as_slice(),
+            Atoms::Of(_) => &[],
+        };
+        rows.iter().filter_map(|row| match row {
+            Row::Call(row) => Some(*row),
+            Row::Wait(_) => None,
+        })
+    }
+
+    /// What calls that fit cost.
+    pub(crate) fn of_calls(analysis: &Analysis<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
+        let rows = analysis.trace.syscalls.iter().enumerate();
+        let rows = rows.filter(|(_, row)| fits(row));
+        let (rows, costs): (Vec<Row>, Vec<f64>) = rows
+            .map(|(at, row)| (Row::Call(at), analysis.cost_ns(row)))
+            .unzip();
+        Self {
+            of: Atoms::Rows { rows, part: 1.0 },
+            ns: costs.iter().sum(),
+        }
+    }
+
     /// So much of the waits that fit, with what each counts as.
     pub(crate) fn of_waits(
         analysis: &Analysis<'_>,

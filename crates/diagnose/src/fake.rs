@@ -12,6 +12,26 @@ use crate::runtimes::Language;
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const ROOT: u32 = 100;
 
+/// Holds the words of a variant that no recorded trace has, in a snapshot beside those of the recorded
+/// ones.
+pub(crate) fn hold_words(variant: &str, finding: &Finding) {
+    let names = finding.evidence.iter();
+    let names: Vec<String> = names
+        .map(|it| format!("{} ({})", it.name, it.unit))
+        .collect();
+    let words = format!(
+        "{}\nadvice: {}\nevidence: {}\nlimit: {}",
+        finding.statement,
+        finding.advice,
+        names.join(", "),
+        finding.limit.as_deref().unwrap_or("none"),
+    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots");
+    insta::with_settings!({ snapshot_path => folder, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(format!("made_up__{}__{variant}", finding.id), words);
+    });
+}
+
 /// A trace under construction.
 pub(crate) struct Fake {
     pub trace: Trace,

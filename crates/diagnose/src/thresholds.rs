@@ -121,18 +121,9 @@ pub(crate) const LEAST_SAMPLES: u64 = 20;
 /// Likewise of named functions, which are there if a sample is in them: only how long they took is
 /// less sure.
 pub(crate) const LEAST_SAMPLES_OF_NAMED: u64 = 10;
-/// Part of the wall time in the allocator. Of 20 sound programs `jq`, `cargo metadata` and patterns
-/// of Perl spend most there, 10 to 19 % (loops of bash up to 33: a shell is left out); one that
-/// makes an object for each word 36 to 94 %.
-pub(crate) const ALLOCATION_SHARE: f64 = 0.30;
-/// Part of the wall time in code that was compiled without optimisation: a tool that is built so on
-/// purpose for its own tests has less.
-pub(crate) const UNOPTIMISED_SHARE: f64 = 0.25;
 /// Part of a program's own code in functions of a library that optimisation leaves nowhere: of
 /// optimised programs none is in one.
 pub(crate) const PART_OF_SMALL_FUNCTIONS: f64 = 0.15;
-/// Part of the wall time for reading clocks without a call.
-pub(crate) const CLOCK_READS_SHARE: f64 = 0.15;
 /// Of a thread that asks channels in a loop: so much of its own code is that. One that computes and
 /// asks whether to stop spends up to a fifth.
 pub(crate) const PART_OF_ASKING: f64 = 0.6;
@@ -200,13 +191,10 @@ pub(crate) const LEAST_PACE_NS: f64 = 20e6;
 /// Disk waits of fewer faults are the program's own start, unless they take [`LONG_FETCH_NS`]:
 /// where the kernel reads ahead by megabytes, 38 faults of a mapped file of 200 MB took 313 ms.
 pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
-/// So many of Node's workers that ended before it are one for each piece of work.
+/// So many engines that ended before their process are one for each piece of work.
 pub(crate) const MANY_ENGINES: usize = 10;
 /// Of the life of its process, what lives longer is kept.
 pub(crate) const PART_OF_A_PROCESS: f64 = 0.4;
-/// What starting JavaScript's engine takes of CPU time at least, and at most.
-pub(crate) const LEAST_START_OF_AN_ENGINE_NS: f64 = 5e6;
-pub(crate) const MOST_START_OF_AN_ENGINE_NS: f64 = 30e6;
 /// Where the tree answers its own requests what is left of waiting is mostly waking each other.
 pub(crate) const SHARE_OF_OWN_REPLIES: f64 = 0.3;
 /// Opening a library so often is no loading of libraries.
@@ -247,9 +235,6 @@ pub(crate) const MANY_TINY_FILES: u64 = 2_000;
 pub(crate) const TOUCHED_AGAIN: u64 = 8;
 /// So many calls are enough where that is so.
 pub(crate) const MANY_MEMORY_CALLS_TOUCHED_AGAIN: u64 = 100;
-/// Part of the wall time that the calls for them take; a runtime's own part of opening is longer:
-/// Python's `open` and `json.load` of 9,000 files of 45 bytes took 310 of 450 ms, 17 % in calls.
-pub(crate) const TINY_FILES_SHARE: f64 = 0.15;
 /// Of what a process reads: a file that is so large a part of it is what its own code works on.
 pub(crate) const PART_OF_INPUT: f64 = 0.5;
 /// Part of their CPU time that threads spin for a lock, so that it is reported.
@@ -363,7 +348,7 @@ pub(crate) const PART_OF_THE_BUSIEST: f64 = 0.9;
 /// A thread that ran this part of the wall time is the one that all wait for.
 pub(crate) const BUSY_THREAD: f64 = 0.8;
 /// Kernel time without a better name.
-pub(crate) const KERNEL_SHARE: f64 = 0.4;
+pub(crate) const KERNEL_SHARE: f64 = 0.2;
 /// So large a part of the wall time in one call that moves nothing to or from a file is worth its
 /// name, in however large pieces it is called.
 pub(crate) const SHARE_OF_ONE_CALL: f64 = 0.5;
@@ -425,9 +410,5 @@ pub(crate) const CALLS_OF_A_HABIT: u64 = 1_000;
 pub(crate) const PART_OF_A_ROUND: f64 = 0.05;
 /// What the kernel takes to copy a byte, in ns: 8 GB/s.
 pub(crate) const COPY_NS_PER_BYTE: f64 = 0.12;
-/// Part of the wall time from which on threads that wait for each other on too few CPUs are a finding:
-/// loops with as many threads as CPUs end unequally too, by a tenth. Loops of next to no work on 8
-/// threads and two CPUs lose nine tenths and more.
-pub(crate) const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 /// They mostly wait if no more of their CPU time than this is work: where it is, they lack CPUs.
 pub(crate) const WORK_OF_A_WAITING_TEAM: f64 = 0.5;

@@ -7,8 +7,9 @@ use fathom_model::TimeCategory;
 use fathom_trace::SyscallRow;
 
 use super::Analysis;
-use crate::runtimes::{Around, Runtime};
+use crate::runtimes::{Around, Habit, Runtime};
 use crate::thread_times::ThreadTimes;
+use crate::whereabouts::Entries;
 
 /// All that one process did of it.
 struct Done {
@@ -50,7 +51,30 @@ impl Analysis<'_> {
             let around = of_process.runtime.around(&row.name, row.fd);
             of_process.add(self.calls_on_path(row), around);
         }
-        self.around_ns(&done)
+        let around = done.iter().map(|(pid, done)| {
+            let model = done.ns_of(self.own_code_ns(*pid));
+            let most = self.in_entries_ns(*pid, &fits);
+            most.map_or(model, |most| model.min(most))
+        });
+        around.sum()
+    }
+
+    /// What of a process's own code samples found in the functions of libraries by which its calls
+    /// that fit are made, in ns on the critical path of an untraced run: no more is around them.
+    /// `None` where stacks don't say.
+    fn in_entries_ns(&self, pid: u32, fits: impl Fn(&SyscallRow) -> bool) -> Option<f64> {
+        if self.runtime(Some(pid)).has(Habit::Interprets) || self.trace.stacks.is_none() {
+            return None;
+        }
+        let mut calls: BTreeMap<u32, Vec<&SyscallRow>> = BTreeMap::new();
+        for row in self.rows_of_process(pid).filter(|row| fits(row)) {
+            calls.entry(row.tid).or_default().push(row);
+        }
+        let each = calls.iter().filter_map(|(tid, calls)| {
+            let part = self.entries().part(*tid, calls)?;
+            Some(part * self.as_untraced(self.thread(*tid)?, TimeCategory::UserCode))
+        });
+        each.fold(None, |sum, ns| Some(sum.unwrap_or(0.0) + ns))
     }
 
     /// What the library of their parents does to start the programs that these processes run,
@@ -63,7 +87,9 @@ impl Analysis<'_> {
             let of_parent = self.done_by(&mut done, parent);
             of_parent.add(1.0, of_parent.runtime.around_start());
         }
-        self.around_ns(&done)
+        let around = done.iter();
+        let around = around.map(|(pid, done)| done.ns_of(self.own_code_ns(*pid)));
+        around.sum()
     }
 
     /// What the code of all threads takes, of which not even a part is on the critical path, less
@@ -79,6 +105,19 @@ impl Analysis<'_> {
         own - making.ns_of(own)
     }
 
+    /// What a thread computes in an untraced run, wherever the critical path is, less what samples
+    /// found in the functions of libraries by which its calls that fit are made.
+    pub(crate) fn work_ns(&self, times: &ThreadTimes, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
+        let calls = self.rows_of(times.tid).filter(|row| fits(row));
+        let within = self.entries().part(times.tid, &calls.collect::<Vec<_>>());
+        let own = times.sums.get(TimeCategory::UserCode) * self.factor(TimeCategory::UserCode);
+        own * (1.0 - within.unwrap_or(0.0))
+    }
+
+    fn entries(&self) -> &Entries {
+        self.entries.get_or_init(|| Entries::new(self.trace))
+    }
+
     /// What a process did so far. Its runtime is looked up once: of thousands of processes that
     /// takes long.
     fn done_by<'d>(&self, done: &'d mut BTreeMap<u32, Done>, pid: u32) -> &'d mut Done {
@@ -86,20 +125,10 @@ impl Analysis<'_> {
             .or_insert_with(|| Done::by(self.runtime(Some(pid))))
     }
 
-    fn around_ns(&self, done: &BTreeMap<u32, Done>) -> f64 {
-        let mut own: BTreeMap<u32, f64> = BTreeMap::new();
-        for times in self
-            .threads
-            .iter()
-            .filter(|times| done.contains_key(&times.pid))
-        {
-            *own.entry(times.pid).or_default() += self.as_untraced(times, TimeCategory::UserCode);
-        }
-        let around = done.iter().map(|(pid, done)| {
-            let own = own.get(pid).copied().unwrap_or(0.0);
-            done.ns_of(own)
-        });
-        around.sum()
+    fn own_code_ns(&self, pid: u32) -> f64 {
+        let threads = self.threads_of(pid);
+        let own = threads.map(|times| self.as_untraced(times, TimeCategory::UserCode));
+        own.sum()
     }
 
     /// What a process's own code and the memory for it take on the critical path, in ns of an

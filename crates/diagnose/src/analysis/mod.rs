@@ -44,6 +44,7 @@ use crate::observation::Observation;
 use crate::runtimes::Works;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
+use crate::whereabouts::Entries;
 
 /// An observation with everything that is worked out of it.
 pub(crate) struct Analysis<'a> {
@@ -90,6 +91,8 @@ pub(crate) struct Analysis<'a> {
     extrapolation: CallExtrapolation,
     /// What is read or written in small pieces, once somebody asks.
     small_calls: OnceLock<Vec<Small>>,
+    /// By which functions calls are made, likewise.
+    entries: OnceLock<Entries>,
 }
 
 impl Analysis<'_> {

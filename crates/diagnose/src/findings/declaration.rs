@@ -87,6 +87,32 @@ pub(crate) enum EffectOf {
 /// What finds a claim.
 pub(crate) type Find = fn(&Analysis<'_>) -> Option<Claim>;
 
+/// One of the ways in which a finding shows.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    find: Find,
+    /// From where on it is reported, where that isn't as declared of the finding.
+    least: Option<Least>,
+}
+
+impl Variant {
+    /// What it finds. A claim that knows better says itself from where on it is reported.
+    pub(super) fn claim(&self, analysis: &Analysis<'_>) -> Option<Claim> {
+        let mut claim = (self.find)(analysis)?;
+        claim.least = claim.least.or(self.least);
+        Some(claim)
+    }
+}
+
+pub(super) const fn shows(find: Find) -> Variant {
+    Variant { find, least: None }
+}
+
+pub(super) const fn shows_from(least: Least, find: Find) -> Variant {
+    let least = Some(least);
+    Variant { find, least }
+}
+
 /// One finding. Everything that is said of it elsewhere comes from here.
 #[derive(Debug)]
 pub(crate) struct Declaration {
@@ -102,8 +128,8 @@ pub(crate) struct Declaration {
     pub effect_of: EffectOf,
     /// Whether a finding of it can be such an effect.
     pub may_be_effect: fn(&Finding) -> bool,
-    /// What finds it, each in a variant of its own, of which the largest is reported.
-    pub find: &'static [Find],
+    /// What finds it. The largest is reported.
+    pub variants: &'static [Variant],
     /// Its section in `docs/findings.md`, below its sentence.
     pub text: &'static str,
 }
@@ -142,7 +168,7 @@ pub(super) const USUAL: Declaration = Declaration {
     named_for: &[],
     effect_of: EffectOf::Causes(&[]),
     may_be_effect: |_| true,
-    find: &[],
+    variants: &[],
     text: "",
 };
 

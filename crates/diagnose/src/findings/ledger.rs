@@ -4,7 +4,7 @@
 //! then the larger ones. Each takes what nobody holds. A cause that is large enough leaves nothing
 //! of its effect.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fathom_model::{AccountPart, Finding, FindingId, Saving, TimeCategory};
 
@@ -54,12 +54,8 @@ fn unexplained(mut claims: Vec<Claim>) -> Vec<Claim> {
     without(&mut claims, |one, declared, all| match declared.effect_of {
         EffectOf::Causes(_) => false,
         EffectOf::Anything(one_of) => {
-            let others = all.iter().filter(|other| other.id != one.id);
-            let causes = others.map(|other| Cause {
-                id: other.id,
-                one_of: one_of(other.id),
-            });
-            is_explained(one, &causes.collect::<Vec<_>>(), all)
+            let mut others = all.iter().filter(|other| other.id != one.id);
+            others.any(|it| it.rank_ns().saturating_mul(one_of(it.id)) >= one.rank_ns())
         }
     });
     claims
@@ -77,13 +73,23 @@ fn without(claims: &mut Vec<Claim>, goes: impl Fn(&Claim, &Declaration, &[Claim]
 
 /// Whether one of the causes is there, and large enough: a small one doesn't hide a large effect.
 fn is_explained(one: &Claim, causes: &[Cause], all: &[Claim]) -> bool {
-    let rank = |id| {
-        let mut all = all.iter();
-        all.find(|other| other.id == id).map(|it| it.rank_ns())
+    let is_cause = |other: &Claim| {
+        let mut causes = causes.iter().filter(|cause| cause.id == other.id);
+        causes.any(|cause| other.rank_ns().saturating_mul(cause.one_of) >= one.rank_ns())
     };
-    causes.iter().any(|cause| {
-        rank(cause.id).is_some_and(|ns| ns.saturating_mul(cause.one_of) >= one.rank_ns())
-    })
+    let mut all = all.iter();
+    all.any(|other| is_cause(other) && !are_of_other_calls(one, other))
+}
+
+/// Whether both say of which calls they are, and have none in common: then neither is the other's
+/// effect.
+fn are_of_other_calls(one: &Claim, other: &Claim) -> bool {
+    let calls = |claim: &Claim| -> HashSet<usize> {
+        let calls = claim.pieces.iter().flat_map(Piece::calls);
+        calls.collect()
+    };
+    let (one, other) = (calls(one), calls(other));
+    !one.is_empty() && !other.is_empty() && one.is_disjoint(&other)
 }
 
 /// The claims as they are granted.
@@ -318,6 +324,7 @@ mod tests {
     fn findings(claims: &[(Id, u64, Vec<Piece>)]) -> Vec<Finding> {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 200_000, 100, 2_500);
+        fake.calls("write", Some(1), 1_000, 100, 100);
         fake.waits(
             Some("nanosleep"),
             None,
@@ -393,6 +400,26 @@ mod tests {
         ];
         let expected = [("small-file-io", 360), ("rereading", 140)];
         assert_eq!(settled(&both), expected);
+    }
+
+    #[test]
+    fn who_has_none_of_a_causes_calls_is_no_effect_of_it() {
+        let of = |row| {
+            let rows = vec![Row::Call(row)];
+            let of = Atoms::Rows { rows, part: 1.0 };
+            let ns = (100 * MS) as f64;
+            vec![Piece { of, ns }]
+        };
+        let both = |row| {
+            let claims = [
+                (Id::ProcessSpawning, 300, of(row)),
+                (Id::LineBufferedOutput, 100, of(0)),
+            ];
+            let found = settled(&claims);
+            found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+        };
+        assert_eq!(both(0), ["process-spawning"]);
+        assert_eq!(both(1), ["process-spawning", "line-buffered-output"]);
     }
 
     #[test]

@@ -111,10 +111,11 @@ pub(crate) fn all(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
     let seen = |declared: &&Declaration| {
         declared.mechanism != Mechanism::Start || analysis.trace.attached.is_none()
     };
-    let find = declarations()
+    let variants = declarations()
         .filter(seen)
-        .flat_map(|declared| declared.find);
-    let found = ledger::settle(analysis, find.filter_map(|find| find(analysis)));
+        .flat_map(|declared| declared.variants);
+    let claims = variants.filter_map(|variant| variant.claim(analysis));
+    let found = ledger::settle(analysis, claims);
     match found.is_empty() {
         true => ledger::settle(
             analysis,
@@ -135,9 +136,135 @@ mod tests {
         assert_eq!(declared, FindingId::ALL);
         let corpus = include_str!("../../../../corpus/corpus.toml");
         for declared in declarations() {
-            assert!(!declared.find.is_empty(), "nothing finds {}", declared.id);
+            assert!(
+                !declared.variants.is_empty(),
+                "nothing finds {}",
+                declared.id
+            );
             let pair = format!("finding = \"{}\"", declared.id);
             assert!(corpus.contains(&pair), "the corpus has no {pair}");
+        }
+    }
+
+    /// Of each variant of a finding that has several: words that only it says.
+    const WORDS: &[(FindingId, &[&str])] = &[
+        (
+            FindingId::AllocatorChurn,
+            &["calls took memory from the system", "own code was in"],
+        ),
+        (
+            FindingId::BusyPolling,
+            &[
+                "and got nothing",
+                "spun in `main`",
+                "spun in `runtime.empty`",
+            ],
+        ),
+        (
+            FindingId::ClockCalls,
+            &["asked the kernel for the time", "by the vDSO"],
+        ),
+        (
+            FindingId::CpuStarved,
+            &[
+                "of its control group",
+                "wait for each other",
+                "busy threads share",
+            ],
+        ),
+        (
+            FindingId::DynamicLinking,
+            &[
+                "before the program began",
+                "(`dlopen`)",
+                "finding and binding them",
+            ],
+        ),
+        (FindingId::IdleCores, &["has all the work", "made together"]),
+        (
+            FindingId::KernelBound,
+            &["and calls like it", "makes up what is in it"],
+        ),
+        (
+            FindingId::LockContention,
+            &[
+                "goroutines waited",
+                "its holder was asleep",
+                "threads waited",
+                "A process waited",
+                "for a short lock that",
+                "took a short lock from each other",
+                "`pthread_spin_lock`",
+                "tries to lock",
+            ],
+        ),
+        (
+            FindingId::Rereading,
+            &[
+                "was opened",
+                "read to its end",
+                "times its size",
+                "were listed",
+            ],
+        ),
+        (
+            FindingId::SmallFileIo,
+            &[
+                "on average were opened, read",
+                "mapped (`mmap`)",
+                "moved",
+                "each after a seek",
+            ],
+        ),
+        (FindingId::StartupDominated, &["Before `", "files of code"]),
+        (
+            FindingId::ThreadSpawning,
+            &["taking them down", "were made and ended"],
+        ),
+        (
+            FindingId::WaitingForChild,
+            &["ran one after another", "was asked to end"],
+        ),
+    ];
+
+    #[test]
+    fn the_words_of_each_variant_are_held() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots");
+        let files = std::fs::read_dir(folder).expect("there are snapshots");
+        let files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+        let held = |id: FindingId| {
+            let is_of = |name: &str| {
+                let made_up = format!("made_up__{id}__");
+                name.ends_with(&format!("words__{id}.snap")) || name.starts_with(&made_up)
+            };
+            let own = files.iter().filter(|path| {
+                path.file_name()
+                    .and_then(|name| name.to_str())
+                    .is_some_and(is_of)
+            });
+            let texts = own.map(|path| std::fs::read_to_string(path).expect("it is text"));
+            texts.collect::<String>()
+        };
+        for declared in declarations() {
+            let mut known = WORDS.iter().filter(|(id, _)| *id == declared.id);
+            let words = known.next().map_or(&[""] as &[&str], |(_, words)| words);
+            let id = declared.id;
+            let held = held(id);
+            assert!(
+                !held.is_empty(),
+                "no snapshot has the words of {id}: record a pair"
+            );
+            assert_eq!(
+                words.len(),
+                declared.variants.len(),
+                "WORDS lists the variants of {id}"
+            );
+            for words in words {
+                assert!(
+                    held.contains(words),
+                    "no snapshot of {id} has '{words}': record a pair, or `hold_words`"
+                );
+            }
         }
     }
 }

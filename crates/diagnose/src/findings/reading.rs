@@ -3,10 +3,14 @@
 use fathom_model::{Finding, FindingId as Id};
 
 use super::OF_BYTES;
-use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third};
+use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from};
 use crate::calls;
 use crate::claim::Least;
 use crate::mechanisms::{again, per_item, wait_for};
+
+/// Part of the wall time that the calls for them take; a runtime's own part of opening is longer:
+/// Python's `open` and `json.load` of 9,000 files of 45 bytes took 310 of 450 ms, 17 % in calls.
+const TINY_FILES_SHARE: f64 = 0.15;
 
 pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
     id: Id::UnbufferedInput,
@@ -16,7 +20,7 @@ pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
     effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
     // What comes by a pipe isn't what is read again from a file.
     may_be_effect: is_of_file,
-    find: &[per_item::input],
+    variants: &[shows(per_item::input)],
     text: include_str!("texts/unbuffered-input.md"),
     ..USUAL
 };
@@ -31,7 +35,7 @@ pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
     mechanism: Mechanism::PerItem,
     also: OF_BYTES,
     calls: Some(calls::is_write),
-    find: &[per_item::output],
+    variants: &[shows(per_item::output)],
     text: include_str!("texts/unbuffered-output.md"),
     ..USUAL
 };
@@ -42,7 +46,7 @@ pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
     also: OF_BYTES,
     calls: Some(calls::is_write),
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
-    find: &[per_item::lines],
+    variants: &[shows(per_item::lines)],
     text: include_str!("texts/line-buffered-output.md"),
     ..USUAL
 };
@@ -53,11 +57,11 @@ pub(super) const SMALL_FILE_IO: Declaration = Declaration {
     also: OF_BYTES,
     calls: Some(calls::moves_bytes),
     effect_of: EffectOf::Causes(&[a_third(Id::Rereading), a_third(Id::ProcessSpawning)]),
-    find: &[
-        per_item::moved_files,
-        per_item::mapped_files,
-        per_item::records,
-        again::refilled,
+    variants: &[
+        shows_from(Least::share(TINY_FILES_SHARE), per_item::moved_files),
+        shows_from(Least::share(TINY_FILES_SHARE), per_item::mapped_files),
+        shows(per_item::records),
+        shows(again::refilled),
     ],
     text: include_str!("texts/small-file-io.md"),
     ..USUAL
@@ -68,11 +72,11 @@ pub(super) const REREADING: Declaration = Declaration {
     mechanism: Mechanism::Again,
     also: OF_BYTES,
     calls: Some(calls::is_read),
-    find: &[
-        again::reopened,
-        again::rewound,
-        again::sought,
-        again::listed,
+    variants: &[
+        shows(again::reopened),
+        shows(again::rewound),
+        shows(again::sought),
+        shows(again::listed),
     ],
     text: include_str!("texts/rereading.md"),
     ..USUAL
@@ -84,7 +88,7 @@ pub(super) const SYNC_WRITES: Declaration = Declaration {
     also: wait_for::ON_DISK,
     calls: Some(calls::is_sync),
     least: Least::OF_WAITING,
-    find: &[wait_for::syncs],
+    variants: &[shows(wait_for::syncs)],
     text: include_str!("texts/sync-writes.md"),
     ..USUAL
 };

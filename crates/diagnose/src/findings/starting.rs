@@ -2,8 +2,12 @@
 
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
-use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
+use super::declaration::{
+    Cause, Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from,
+};
+use crate::claim::Least;
 use crate::mechanisms::{make, per_item, start};
+use crate::thresholds as t;
 
 pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
     id: Id::ProcessSpawning,
@@ -15,7 +19,7 @@ pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
         id: Id::DynamicLinking,
         one_of: 2,
     }],
-    find: &[make::processes::find],
+    variants: &[shows(make::processes::find)],
     text: include_str!("texts/process-spawning.md"),
     ..USUAL
 };
@@ -24,7 +28,10 @@ pub(super) const THREAD_SPAWNING: Declaration = Declaration {
     id: Id::ThreadSpawning,
     mechanism: Mechanism::Make,
     also: &Part::ALL,
-    find: &[make::threads::many, make::threads::engines],
+    variants: &[
+        shows_from(Least::share(t::KERNEL_SHARE), make::threads::many),
+        shows(make::threads::engines),
+    ],
     text: include_str!("texts/thread-spawning.md"),
     ..USUAL
 };
@@ -38,7 +45,10 @@ pub(super) const STARTUP_DOMINATED: Declaration = Declaration {
         a_third(Id::MissingFileLookups),
         a_third(Id::ProcessSpawning),
     ]),
-    find: &[start::wrappers::find, start::modules::find],
+    variants: &[
+        shows_from(Least::OF_WAITING, start::wrappers::find),
+        shows(start::modules::find),
+    ],
     text: include_str!("texts/startup-dominated.md"),
     ..USUAL
 };
@@ -48,10 +58,10 @@ pub(super) const DYNAMIC_LINKING: Declaration = Declaration {
     mechanism: Mechanism::Start,
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
-    find: &[
-        start::linking::before_it_began,
-        start::linking::again_and_again,
-        start::linking::bound,
+    variants: &[
+        shows(start::linking::before_it_began),
+        shows(start::linking::again_and_again),
+        shows(start::linking::bound),
     ],
     text: include_str!("texts/dynamic-linking.md"),
     ..USUAL
@@ -61,7 +71,7 @@ pub(super) const MISSING_FILE_LOOKUPS: Declaration = Declaration {
     id: Id::MissingFileLookups,
     mechanism: Mechanism::PerItem,
     also: &[Part::KernelIo, Part::UserCode],
-    find: &[per_item::missing],
+    variants: &[shows(per_item::missing)],
     text: include_str!("texts/missing-file-lookups.md"),
     ..USUAL
 };

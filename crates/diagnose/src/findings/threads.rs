@@ -2,10 +2,17 @@
 
 use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
 
-use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
+use super::declaration::{
+    Cause, Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from,
+};
 use crate::claim::Least;
 use crate::mechanisms::{contend, hand_over, poll, serial, wait_for};
 use crate::thresholds as t;
+
+/// Part of the wall time from which on threads that wait for each other on too few CPUs are a finding:
+/// loops with as many threads as CPUs end unequally too, by a tenth. Loops of next to no work on 8
+/// threads and two CPUs lose nine tenths and more.
+const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 
 pub(super) const LOCK_CONTENTION: Declaration = Declaration {
     id: Id::LockContention,
@@ -17,15 +24,15 @@ pub(super) const LOCK_CONTENTION: Declaration = Declaration {
         a_third(Id::ProcessSpawning),
         a_third(Id::ThreadSpawning),
     ]),
-    find: &[
-        contend::goroutines::find,
-        contend::asleep::find,
-        contend::queueing::find,
-        contend::barging::find,
-        contend::short_locks::by_calls,
-        contend::short_locks::by_own_code,
-        poll::spinning::for_lock,
-        wait_for::for_locks,
+    variants: &[
+        shows(contend::tasks::find),
+        shows(contend::asleep::find),
+        shows(contend::queueing::find),
+        shows(contend::barging::find),
+        shows(contend::short_locks::by_calls),
+        shows(contend::short_locks::by_own_code),
+        shows(poll::spinning::for_lock),
+        shows(wait_for::for_locks),
     ],
     text: include_str!("texts/lock-contention.md"),
     ..USUAL
@@ -41,7 +48,7 @@ pub(super) const WAKEUP_STORM: Declaration = Declaration {
         a_fourth(Id::CpuStarved),
         a_fourth(Id::ThreadSpawning),
     ]),
-    find: &[hand_over::hand_overs],
+    variants: &[shows(hand_over::hand_overs)],
     text: include_str!("texts/wakeup-storm.md"),
     ..USUAL
 };
@@ -66,7 +73,7 @@ pub(super) const IDLE_CORES: Declaration = Declaration {
         ns: t::LEAST_PARALLEL_SAVING_NS,
         ..Least::OF_WORK
     },
-    find: &[serial::threads::find, serial::processes::find],
+    variants: &[shows(serial::threads::find), shows(serial::processes::find)],
     text: include_str!("texts/idle-cores.md"),
     ..USUAL
 };
@@ -83,10 +90,10 @@ pub(super) const CPU_STARVED: Declaration = Declaration {
         one_of: 3,
     }],
     may_be_effect: |finding: &Finding| finding.could_win_ns < finding.could_win_latency_ns,
-    find: &[
-        contend::cpus::by_limit,
-        contend::teams::find,
-        contend::cpus::find,
+    variants: &[
+        shows(contend::cpus::by_limit),
+        shows_from(Least::share(SHARE_OF_WAITING_TEAM), contend::teams::find),
+        shows(contend::cpus::find),
     ],
     text: include_str!("texts/cpu-starved.md"),
     ..USUAL
@@ -98,10 +105,10 @@ pub(super) const BUSY_POLLING: Declaration = Declaration {
     also: &Part::ALL,
     // Who hands over to another thread looks for it for a while before it sleeps.
     effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
-    find: &[
-        poll::calls::find,
-        poll::spinning::on_memory,
-        poll::spinning::on_channels,
+    variants: &[
+        shows(poll::calls::find),
+        shows(poll::spinning::on_memory),
+        shows(poll::spinning::on_channels),
     ],
     text: include_str!("texts/busy-polling.md"),
     ..USUAL

@@ -3,7 +3,7 @@
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
 use super::OF_BYTES;
-use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third};
+use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third, shows};
 use crate::claim::Least;
 use crate::mechanisms::{serial, wait_for};
 use crate::thresholds as t;
@@ -25,14 +25,14 @@ const PACE: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_INPUT: Declaration = Declaration {
     id: Id::WaitingForInput,
-    find: &[wait_for::input],
+    variants: &[shows(wait_for::input)],
     text: include_str!("texts/waiting-for-input.md"),
     ..PACE
 };
 
 pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
     id: Id::WaitingForOutput,
-    find: &[wait_for::output],
+    variants: &[shows(wait_for::output)],
     text: include_str!("texts/waiting-for-output.md"),
     ..PACE
 };
@@ -47,7 +47,7 @@ pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
         // It holds these waits, if they are of its files.
         one_of: 1,
     }]),
-    find: &[wait_for::disk],
+    variants: &[shows(wait_for::disk)],
     text: include_str!("texts/waiting-for-disk.md"),
     ..WAIT
 };
@@ -55,7 +55,7 @@ pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
 pub(super) const COLD_FILES: Declaration = Declaration {
     id: Id::ColdFiles,
     also: OF_BYTES,
-    find: &[wait_for::cold_files],
+    variants: &[shows(wait_for::cold_files)],
     text: include_str!("texts/cold-files.md"),
     ..WAIT
 };
@@ -63,14 +63,14 @@ pub(super) const COLD_FILES: Declaration = Declaration {
 pub(super) const WAITING_FOR_NETWORK: Declaration = Declaration {
     id: Id::WaitingForNetwork,
     effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
-    find: &[wait_for::network],
+    variants: &[shows(wait_for::network)],
     text: include_str!("texts/waiting-for-network.md"),
     ..WAIT
 };
 
 pub(super) const DELAYED_ACK_STALL: Declaration = Declaration {
     id: Id::DelayedAckStall,
-    find: &[wait_for::acknowledgements],
+    variants: &[shows(wait_for::acknowledgements)],
     text: include_str!("texts/delayed-ack-stall.md"),
     ..WAIT
 };
@@ -84,7 +84,7 @@ pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
         a_third(Id::IdleCores),
         a_third(Id::StartupDominated),
     ]),
-    find: &[serial::children::find, wait_for::grace],
+    variants: &[shows(serial::children::find), shows(wait_for::grace)],
     text: include_str!("texts/waiting-for-child.md"),
     ..WAIT
 };
@@ -92,7 +92,7 @@ pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
 pub(super) const SLEEPING: Declaration = Declaration {
     id: Id::Sleeping,
     effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
-    find: &[wait_for::timers],
+    variants: &[shows(wait_for::timers)],
     text: include_str!("texts/sleeping.md"),
     ..WAIT
 };

@@ -94,6 +94,13 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.spent_ns(TimeCategory::UserCode) + analysis.spent_ns(TimeCategory::PageFaults);
     let most = (analysis.wall_ns - own).max(waiting);
     let cost = (waiting + analysis.within_kernel(in_calls)).min(most);
+    // Where small pieces go to and fro one of them runs at a time, and all but their work would go.
+    let turns = if small {
+        all_but_work_ns(analysis, &threads, hands_over)
+    } else {
+        0.0
+    };
+    let cost = cost.max(turns);
     let statement = format!(
         "{} threads waited for each other {} times, once every {}; the hand-overs take about {}.",
         threads.len(),
@@ -109,6 +116,31 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
             .advice("Hand over more at a time: batches through the queue or pipe, or do both steps in one thread.")
             .likely(),
     )
+}
+
+/// Of the time in which two of these threads live at least: all but what they compute beside the
+/// calls by which they hand over.
+fn all_but_work_ns(
+    analysis: &Analysis<'_>,
+    threads: &BTreeMap<u32, (u64, f64)>,
+    hands_over: impl Fn(&SyscallRow) -> bool,
+) -> f64 {
+    let partners = threads.keys().filter_map(|tid| analysis.thread(*tid));
+    let partners: Vec<&ThreadTimes> = partners.collect();
+    let (mut from, mut to): (Vec<u64>, Vec<u64>) = partners
+        .iter()
+        .map(|times| (times.from_ns, times.to_ns))
+        .unzip();
+    from.sort_unstable();
+    to.sort_unstable_by_key(|to| std::cmp::Reverse(*to));
+    let (Some(from), Some(to)) = (from.get(1), to.get(1)) else {
+        return 0.0;
+    };
+    let work = partners
+        .iter()
+        .map(|times| analysis.work_ns(times, &hands_over));
+    let together = analysis.untraced(to.saturating_sub(*from) as f64) * analysis.quiet;
+    together - work.sum::<f64>()
 }
 
 /// Of two on one CPU the one that is woken takes it from the other, for which the next piece is

@@ -9,6 +9,7 @@ use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const GO: Runtime = Runtime {
     habits: &[Habit::MovesWork],
+    tasks: "goroutines",
     // They rest in the call of its locks, and nap or yield while they search for work.
     idle_calls: &[
         "futex",

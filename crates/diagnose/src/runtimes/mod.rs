@@ -86,12 +86,12 @@ pub(crate) enum Habit {
     GoesBack,
     /// Its standard output collects nothing but lines.
     CollectsLines,
+    /// What leads to a call it works out itself, and samples find it in the program's functions.
+    Interprets,
     /// It moves its work from thread to thread.
     MovesWork,
     /// One thread runs its code; others are made for the runtime.
     OneThread,
-    /// A further thread that runs its code is an engine of its own.
-    EngineForThread,
     /// One lock, which only one thread of a process has, goes with its code.
     GlobalLock,
     /// Threads that hand over to each other give their CPU away some times before they sleep.
@@ -119,6 +119,11 @@ pub(crate) struct Runtime {
     library: Library,
     /// How its code is loaded from files.
     pub modules: Modules,
+    /// How those who write for it call what they start to work side by side.
+    pub tasks: &'static str,
+    /// Where a further thread that runs its code is an engine of its own: what to start one takes of
+    /// CPU time at least, and at most, in ns.
+    pub engine_ns: Option<(f64, f64)>,
     /// How it names threads that programs make.
     pub thread_names: Option<ThreadNames>,
     /// Option of its program by which each line is written at once.
@@ -144,6 +149,8 @@ const BASE: Runtime = Runtime {
     idle_calls: &[],
     library: Library::UNKNOWN,
     modules: Modules::None,
+    tasks: "threads",
+    engine_ns: None,
     thread_names: None,
     line_option: None,
     names: None,

@@ -11,7 +11,9 @@ use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const NODE: Runtime = Runtime {
     programs: &["node", "nodejs"],
-    habits: &[Habit::MovesWork, Habit::OneThread, Habit::EngineForThread],
+    habits: &[Habit::MovesWork, Habit::OneThread],
+    tasks: "`Worker` threads",
+    engine_ns: Some((5e6, 30e6)),
     library: Library {
         call: 300.0,
         path: 300.0,

@@ -10,7 +10,7 @@ use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const PYTHON: Runtime = Runtime {
     programs: &["python", "pypy"],
-    habits: &[Habit::GlobalLock],
+    habits: &[Habit::GlobalLock, Habit::Interprets],
     library: Library {
         call: 300.0,
         path: 600.0,

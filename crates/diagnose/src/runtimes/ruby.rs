@@ -2,10 +2,11 @@
 
 use super::library::Library;
 use super::modules::Modules;
-use super::{BASE, Runtime, Topic};
+use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const RUBY: Runtime = Runtime {
     programs: &["ruby"],
+    habits: &[Habit::Interprets],
     library: Library {
         call: 150.0,
         path: 150.0,

@@ -5,7 +5,7 @@ use super::{BASE, Habit, Runtime, Topic};
 
 pub(super) const SHELL: Runtime = Runtime {
     programs: &["sh", "bash", "dash", "zsh", "ksh", "ash"],
-    habits: &[Habit::RunsCommands, Habit::GoesBack],
+    habits: &[Habit::RunsCommands, Habit::GoesBack, Habit::Interprets],
     library: Library {
         call: 60.0,
         path: 200.0,

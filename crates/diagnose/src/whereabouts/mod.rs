@@ -7,6 +7,7 @@
 
 mod atoms;
 mod divide;
+mod entries;
 mod findings;
 mod locks;
 mod objects;
@@ -25,6 +26,7 @@ use crate::analysis::Analysis;
 use atoms::{Atom, Source};
 use divide::{Least, Sample};
 
+pub(crate) use entries::Entries;
 pub(crate) use findings::name_places;
 pub(crate) use sites::own_code_sites;
 

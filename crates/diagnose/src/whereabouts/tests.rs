@@ -404,3 +404,27 @@ fn functions_of_a_stripped_program_are_known_by_where_they_begin() {
     assert_eq!(begins, [Some(0x8850), Some(0x7630)]);
     assert_eq!(rows[0].callers[0].offset, Some(0x3000));
 }
+
+#[test]
+fn no_more_goes_with_calls_than_samples_found_in_the_functions_that_make_them() {
+    let library_ms = |language, within_ms: u64, way: &str| {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(language);
+        fake.calls("read", None, 400_000, 1, 500);
+        stacks(&mut fake, Activity::Call, Some("read"), 200, way);
+        stacks(&mut fake, Activity::OwnCode, None, within_ms, way);
+        stacks(&mut fake, Activity::OwnCode, None, 800 - within_ms, "main");
+        let timed = [fake.run()];
+        let observation = fake.observation(&timed);
+        crate::analysis::Analysis::new(&observation).library_ns(|row| row.name == "read") / 1e6
+    };
+    use crate::Language::{C, Python, Rust};
+    let rust = library_ms(Rust, 4, "main c:take");
+    assert!((rust - 4.0).abs() < 0.1, "{rust}");
+    // What the model says is less.
+    let model = library_ms(Rust, 400, "main c:take");
+    assert!((10.0..100.0).contains(&model), "{model}");
+    // Own code makes the calls itself, and an interpreter's work is in the program's functions.
+    assert!(library_ms(C, 4, "main") > 4.0);
+    assert!(library_ms(Python, 4, "main c:take") > 100.0);
+}

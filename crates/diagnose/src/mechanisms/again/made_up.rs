@@ -6,11 +6,10 @@ use fathom_trace::FileRow;
 use super::ReopenedFile;
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::claim::{Claim, Least};
+use crate::claim::Claim;
 use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::count;
 use crate::runtimes::is_made_up;
-use crate::thresholds as t;
 
 pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_read = |file: &FileRow| is_made_up(&file.name.text()) && file.read_bytes > 0;
@@ -28,7 +27,7 @@ pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let claim = cost.finding(FindingId::KernelBound, analysis, &statement);
     let claim = claim.weighing(cost.ns(analysis));
-    let claim = claim.least(Least::share(t::KERNEL_SHARE / 2.0)).likely();
+    let claim = claim.likely();
     let claim = claim.evidence("opens", opens as f64, "calls");
     let claim = claim.evidence("reads", reads as f64, "calls");
     let advice = "Ask less often, or keep the file open and read it from its beginning (`pread`).";
@@ -39,7 +38,7 @@ pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
 mod tests {
     use fathom_model::FindingId;
 
-    use crate::fake::Fake;
+    use crate::fake::{Fake, hold_words};
 
     #[test]
     fn what_the_kernel_makes_up_again_and_again_is_found() {
@@ -57,6 +56,7 @@ mod tests {
         };
         let found = reported("/proc/self/statm", 80_000).expect("a finding");
         assert_eq!(found.id, FindingId::KernelBound);
+        hold_words("made_up", &found);
         let begins = "`/proc/self/statm` was opened and read 80,000 times";
         assert!(found.statement.starts_with(begins), "{}", found.statement);
         assert!(

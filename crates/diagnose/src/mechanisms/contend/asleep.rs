@@ -136,7 +136,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
 mod tests {
     use fathom_trace::Cause;
 
-    use crate::fake::{Fake, ROOT};
+    use crate::fake::{Fake, ROOT, hold_words};
 
     /// Four threads that each sleep 20 times 5 ms; `by`: who ends a thread's waits for the lock.
     fn sleepers(waits: u64, by: impl Fn(u32) -> u32) -> Fake {
@@ -165,6 +165,7 @@ mod tests {
         assert_eq!(ids, ["lock-contention"], "and no sleeping beside it");
         let statement = &found[0].statement;
         assert!(statement.contains("its holder was asleep"), "{statement}");
+        hold_words("asleep", &found[0]);
         assert!(statement.contains("4 threads"), "{statement}");
     }
 

@@ -166,7 +166,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
 mod tests {
     use fathom_model::FindingId;
 
-    use crate::fake::{Fake, ROOT};
+    use crate::fake::{Fake, ROOT, hold_words};
 
     /// A process that waits 50 times for another one and works `own` ms between two waits; later it
     /// works alone.
@@ -186,6 +186,7 @@ mod tests {
     fn a_lock_that_is_taken_back_each_time_is_found() {
         let found = pair(0, 490).findings();
         assert_eq!(found[0].id, FindingId::LockContention);
+        hold_words("barging", &found[0]);
         assert!(
             found[0].statement.contains("50 times"),
             "{}",

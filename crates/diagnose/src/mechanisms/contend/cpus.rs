@@ -161,7 +161,7 @@ mod tests {
     use fathom_model::{Run, TimeCategory};
     use fathom_trace::Cause;
 
-    use crate::fake::{Fake, MS, ROOT};
+    use crate::fake::{Fake, MS, ROOT, hold_words};
 
     #[test]
     fn a_command_that_its_groups_limit_stops_is_named_as_that() {
@@ -178,6 +178,7 @@ mod tests {
         let found = crate::diagnose(&fake.observation(&[limited.clone(), limited]));
         assert_eq!(found.account.ns(TimeCategory::Throttled), 590 * MS);
         assert_eq!(found.findings.len(), 1, "{:?}", found.findings);
+        hold_words("by_limit", &found.findings[0]);
         assert_eq!(found.findings[0].could_win_ns, 590 * MS);
         assert_eq!(
             found.findings[0].statement,

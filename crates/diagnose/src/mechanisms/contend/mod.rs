@@ -3,10 +3,10 @@
 pub(crate) mod asleep;
 pub(crate) mod barging;
 pub(crate) mod cpus;
-pub(crate) mod goroutines;
 pub(crate) mod queueing;
 mod queues;
 pub(crate) mod short_locks;
+pub(crate) mod tasks;
 pub(crate) mod teams;
 
 use fathom_model::FindingId;

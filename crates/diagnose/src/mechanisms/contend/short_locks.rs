@@ -137,7 +137,7 @@ fn callers(analysis: &Analysis<'_>) -> BTreeMap<u32, usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::{Fake, ROOT};
+    use crate::fake::{Fake, ROOT, hold_words};
 
     /// Two threads with 400 ms in 400 000 calls each, and so many sleeps.
     fn thrashing(sleeps: u64, us: u64) -> Fake {
@@ -213,9 +213,12 @@ mod tests {
                 fake.in_function(tid, "/lib/libc.so.6", function, 100);
                 fake.in_function(tid, "/bin/program", "work", 600);
             }
-            fake.ids()
+            fake.findings()
         };
-        assert_eq!(reported("__lll_lock_wait"), ["lock-contention"]);
+        let found = reported("__lll_lock_wait");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].id, FindingId::LockContention);
+        hold_words("by_own_code", &found[0]);
         // A lock that nobody else wants is taken without it.
         assert!(reported("memcpy").is_empty());
     }

@@ -4,28 +4,25 @@ use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::claim::{Claim, Least};
+use crate::claim::Claim;
 use crate::numbers::{count, time};
-use crate::runtimes::{Habit, Topic};
+use crate::runtimes::Topic;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many
-/// that live for a part of their process's life, and few at once, do one piece of work each.
+/// Threads that are engines of their own, which take long to start. Many that live for a part of
+/// their process's life, and few at once, do one piece of work each.
 pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
-    let workers: Vec<&ThreadTimes> = analysis
-        .threads
-        .iter()
-        .filter(|times| {
-            let runtime = analysis.runtime(Some(times.pid));
-            times.tid != times.pid && runtime.has(Habit::EngineForThread)
-        })
-        .filter(|times| {
-            let process = analysis.thread(times.pid);
-            process.is_some_and(|main| times.ns() < t::PART_OF_A_PROCESS * main.ns())
-        })
-        .filter(|times| times.on_cpu_ns >= t::LEAST_START_OF_AN_ENGINE_NS)
-        .collect();
+    let is_short = |times: &&ThreadTimes| {
+        let process = analysis.thread(times.pid);
+        let engine = analysis.runtime(Some(times.pid)).engine_ns;
+        times.tid != times.pid
+            && process.is_some_and(|main| times.ns() < t::PART_OF_A_PROCESS * main.ns())
+            && engine.is_some_and(|(least, _)| times.on_cpu_ns >= least)
+    };
+    let workers: Vec<&ThreadTimes> = analysis.threads.iter().filter(is_short).collect();
+    let runtime = analysis.runtime(workers.first().map(|times| times.pid));
+    let (_, most) = runtime.engine_ns?;
     let from = workers.iter().map(|times| times.from_ns).min()?;
     let to = workers.iter().map(|times| times.to_ns).max()?;
     let lived: f64 = workers.iter().map(|times| times.ns()).sum();
@@ -36,15 +33,16 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     // The quickest did next to nothing but start.
     let quickest = workers.iter().map(|times| times.on_cpu_ns);
-    let start = quickest.fold(t::MOST_START_OF_AN_ENGINE_NS, f64::min);
+    let start = quickest.fold(most, f64::min);
     let weight = |times: &&ThreadTimes| analysis.weight(times.tid);
     let cost = analysis.untraced(start * workers.iter().map(weight).sum::<f64>());
     if workers.len() < t::MANY_ENGINES {
         return None;
     }
     let statement = format!(
-        "{} `Worker` threads were made and ended; to start one takes up to {} of CPU time, all of them {}.",
+        "{} {} were made and ended; to start one takes up to {} of CPU time, all of them {}.",
         count(workers.len() as u64),
+        runtime.tasks,
         time(start),
         analysis.time_and_share(cost),
     );
@@ -92,8 +90,7 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
             .advice(analysis.runtime(made.pid).advice(Topic::Threads))
             .pid(made.pid)
             .likely()
-            .weighing(around)
-            .least(Least::share(t::KERNEL_SHARE / 2.0)),
+            .weighing(around),
     )
 }
 
@@ -138,7 +135,9 @@ fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::fake::{Fake, ROOT};
+    use fathom_model::FindingId;
+
+    use crate::fake::{Fake, ROOT, hold_words};
 
     fn reported(threads: u64, others: u64) -> bool {
         let mut fake = Fake::new(1000);
@@ -192,14 +191,20 @@ mod tests {
                 let from = 20 + n * 1000 / workers.max(1) * 9 / 10;
                 fake.thread(ROOT, ROOT + 1 + n as u32, from, from + each_ms, 20);
             }
-            fake.ids().contains(&"thread-spawning")
+            let found = fake.findings();
+            found
+                .into_iter()
+                .find(|it| it.id == FindingId::ThreadSpawning)
         };
-        assert!(reported(40, crate::Language::Node, 25));
+        hold_words(
+            "engines",
+            &reported(40, crate::Language::Node, 25).expect("a finding"),
+        );
         // A pool, a few, and threads of another language.
-        assert!(!reported(40, crate::Language::Node, 900));
-        assert!(!reported(12, crate::Language::Node, 390));
-        assert!(!reported(4, crate::Language::Node, 25));
-        assert!(!reported(40, crate::Language::C, 25));
+        assert!(reported(40, crate::Language::Node, 900).is_none());
+        assert!(reported(12, crate::Language::Node, 390).is_none());
+        assert!(reported(4, crate::Language::Node, 25).is_none());
+        assert!(reported(40, crate::Language::C, 25).is_none());
     }
 
     /// What could be saved of a second in which the kernel takes 600 ms, and their own code the

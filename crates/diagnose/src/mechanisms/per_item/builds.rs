@@ -8,7 +8,7 @@ use fathom_stacks::Frame;
 use fathom_trace::Activity;
 
 use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
+use crate::claim::Claim;
 use crate::numbers::time;
 use crate::runtimes::is_put_into_callers;
 use crate::thresholds as t;
@@ -69,7 +69,6 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::UnoptimisedBuild, analysis, saving, statement)
             .weighing(found.ns)
-            .least(Least::share(t::UNOPTIMISED_SHARE))
             .evidence("time in code without optimisation", found.ns, "ns")
             .advice(found.compiler.advice())
             .on(None, found.binary)
@@ -143,7 +142,7 @@ mod tests {
     use fathom_trace::{StackRow, Stacks};
 
     use super::*;
-    use crate::fake::{Fake, ROOT};
+    use crate::fake::{Fake, ROOT, hold_words};
 
     /// A second of own code, so much of it in code without optimisation.
     fn noted(ms: u64, source: &str) -> Fake {
@@ -184,6 +183,7 @@ mod tests {
     fn code_without_optimisation_is_named_with_the_flag() {
         let found = noted(900, "wc.c").findings();
         assert_eq!(found[0].id, FindingId::UnoptimisedBuild);
+        hold_words("notes", &found[0]);
         let statement = &found[0].statement;
         assert!(
             statement.contains("900 ms, 90 % of the wall time"),

@@ -8,7 +8,7 @@ use fathom_trace::SyscallRow;
 use super::{CallCost, read_one_by_one};
 use crate::analysis::{Analysis, Tally};
 use crate::calls::{self, asks_about_path};
-use crate::claim::{Claim, Least};
+use crate::claim::Claim;
 use crate::numbers::count;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
@@ -119,7 +119,6 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         cost.finding(FindingId::KernelBound, analysis, &statement)
             .weighing(cost.in_kernel_ns)
-            .least(Least::share(t::KERNEL_SHARE / 2.0))
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(advice)

@@ -7,7 +7,7 @@ use fathom_model::FindingId;
 use fathom_trace::FunctionRow;
 
 use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
+use crate::claim::Claim;
 use crate::runtimes::{Habit, Topic, is_allocator, is_collector, makes_objects};
 use crate::thresholds as t;
 
@@ -49,8 +49,7 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with what fills what it gives", cost, "ns")
             .advice(analysis.runtime(Some(first.pid)).advice(objects))
-            .pid(first.pid)
-            .least(Least::share(t::ALLOCATION_SHARE)),
+            .pid(first.pid),
     )
 }
 

@@ -225,8 +225,27 @@ fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     are_pieces || small.is_copied_in_blocks(analysis)
 }
 
+/// What they cost, with the questions that go with each of them: what makes a stream for each piece
+/// asks where its file is and what it is.
 fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
-    CallCost::with(&small.tally, analysis, |row| small.holds(row))
+    let own = CallCost::with(&small.tally, analysis, |row| small.holds(row));
+    let each = small.tally.calls;
+    let asks = |row: &SyscallRow| {
+        let on_it = small.pids.contains(&row.pid) && row.fd == Some(small.fd);
+        on_it && row.name != "close" && calls::is_around_read(&row.name)
+    };
+    let mut asked: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in analysis.trace.syscalls.iter().filter(|row| asks(row)) {
+        *asked.entry(&row.name).or_default() += row.calls;
+    }
+    asked.retain(|_, calls| calls.abs_diff(each) * 20 <= each);
+    let with_each = CallCost::of(analysis, |row| {
+        asks(row) && asked.contains_key(row.name.as_str())
+    });
+    own.plus(CallCost {
+        library_ns: 0.0,
+        ..with_each
+    })
 }
 
 /// What the calls cost, and where it is not a file those of a reader in the tree: it gets as small

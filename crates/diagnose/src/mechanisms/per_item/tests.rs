@@ -295,3 +295,19 @@ fn advice_to_keep_a_file_open_is_given_where_it_is_not() {
     assert!(reported(200_000).starts_with("Keep the file open. Leave out `autoflush`"));
     assert!(reported(1).starts_with("Leave out `autoflush`"));
 }
+
+#[test]
+fn questions_that_go_with_each_write_go_with_them() {
+    let saving_ms = |questions: u64| {
+        let mut fake = Fake::new(1000);
+        fake.calls("write", Some(1), 200_000, 7, 1_500);
+        fake.calls("lseek", Some(1), questions, 0, 500);
+        let found = fake.findings();
+        assert_eq!(found[0].id, FindingId::UnbufferedOutput);
+        found[0].could_win_ns / crate::fake::MS
+    };
+    let alone = saving_ms(0);
+    assert!(saving_ms(200_001) > alone + 50, "{alone}");
+    // Whoever asks half as often has a reason of its own.
+    assert_eq!(saving_ms(100_000), alone);
+}

@@ -8,7 +8,7 @@ use fathom_trace::{FileRow, SyscallRow};
 use super::{CallCost, part_of};
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::claim::{Claim, Least};
+use crate::claim::Claim;
 use crate::classify;
 use crate::descriptors::WaitKind;
 use crate::numbers::count;
@@ -224,7 +224,6 @@ fn claim(
     );
     let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
     let finding = finding.with(words.reason).weighing(cost.in_kernel_ns);
-    let finding = finding.least(Least::share(t::TINY_FILES_SHARE));
     let finding = finding.evidence("files", number as f64, "files");
     let finding = finding.evidence("bytes of a file", bytes_each, "bytes");
     let path = first.name.to_string();

@@ -269,7 +269,9 @@ fn list_given_back_ns(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fake::{Fake, MS};
+    use fathom_model::FindingId;
+
+    use crate::fake::{Fake, MS, hold_words};
 
     #[test]
     fn a_library_that_is_opened_for_each_piece_of_work_is_found() {
@@ -295,7 +297,12 @@ mod tests {
         fake.file("/usr/lib/filter.so", 400, 0, 0, 10 * MS);
         fake.calls("openat", None, 400, 0, 10_000);
         fake.calls("munmap", None, 400, 0, 600_000);
-        assert!(fake.ids().contains(&"dynamic-linking"));
+        let found = fake.findings();
+        let found = found.iter().find(|it| it.id == FindingId::DynamicLinking);
+        hold_words(
+            "again_and_again",
+            found.expect("libraries are opened again"),
+        );
         fake.trace.attached = Some(fathom_trace::Attached::default());
         assert!(!fake.ids().contains(&"dynamic-linking"));
     }
@@ -312,12 +319,14 @@ mod tests {
             fake.in_function(crate::fake::ROOT, loader, function, 150);
             fake.in_function(crate::fake::ROOT, "/bin/program", "work", 150);
             let observation = fake.observation(&[]);
-            super::bound(&crate::analysis::Analysis::new(&observation)).map(|found| found.share)
+            super::bound(&crate::analysis::Analysis::new(&observation))
         };
-        let share = reported(100, "do_lookup_x").expect("half of it");
+        let bound = reported(100, "do_lookup_x").expect("half of it");
+        hold_words("bound", &bound.finding);
+        let share = bound.share;
         assert!((share - 0.5).abs() < 0.02, "{share}");
-        assert_eq!(reported(9, "do_lookup_x"), None);
-        assert_eq!(reported(100, "__tls_get_addr"), None);
+        assert!(reported(9, "do_lookup_x").is_none());
+        assert!(reported(100, "__tls_get_addr").is_none());
     }
 
     fn links(libraries: u64) -> Fake {

@@ -6,7 +6,7 @@ use fathom_model::FindingId;
 use fathom_trace::{Exec, Process};
 
 use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
+use crate::claim::Claim;
 use crate::numbers::count;
 use crate::runtimes::{Habit, Runtime, is_shell};
 use crate::thresholds as t;
@@ -53,8 +53,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .advice(advice)
             .takes_here("making and awaiting the empty program", least_seconds)
             .pid(root.pid)
-            .on(None, prelude.real.to_owned())
-            .least(Least::OF_WAITING),
+            .on(None, prelude.real.to_owned()),
     )
 }
 
@@ -141,7 +140,7 @@ mod tests {
     use fathom_model::FindingId;
     use fathom_trace::Exec;
 
-    use crate::fake::{Fake, MS, ROOT};
+    use crate::fake::{Fake, MS, ROOT, hold_words};
 
     fn exec(at_ms: u64, words: &[&str]) -> Exec {
         Exec {
@@ -182,6 +181,7 @@ mod tests {
             one.statement
         );
         assert_eq!(one.could_win_ns, 130 * MS);
+        hold_words("wrappers", one);
         assert!(one.advice.starts_with("Call `/usr/bin/python3` itself"));
     }
 

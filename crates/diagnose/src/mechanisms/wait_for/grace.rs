@@ -159,7 +159,7 @@ fn command(process: &Process) -> String {
 mod tests {
     use fathom_trace::{Cause, SignalRow};
 
-    use crate::fake::{Fake, MS, ROOT};
+    use crate::fake::{Fake, MS, ROOT, hold_words};
 
     fn sent(to: u32, signal: i32, at_ms: u64) -> SignalRow {
         SignalRow {
@@ -191,6 +191,7 @@ mod tests {
         let found = asked(1900, 9).findings();
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].id.as_str(), "waiting-for-child");
+        hold_words("grace", &found[0]);
         let statement = &found[0].statement;
         assert!(
             statement.contains("was asked to end (SIGTERM) and did not"),

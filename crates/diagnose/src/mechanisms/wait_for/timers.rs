@@ -24,9 +24,9 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     // anybody's wish.
     let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - naps(&of_runtime).0).max(0.0);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
-    let goroutines = contend::goroutines::queue(analysis).filter(|queue| queue.holder_waits);
+    let tasks = contend::tasks::queue(analysis).filter(|queue| queue.holder_waits);
     let threads = || contend::asleep::turns(analysis).map(|turns| turns.saving_ns);
-    let lock_ns = goroutines.map(|queue| queue.saving_ns).or_else(threads);
+    let lock_ns = tasks.map(|queue| queue.saving_ns).or_else(threads);
     if lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns)) {
         return None;
     }

@@ -339,7 +339,7 @@ fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
 mod tests {
     use fathom_trace::{Cause, RefusedRow};
 
-    use crate::fake::{Fake, ROOT};
+    use crate::fake::{Fake, ROOT, hold_words};
 
     fn pauses(count: u64) -> Fake {
         let mut fake = Fake::new(1000);
@@ -364,6 +364,7 @@ mod tests {
         fake.descriptor(3, "/data/t.db");
         let row = fake.calls("fcntl", Some(3), 300, 0, 1_000);
         (row.errors, row.would_block) = (70, 70);
+        hold_words("tries", &fake.findings()[0]);
         let (id, statement) = first(&mut fake);
         assert_eq!(id, "lock-contention", "{statement}");
         let words = "slept 60 times between 70 tries to lock `/data/t.db` (`fcntl`), which another one had locked";

@@ -1,4 +1,4 @@
-//! Goroutines queue for a mutex: `lock-contention` of which threads and calls show nothing.
+//! A runtime's own tasks queue for a mutex: `lock-contention` of which threads and calls show nothing.
 
 use fathom_model::TimeCategory;
 use fathom_trace::MutexRow;
@@ -11,12 +11,12 @@ use crate::runtimes::{Topic, is_of_scheduler};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// The goroutines of a process, and what they do while one of them at least waits for a mutex.
+/// The tasks of a process, and what they do while one of them at least waits for a mutex.
 pub(crate) struct Queue<'a> {
     row: &'a MutexRow,
     /// CPUs that the process uses over its life.
     used: f64,
-    /// Of them: in Go's scheduler and its locks, or asking the kernel to wake or wait.
+    /// Of them: in the runtime's scheduler and its locks, or asking the kernel to wake or wait.
     in_lock_code: f64,
     /// Whether they would be idle without the lock too: whoever holds it waits for something
     /// itself.
@@ -104,8 +104,10 @@ fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let queue = queue(analysis)?;
     let row = queue.row;
+    let runtime = analysis.runtime(Some(row.pid));
+    let tasks = runtime.tasks;
     let mut statement = format!(
-        "{} goroutines waited {} times for a mutex that another one held, {} in all",
+        "{} {tasks} waited {} times for a mutex that another one held, {} in all",
         count(row.goroutines),
         count(row.waits),
         time(row.total_ns as f64),
@@ -120,15 +122,19 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     Some(
         side_by_side(analysis, queue.saving_ns, &statement, "")
-            .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
+            .evidence(&format!("{tasks} that queue"), row.goroutines as f64, tasks)
             .evidence("waits", row.waits as f64, "waits")
-            .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
+            .evidence(
+                &format!("time queued, all {tasks}"),
+                row.total_ns as f64,
+                "ns",
+            )
             .evidence(
                 "time in which one waited at least",
                 row.contended_ns as f64,
                 "ns",
             )
-            .advice(analysis.runtime(Some(row.pid)).advice(Topic::Mutex {
+            .advice(runtime.advice(Topic::Mutex {
                 holder_waits: queue.holder_waits,
             }))
             .pid(row.pid),

@@ -1,0 +1,80 @@
+//! By which functions of libraries does a program make its calls, and how much of its own code is
+//! in them?
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_trace::{Activity, SyscallRow, Trace};
+
+use super::route::{Key, route};
+use crate::thresholds as t;
+
+/// A function of a library that own code called, by its place among all of them.
+type Entry = usize;
+
+type ByCall = HashMap<String, HashSet<Option<Entry>>>;
+
+/// What stacks say of it.
+#[derive(Default)]
+pub(crate) struct Entries {
+    /// By thread and descriptor, and then by the call, what own code called so that it was made;
+    /// `None` where own code makes it itself.
+    of_calls: HashMap<(u32, Option<i32>), ByCall>,
+    own: HashMap<u32, Own>,
+}
+
+/// The own code of a thread.
+#[derive(Default)]
+struct Own {
+    samples: u64,
+    ns: u64,
+    /// Of that: in each such function, with what that calls.
+    within: HashMap<Entry, u64>,
+}
+
+impl Entries {
+    pub(crate) fn new(trace: &Trace) -> Self {
+        let mut entries = Self::default();
+        let Some(stacks) = &trace.stacks else {
+            return entries;
+        };
+        let mut known: HashMap<Key<'_>, Entry> = HashMap::new();
+        for row in &stacks.rows {
+            let mut entry = || {
+                let steps = route(stacks.tree.path(row.node?));
+                let last = steps.last().filter(|step| !step.is_own)?;
+                let next = known.len();
+                Some(*known.entry(last.key()).or_insert(next))
+            };
+            match (row.activity, row.call.as_deref()) {
+                (Activity::OwnCode, _) => {
+                    let own = entries.own.entry(row.tid).or_default();
+                    own.samples += row.samples;
+                    own.ns += row.ns;
+                    if let Some(entry) = entry() {
+                        *own.within.entry(entry).or_default() += row.ns;
+                    }
+                }
+                (Activity::Call, Some(call)) => {
+                    let on_it = entries.of_calls.entry((row.tid, row.fd)).or_default();
+                    on_it.entry(call.to_owned()).or_default().insert(entry());
+                }
+                _ => {}
+            }
+        }
+        entries
+    }
+
+    /// The part of a thread's own code that is in the functions by which it makes these calls, 0 to
+    /// 1; `None` where that isn't known, or it makes them without a library.
+    pub(crate) fn part(&self, tid: u32, calls: &[&SyscallRow]) -> Option<f64> {
+        let own = self.own.get(&tid);
+        let own = own.filter(|own| own.samples >= t::LEAST_SAMPLES && own.ns > 0)?;
+        let known = calls
+            .iter()
+            .filter_map(|row| self.of_calls.get(&(tid, row.fd))?.get(&row.name));
+        let entries: Option<HashSet<Entry>> = known.flatten().copied().collect();
+        let entries = entries.filter(|entries| !entries.is_empty())?;
+        let within = entries.iter().filter_map(|entry| own.within.get(entry));
+        Some(within.sum::<u64>() as f64 / own.ns as f64)
+    }
+}
