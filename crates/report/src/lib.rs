@@ -70,6 +70,6 @@ pub use text::{columns, escape, guarded, shorten};
 pub use versions::versions_terminal;
 pub use why::{
     ProfileForm, WhyOptions, difference_html, difference_parts, difference_terminal,
-    difference_whole, explain_html, explain_markdown, explain_terminal, profile,
+    difference_whole, explain_html, explain_markdown, explain_sarif, explain_terminal, profile,
 };
 pub use words::{all_words, explain_word, known_words, similar_words};

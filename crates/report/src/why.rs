@@ -16,6 +16,7 @@ mod paths;
 mod processes;
 mod profile;
 mod quote;
+mod sarif;
 mod server;
 mod startup;
 mod summary;
@@ -30,6 +31,7 @@ pub use html::explain_html;
 pub use markdown::explain_markdown;
 pub use profile::{ProfileForm, profile};
 pub(crate) use quote::{share_text, time};
+pub use sarif::explain_sarif;
 pub(crate) use server::of_server;
 pub use terminal::{WhyOptions, explain_terminal};
 

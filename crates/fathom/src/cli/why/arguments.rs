@@ -122,6 +122,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", hide = true)]
     pub save_observation: Option<PathBuf>,
 
+    /// Write the findings as SARIF 2.1.0, for code scanning and editors: each at its line of source, with the
+    /// calls that lead there. Paths below this folder, or the repository that it is in, are written from there
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+
     /// Write a summary for a pull request
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,

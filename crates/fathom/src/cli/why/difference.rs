@@ -56,6 +56,7 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
         (arguments.export_markdown.is_some(), "--export-markdown"),
         (arguments.save_observation.is_some(), "--save-observation"),
         (arguments.profile.is_some(), "--profile"),
+        (arguments.sarif.is_some(), "--sarif"),
         (arguments.limits, "--limits"),
         (arguments.syscalls, "--syscalls"),
         (arguments.functions, "--functions"),

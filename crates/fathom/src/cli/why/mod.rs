@@ -33,6 +33,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         &arguments.export_markdown,
         &arguments.save_observation,
         &arguments.profile,
+        &arguments.sarif,
     ];
     write::check(&files)?;
     if let Some(pid) = arguments.pid {
@@ -174,8 +175,18 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
             (arguments.export_markdown.as_deref(), &|| {
                 report::explain_markdown(explanation)
             }),
+            (arguments.sarif.as_deref(), &|| {
+                report::explain_sarif(explanation, &sources())
+            }),
         ],
     )?;
     write::say_page(html);
     Ok(())
+}
+
+/// The folder that paths of sources are written from: the repository's, else this one; none if it isn't known.
+fn sources() -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = fathom_store::git::state(&here).map_or(here, |state| state.root);
+    root.to_string_lossy().into_owned()
 }

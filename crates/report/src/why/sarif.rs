@@ -1,0 +1,172 @@
+//! The findings for code scanning and editors, as SARIF 2.1.0.
+
+use fathom_model::{CodePlace, Confidence, Explanation, Finding, FindingId};
+use serde_json::{Value, json};
+
+use crate::{escape, shorten};
+
+/// Where the schema of the form is.
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+/// Characters of a text: viewers show a line or two.
+const LONGEST: usize = 1000;
+
+/// A result for each finding, at the line that most of its time is in, with the calls that lead there. Paths
+/// below `root` are written from there on, as who reads the file has the same sources elsewhere.
+pub fn explain_sarif(explanation: &Explanation, root: &str) -> String {
+    let mut ids: Vec<FindingId> = Vec::new();
+    for finding in &explanation.findings {
+        if !ids.contains(&finding.id) {
+            ids.push(finding.id);
+        }
+    }
+    let rules: Vec<Value> = ids.iter().map(|id| rule(*id)).collect();
+    let results: Vec<Value> = explanation
+        .findings
+        .iter()
+        .map(|finding| result(finding, &explanation.command, root))
+        .collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "Fathom",
+                "semanticVersion": explanation.fathom_version,
+                "rules": rules,
+            }},
+            "results": results,
+            "columnKind": "unicodeCodePoints",
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn rule(id: FindingId) -> Value {
+    json!({
+        "id": id.as_str(),
+        "shortDescription": { "text": id.sentence() },
+        "help": { "text": format!("fathom explain {}", id.as_str()) },
+    })
+}
+
+fn text(of: &str) -> Value {
+    json!({ "text": shorten(&escape(of), LONGEST) })
+}
+
+fn result(finding: &Finding, command: &str, root: &str) -> Value {
+    let place = located(finding);
+    let mut result = json!({
+        "ruleId": finding.id.as_str(),
+        // A likely reading is no warning yet.
+        "level": match finding.confidence {
+            Confidence::Certain => "warning",
+            Confidence::Likely => "note",
+        },
+        "message": text(&format!("{} {}", finding.statement, finding.advice)),
+        "locations": place.map(|place| location(place, root)).into_iter().collect::<Vec<_>>(),
+        // The same cause at the same place is the same result, whatever its time is today.
+        "partialFingerprints": { "fathomCause/v1": fingerprint(finding, place, command) },
+        "properties": {
+            "share": finding.share,
+            "savingNanoseconds": finding.could_win_ns,
+            "command": escape(command),
+        },
+    });
+    let steps: Vec<Value> = ways(finding)
+        .map(|place| json!({ "location": location(place, root) }))
+        .collect();
+    if steps.len() > 1 {
+        result["codeFlows"] = json!([{ "threadFlows": [{ "locations": steps }] }]);
+    }
+    result
+}
+
+/// The function of a finding and what called it, from the outermost on, where the source is known.
+fn ways(finding: &Finding) -> impl Iterator<Item = &CodePlace> {
+    let all = finding.callers.iter().rev().chain([&finding.code]);
+    all.filter(|place| has_source(place))
+}
+
+/// What a runtime made up, such as Python's `<string>`, is no file.
+fn has_source(place: &CodePlace) -> bool {
+    let file = place.source_file.as_deref();
+    file.is_some_and(|file| !file.is_empty() && !file.starts_with('<'))
+}
+
+/// Where it is shown: the function itself, or the nearest caller that has a source.
+fn located(finding: &Finding) -> Option<&CodePlace> {
+    let all = [&finding.code].into_iter().chain(&finding.callers);
+    all.into_iter().find(|place| has_source(place))
+}
+
+fn location(place: &CodePlace, root: &str) -> Value {
+    let file = place.source_file.as_deref().unwrap_or_default();
+    let mut location = json!({
+        "physicalLocation": { "artifactLocation": { "uri": uri(file, root) } },
+    });
+    if let Some(line) = place.line.filter(|line| *line > 0) {
+        location["physicalLocation"]["region"] = json!({ "startLine": line });
+    }
+    if let Some(function) = &place.function {
+        let name = shorten(&escape(function), LONGEST);
+        location["logicalLocations"] = json!([{ "fullyQualifiedName": name, "kind": "function" }]);
+    }
+    location
+}
+
+fn fingerprint(finding: &Finding, place: Option<&CodePlace>, command: &str) -> String {
+    let function = place.and_then(|place| place.function.as_deref());
+    let object = finding.object.as_deref();
+    let parts = [Some(command), function, object];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    escape(&format!("{}:{}", finding.id.as_str(), parts.join(":")))
+}
+
+/// A path below `root` from there on, any other absolute one as a `file:` URI.
+fn uri(path: &str, root: &str) -> String {
+    let below = path.strip_prefix(root.trim_end_matches('/'));
+    let below = below.and_then(|rest| rest.strip_prefix('/'));
+    match below {
+        Some(rest) if !root.is_empty() => encoded(rest),
+        _ if path.starts_with('/') => format!("file://{}", encoded(path)),
+        _ => encoded(path),
+    }
+}
+
+/// What RFC 3986 has no place for in a path is written as its bytes.
+fn encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => out.push(char::from(byte)),
+            b'/' | b'-' | b'.' | b'_' | b'~' | b'+' | b'@' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_below_the_root_are_written_from_there() {
+        let cases = [
+            ("/home/me/app/src/a b.c", "/home/me/app", "src/a%20b.c"),
+            ("/home/me/app/src/a.c", "/home/me/app/", "src/a.c"),
+            (
+                "/home/me/application/a.c",
+                "/home/me/app",
+                "file:///home/me/application/a.c",
+            ),
+            ("parse.py", "/home/me/app", "parse.py"),
+            ("/usr/lib/ü.c", "", "file:///usr/lib/%C3%BC.c"),
+            ("javascript:alert(1)", "/x", "javascript%3Aalert%281%29"),
+        ];
+        for (path, root, expected) in cases {
+            assert_eq!(uri(path, root), expected, "{path} {root}");
+        }
+    }
+}
