@@ -34,6 +34,7 @@ pub mod redaction;
 pub mod report;
 mod seed;
 pub mod serve;
+pub mod setup;
 pub mod startup;
 pub mod stores;
 mod target;

@@ -34,6 +34,7 @@ mod run_options;
 mod saving;
 mod screen;
 mod serve;
+mod setup;
 mod startup;
 mod status_line;
 mod store;
@@ -116,6 +117,8 @@ enum Verb {
     Import(import::Arguments),
     /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
     Export(export::Arguments),
+    /// What the kernel tier of `why` needs on this machine, and how this program gets it
+    Setup(setup::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Print what a shell needs to complete options
@@ -197,6 +200,7 @@ pub(crate) fn run() -> i32 {
         Verb::Ui(arguments) => ui::run(arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
+        Verb::Setup(arguments) => setup::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Man(arguments) => man::run(&arguments, command()),
