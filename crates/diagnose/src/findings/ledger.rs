@@ -98,7 +98,9 @@ fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
     while !claims.is_empty() {
         let waits = |one: &Claim| {
             let mut others = claims.iter().filter(|other| other.id != one.id);
-            others.any(|other| declaration(one.id).is_effect_of(other.id))
+            others.any(|other| {
+                declaration(one.id).is_effect_of(other.id) && !are_of_other_calls(one, other)
+            })
         };
         let key = |one: &Claim| {
             let is_special = !declaration(one.id).is_of_whole_lives();
@@ -412,7 +414,7 @@ mod tests {
         };
         let both = |row| {
             let claims = [
-                (Id::ProcessSpawning, 300, of(row)),
+                (Id::ProcessSpawning, 990, of(row)),
                 (Id::LineBufferedOutput, 100, of(0)),
             ];
             let found = settled(&claims);
