@@ -81,7 +81,7 @@ def main():
     raw = options.directory / "observed"
     raw.mkdir(parents=True, exist_ok=True)
     failed = 0 if options.trim else record_all(options, raw)
-    trim(raw, options.only)
+    trim(raw, options.only, "release" in pathlib.Path(options.fathom).parts)
     sys.exit(1 if failed else 0)
 
 
@@ -111,12 +111,12 @@ def record_all(options, raw):
     return failed
 
 
-def trim(raw, only):
+def trim(raw, only, release):
     """The rows that no mechanism needs are left out by the crate that knows them. Of some programs the traces of
     those alone are replaced."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
-            ["cargo", "run", "--release", "-q", "-p", "fathom-diagnose", "--example", "trim", "--", str(raw), folder],
+            ["cargo", "run", *(["--release"] if release else []), "-q", "-p", "fathom-diagnose", "--example", "trim", "--", str(raw), folder],
             check=True, cwd=ROOT)
         for old in RECORDED.iterdir():
             if only in old.name.replace(".", "/", 1):

@@ -93,14 +93,14 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let own =
         analysis.spent_ns(TimeCategory::UserCode) + analysis.spent_ns(TimeCategory::PageFaults);
     let most = (analysis.wall_ns - own).max(waiting);
-    let cost = (waiting + analysis.within_kernel(in_calls)).min(most);
+    let sure = (waiting + analysis.within_kernel(in_calls)).min(most);
     // Where small pieces go to and fro one of them runs at a time, and all but their work would go.
     let turns = if small {
         all_but_work_ns(analysis, &threads, hands_over)
     } else {
         0.0
     };
-    let cost = cost.max(turns);
+    let cost = sure.max(turns);
     let statement = format!(
         "{} threads waited for each other {} times, once every {}; the hand-overs take about {}.",
         threads.len(),
@@ -113,6 +113,7 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("waits", waits as f64, "calls")
             .evidence("CPU time for each wait", per_wait, "ns")
             .evidence("threads", threads.len() as f64, "threads")
+            .weighing(sure)
             .advice("Hand over more at a time: batches through the queue or pipe, or do both steps in one thread.")
             .likely(),
     )
