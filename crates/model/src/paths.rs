@@ -63,7 +63,7 @@ pub struct PathsDifference {
     /// All of B's.
     pub b_ns: u64,
     /// Steps that A or B has, callers first, at most 1,000. Functions of both are one step if they have
-    /// one name, whatever file they are from.
+    /// one name and are from files of one name, or there are no others of that name.
     pub steps: Vec<StepDifference>,
 }
 

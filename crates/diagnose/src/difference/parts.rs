@@ -7,7 +7,7 @@ use fathom_trace::Tier;
 
 use crate::analysis::{Analysis, OnPath};
 use crate::observation::Observation;
-use crate::whereabouts::own_code_sites;
+use crate::whereabouts::{is_system_library, own_code_sites};
 
 /// Who spent it: the command's own process, or all children that run one program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,12 +169,19 @@ fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
     })
 }
 
-/// A function of the program itself is the same wherever that lies: of two revisions each has a folder of
-/// its own.
+/// A function of the program itself is the same wherever that lies, and so is one of a script or a library
+/// that is not the system's: of two revisions each has a folder of its own.
 fn anywhere(analysis: &Analysis<'_>, pid: u32, place: CodePlace) -> CodePlace {
     let is_own = place.binary.as_deref() == analysis.program_of(pid);
+    let file = |path: String| match is_system_library(&path) {
+        true => path,
+        false => path.rsplit('/').next().unwrap_or(&path).to_owned(),
+    };
     CodePlace {
-        binary: place.binary.filter(|_| !is_own || place.function.is_none()),
+        binary: match place.function {
+            Some(_) => place.binary.filter(|_| !is_own).map(file),
+            None => place.binary,
+        },
         ..place
     }
 }

@@ -1,6 +1,6 @@
 //! The ways through the code of two commands, laid over each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_model::{
     CodePath, CodePaths, Explanation, PathStep, PathsDifference, StepDifference, ThreadRole,
@@ -17,7 +17,7 @@ const LEVEL: f64 = 0.99;
 /// What a step is known by below its caller.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum By {
-    /// A function by its name; where one caller has two of that name also by the file that it is from.
+    /// A function by its name, and by the name of the file that it is from.
     Function(String, Option<String>),
     /// Code without a name.
     Place(String, Option<u64>),
@@ -29,11 +29,29 @@ enum By {
     ),
 }
 
+/// A step of one command.
 struct Node {
-    parent: Option<usize>,
+    by: By,
+    below: Vec<usize>,
     step: PathStep,
-    /// In each observed run of A and of B.
-    ns: [Vec<f64>; 2],
+    /// In each observed run.
+    ns: Vec<f64>,
+}
+
+/// The tree of one command, of all its observed runs.
+#[derive(Default)]
+struct Side {
+    nodes: Vec<Node>,
+    /// The outermost ones.
+    roots: Vec<usize>,
+    runs: usize,
+}
+
+/// A step of A, of B or of both, in the tree of each.
+#[derive(Clone, Copy)]
+struct Pair {
+    parent: Option<usize>,
+    of: [Option<usize>; 2],
 }
 
 /// The trees of both, each the mean of its observed runs.
@@ -52,17 +70,31 @@ fn tree(explanation: &Explanation, of: CodePath) -> Option<&CodePaths> {
 }
 
 fn merged(of: CodePath, sides: [Vec<Option<&CodePaths>>; 2]) -> Option<PathsDifference> {
-    let runs = [sides[0].len(), sides[1].len()];
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut known: HashMap<(Option<usize>, By), usize> = HashMap::new();
-    for (side, trees) in sides.iter().enumerate() {
+    let whole = sides.each_ref().map(|trees| {
+        let all = trees.iter().flatten().map(|tree| tree.ns as f64);
+        all.sum::<f64>() / trees.len().max(1) as f64
+    });
+    let sides = sides.map(|trees| Side::of(&trees));
+    let steps = kept(&sides, &pairs(&sides), whole[0].max(whole[1]));
+    let [a_ns, b_ns] = whole.map(|ns| ns as u64);
+    (!steps.is_empty()).then_some(PathsDifference {
+        of,
+        a_ns,
+        b_ns,
+        steps,
+    })
+}
+
+impl Side {
+    fn of(trees: &[Option<&CodePaths>]) -> Side {
+        let mut side = Side {
+            runs: trees.len(),
+            ..Side::default()
+        };
+        let mut known: HashMap<(Option<usize>, By), usize> = HashMap::new();
         for (run, tree) in trees.iter().enumerate() {
-            let Some(tree) = tree else {
-                continue;
-            };
-            let mut numbers: Vec<Option<usize>> = Vec::with_capacity(tree.steps.len());
-            let names = names(tree);
-            for (at, step) in tree.steps.iter().enumerate() {
+            let mut numbers: Vec<Option<usize>> = Vec::new();
+            for step in tree.iter().flat_map(|tree| &tree.steps) {
                 let parent = step.parent.map(|parent| parent as usize);
                 // A damaged tree has callers behind what they called.
                 let above = parent.map(|parent| numbers.get(parent).copied().flatten());
@@ -71,56 +103,104 @@ fn merged(of: CodePath, sides: [Vec<Option<&CodePaths>>; 2]) -> Option<PathsDiff
                     continue;
                 }
                 let parent = above.flatten();
-                let next = nodes.len();
-                let by = by(
-                    step,
-                    names[&(step.parent, step.place.function.as_deref())] > 1,
-                );
-                let number = *known.entry((parent, by)).or_insert(next);
+                let next = side.nodes.len();
+                let number = *known.entry((parent, by(step))).or_insert(next);
                 if number == next {
-                    let ns = runs.map(|runs| vec![0.0; runs]);
-                    let step = step.clone();
-                    nodes.push(Node { parent, step, ns });
+                    side.add(parent, step);
                 }
-                nodes[number].ns[side][run] += step.ns as f64;
-                // Lines and files are those of B, whose observed runs come last.
-                nodes[number].step.place = tree.steps[at].place.clone();
+                side.nodes[number].ns[run] += step.ns as f64;
                 numbers.push(Some(number));
             }
         }
+        side
     }
-    let whole = |side: usize| {
-        let all = sides[side].iter().flatten().map(|tree| tree.ns as f64);
-        all.sum::<f64>() / runs[side].max(1) as f64
+
+    fn add(&mut self, parent: Option<usize>, step: &PathStep) {
+        let number = self.nodes.len();
+        self.nodes.push(Node {
+            by: by(step),
+            below: Vec::new(),
+            step: step.clone(),
+            ns: vec![0.0; self.runs],
+        });
+        match parent {
+            Some(parent) => self.nodes[parent].below.push(number),
+            None => self.roots.push(number),
+        }
+    }
+
+    /// What is called by a step, or what is outermost.
+    fn below(&self, pair: Option<Option<usize>>) -> &[usize] {
+        match pair {
+            None => &self.roots,
+            Some(None) => &[],
+            Some(Some(at)) => &self.nodes[at].below,
+        }
+    }
+}
+
+/// All steps of both, callers first.
+fn pairs(sides: &[Side; 2]) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = Vec::new();
+    let mut callers: Vec<Option<usize>> = vec![None];
+    while let Some(parent) = callers.pop() {
+        let below = [0, 1].map(|side| {
+            let of = parent.map(|parent| pairs[parent].of[side]);
+            sides[side].below(of)
+        });
+        for of in matched(sides, below) {
+            callers.push(Some(pairs.len()));
+            pairs.push(Pair { parent, of });
+        }
+    }
+    pairs
+}
+
+/// What one caller calls in A and in B: the same from files of one name; of what is left functions of a
+/// name that each has once, since two scripts or two programs have it elsewhere.
+fn matched(sides: &[Side; 2], below: [&[usize]; 2]) -> Vec<[Option<usize>; 2]> {
+    let by = |side: usize, at: usize| &sides[side].nodes[at].by;
+    let in_b: HashMap<&By, usize> = below[1].iter().map(|at| (by(1, *at), *at)).collect();
+    let mut found: Vec<[Option<usize>; 2]> = Vec::new();
+    let mut left: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+    for a in below[0] {
+        match in_b.get(by(0, *a)) {
+            Some(b) => found.push([Some(*a), Some(*b)]),
+            None => left[0].push(*a),
+        }
+    }
+    let taken: HashSet<usize> = found.iter().filter_map(|pair| pair[1]).collect();
+    left[1].extend(below[1].iter().filter(|at| !taken.contains(at)));
+    let named = |side: usize, at: usize| match by(side, at) {
+        By::Function(name, _) => Some(name.as_str()),
+        _ => None,
     };
-    let [a_ns, b_ns] = [whole(0), whole(1)];
-    let steps = kept(nodes, a_ns.max(b_ns));
-    (!steps.is_empty()).then_some(PathsDifference {
-        of,
-        a_ns: a_ns as u64,
-        b_ns: b_ns as u64,
-        steps,
-    })
+    let only = |side: usize, name: &str| {
+        let mut all = left[side]
+            .iter()
+            .filter(|at| named(side, **at) == Some(name));
+        let first = all.next().copied();
+        first.filter(|_| all.next().is_none())
+    };
+    let partner = |side: usize, at: usize| {
+        let name = named(side, at)?;
+        only(side, name)?;
+        only(1 - side, name)
+    };
+    found.extend(left[0].iter().map(|a| [Some(*a), partner(0, *a)]));
+    let alone = left[1].iter().filter(|b| partner(1, **b).is_none());
+    found.extend(alone.map(|b| [None, Some(*b)]));
+    found
 }
 
-/// How many functions of a name each caller has.
-fn names(tree: &CodePaths) -> HashMap<(Option<u32>, Option<&str>), usize> {
-    let mut names = HashMap::new();
-    for step in &tree.steps {
-        let name = step.place.function.as_deref();
-        *names.entry((step.parent, name)).or_default() += 1;
-    }
-    names
-}
-
-fn by(step: &PathStep, is_ambiguous: bool) -> By {
+fn by(step: &PathStep) -> By {
     let place = &step.place;
     let file = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
     match (step.kind, &place.function) {
         (Some(kind), _) => By::End(kind, step.call.clone(), step.object.clone(), step.role),
         (None, Some(name)) => {
             let from = place.source_file.as_ref().or(place.binary.as_ref());
-            By::Function(name.clone(), from.filter(|_| is_ambiguous).map(file))
+            By::Function(name.clone(), from.map(file))
         }
         (None, None) => By::Place(
             place.binary.as_ref().map(file).unwrap_or_default(),
@@ -130,37 +210,44 @@ fn by(step: &PathStep, is_ambiguous: bool) -> By {
 }
 
 /// The largest steps, callers first. What is left out stays in its caller's time.
-fn kept(nodes: Vec<Node>, whole: f64) -> Vec<StepDifference> {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let means: Vec<[f64; 2]> = nodes
-        .iter()
-        .map(|node| [0, 1].map(|side| mean(&node.ns[side])))
-        .collect();
+fn kept(sides: &[Side; 2], pairs: &[Pair], whole: f64) -> Vec<StepDifference> {
+    let values = |pair: &Pair| -> [Vec<f64>; 2] {
+        [0, 1].map(|side| match pair.of[side] {
+            Some(at) => sides[side].nodes[at].ns.clone(),
+            None => vec![0.0; sides[side].runs],
+        })
+    };
+    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let means = |pair: &Pair| values(pair).each_ref().map(mean);
     // A step is in no command larger than its caller, so that a caller of one that is kept is too.
     let size = |[a, b]: [f64; 2]| a.max(b);
-    let mut sizes: Vec<f64> = means.iter().map(|means| size(*means)).collect();
+    let mut sizes: Vec<f64> = pairs.iter().map(|pair| size(means(pair))).collect();
     sizes.sort_by(|one, other| other.total_cmp(one));
     let least = sizes.get(MOST).map_or(0.0, |size| size * (1.0 + 1e-9));
     let least = least.max(LEAST * whole);
-    let mut numbers: Vec<Option<u32>> = Vec::with_capacity(nodes.len());
+    let mut numbers: Vec<Option<u32>> = Vec::with_capacity(pairs.len());
     let mut steps = Vec::new();
-    for (node, means) in nodes.into_iter().zip(means) {
-        let parent = node.parent.map(|parent| numbers[parent]);
-        if size(means) < least || parent == Some(None) {
+    for pair in pairs {
+        let parent = pair.parent.map(|parent| numbers[parent]);
+        let means = means(pair);
+        let [a, b] = pair.of;
+        let node = b.map(|b| &sides[1].nodes[b]);
+        let node = node.or(a.map(|a| &sides[0].nodes[a]));
+        let Some(node) = node.filter(|_| size(means) >= least && parent != Some(None)) else {
             numbers.push(None);
             continue;
-        }
+        };
         numbers.push(Some(steps.len() as u32));
         let [a_ns, b_ns] = means.map(|ns| ns as u64);
         steps.push(StepDifference {
             step: PathStep {
                 parent: parent.flatten(),
                 ns: a_ns + b_ns,
-                ..node.step
+                ..node.step.clone()
             },
             a_ns,
             b_ns,
-            is_clear: is_clear(&node.ns),
+            is_clear: is_clear(&values(pair)),
         });
     }
     steps
@@ -265,6 +352,25 @@ mod tests {
             (None, "main", 100, 100, None),
             (Some(0), "run", 60, 60, None),
             (Some(0), "run", 40, 40, None),
+        ];
+        assert_eq!(shown(&difference), wanted);
+    }
+
+    /// A shell's `main` and a script's: of the script's one is left in each, however its file is called.
+    #[test]
+    fn of_two_functions_of_a_name_those_of_one_file_are_one_and_the_others_too() {
+        let both = |script: &str, ns| {
+            tree(vec![
+                step(None, "main", "/bin/bash", 100),
+                step(None, "main", script, ns),
+                step(Some(1), "parse", script, ns),
+            ])
+        };
+        let difference = of(&[both("/1/a.py", 500)], &[both("/1/b.py", 700)]);
+        let wanted = [
+            (None, "main", 100, 100, None),
+            (None, "main", 500, 700, None),
+            (Some(1), "parse", 500, 700, None),
         ];
         assert_eq!(shown(&difference), wanted);
     }

@@ -29,6 +29,7 @@ use divide::{Least, Sample};
 pub(crate) use entries::Entries;
 pub(crate) use findings::name_places;
 pub(crate) use sites::own_code_sites;
+pub(crate) use whose::is_system_library;
 
 /// A place has a row from this part of the wall time on: what is smaller belongs to its caller.
 const SPLIT: f64 = 0.05;

@@ -54,7 +54,7 @@ pub(super) fn is_made(frame: &Frame) -> bool {
 }
 
 /// A program of a system folder is what the user runs; a library there is not the user's.
-fn is_system_library(binary: &str) -> bool {
+pub(crate) fn is_system_library(binary: &str) -> bool {
     let file = binary.rsplit('/').next().unwrap_or(binary);
     let is_library = file.contains(".so");
     let in_system = SYSTEM_FOLDERS
