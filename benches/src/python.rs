@@ -17,6 +17,8 @@ use crate::sampling::{sampled, silent, tiers};
 use crate::table::Table;
 
 const PROGRAMS: u64 = 30;
+/// The part of sampled paths that must be in the program.
+const EXISTS: f64 = 0.95;
 /// Turns of loops in a program: some 1.5 s.
 const TURNS: usize = 40_000_000;
 /// Names of interpreters that are looked for, beside those in `FATHOM_BENCH_PYTHON`, one after a colon.
@@ -51,7 +53,8 @@ const WAYS: [(&str, &str, &[&str]); 8] = [
     (
         "    def run@(n):\nLOOP    def ex@(n): exec('run(n)', {'run': run@, 'n': n})",
         "ex@(#)",
-        &["run@", "<module>", "ex@"],
+        // Without the text's own frame, which is mostly gone when it could be named.
+        &["run@", "ex@"],
     ),
     (
         "    def key@(n):\nLOOP        return s\n    def sort@(n): sorted([n // 10] * 10, key=key@)",
@@ -184,6 +187,7 @@ fn outcome(python: &Path, file: &Path, tier: Tier, program: &Program) -> Result<
     let cpu = |trace: &Trace| trace.accounts.user_ns as f64 + trace.accounts.system_ns as f64;
     let file = file.to_string_lossy();
     let (mut by_way, mut all, mut exist) = (HashMap::new(), 0.0, 0.0);
+    let mut others: HashMap<Vec<String>, f64> = HashMap::new();
     // Without any function it is the interpreter's start, its end, or `main` between two ways.
     for (path, ns) in paths(&stacks, &file).filter(|(path, _)| !path.is_empty()) {
         all += ns;
@@ -191,7 +195,17 @@ fn outcome(python: &Path, file: &Path, tier: Tier, program: &Program) -> Result<
         if let Some(way) = ways.position(|(functions, _)| functions.ends_with(&path)) {
             exist += ns;
             *by_way.entry(way).or_insert(0.0) += ns;
+        } else {
+            *others.entry(path).or_insert(0.0) += ns;
         }
+    }
+    let most = others.iter().max_by(|one, other| one.1.total_cmp(other.1));
+    if let Some((path, ns)) = most.filter(|_| exist < EXISTS * all) {
+        let share = 100.0 * ns / all;
+        eprintln!(
+            "{}: {share:.1} % in {path:?}, which is no path of the program",
+            python.display()
+        );
     }
     let off = |(number, (_, truth)): (usize, &(Vec<String>, f64))| {
         (by_way.get(&number).copied().unwrap_or(0.0) / f64::max(all, 1.0) - truth).abs()
@@ -220,9 +234,8 @@ fn paths<'s>(stacks: &'s Stacks, file: &'s str) -> impl Iterator<Item = (Vec<Str
             .filter(is_its)
             .filter_map(|frame| frame.function.as_deref());
         let mut names: Vec<String> = names.map(|name| name.replace(".<locals>", "")).collect();
-        for outer in ["<module>", "main"] {
-            names.pop_if(|name| name == outer);
-        }
+        names.retain(|name| name != "<module>");
+        names.pop_if(|name| name == "main");
         (names, row.ns as f64)
     })
 }
