@@ -359,6 +359,9 @@ pub(crate) const START_SHARE_MODELLED: f64 = 0.35;
 /// Files touched before the first output, in a start worth shortening; `python3` touches 60,
 /// `node` 30, `git` 20.
 pub(crate) const MANY_START_FILES: usize = 150;
+/// Sources that are compiled at each start: a script has one or two modules of its own, and a program
+/// whose compiled forms are kept none.
+pub(crate) const SOURCES_OF_NOTE: usize = 5;
 /// A runtime's own start that is worth reporting beside what a program loads.
 pub(crate) const RUNTIME_OF_NOTE_NS: f64 = 5e6;
 /// A start that people notice who start the program again and again: of 600 small modules of Node

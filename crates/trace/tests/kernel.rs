@@ -404,3 +404,60 @@ fn polls_say_what_ended_them() {
     assert!(ns >= 30_000_000, "three times 10 ms: {ns}");
     assert!(polls.iter().all(|ends| ends.by_limit_ns <= ends.total_ns));
 }
+
+/// One number is a pipe, and then a socket that nobody answers at.
+const REUSED: &str = "import os, select, socket
+def wait(fd):
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    poll.poll(30)
+sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sink.bind(('127.0.0.1', 0))
+deaf = socket.socket()
+deaf.bind(('127.0.0.1', 0))
+fd, other = os.pipe()
+wait(fd)
+os.close(fd)
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+assert client.fileno() == fd
+client.connect(sink.getsockname())
+wait(fd)
+for _ in range(2):
+    with socket.socket() as refused:
+        assert refused.connect_ex(deaf.getsockname()) != 0
+os.kill(os.getpid(), 0)
+";
+
+#[test]
+fn a_wait_is_for_what_its_number_was_then() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let command = quiet(&["python3", "-c", REUSED]);
+    let options = TraceOptions {
+        timeline: Some(TimelineOptions::default()),
+        ..TraceOptions::default()
+    };
+    let t = trace(&command, Tier::Kernel, &options).expect("it runs");
+    assert_eq!(t.end.code, Some(0));
+    let polls = t
+        .off_cpu
+        .iter()
+        .filter(|row| row.call.as_deref() == Some("poll") && row.cause == Cause::Asleep);
+    let named = polls.filter_map(|row| {
+        let object = &t.objects[row.object? as usize];
+        Some((object.to_string(), row.limited.calls))
+    });
+    let named: Vec<(String, u64)> = named.collect();
+    let limited = |begin: &str| {
+        let row = named.iter().find(|(name, _)| name.starts_with(begin));
+        row.map(|(_, limited)| *limited)
+    };
+    assert_eq!(limited("pipe"), Some(1), "{named:?}");
+    assert_eq!(limited("socket to 127.0.0.1:"), Some(1), "{named:?}");
+    let refused = &t.refused[0];
+    assert_eq!((refused.errno, refused.calls), (libc::ECONNREFUSED, 2));
+    let mut asked = t.signals.iter().filter(|row| row.signal == 0);
+    let to_itself = |row: &fathom_trace::SignalRow| row.target == Some(row.pid);
+    assert!(asked.any(to_itself), "{:?}", t.signals);
+}

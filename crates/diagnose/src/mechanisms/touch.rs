@@ -5,7 +5,7 @@ use fathom_model::{FindingId, TimeCategory};
 use crate::analysis::Analysis;
 use crate::claim::{Claim, Least};
 use crate::numbers::count;
-use crate::runtimes::Topic;
+use crate::runtimes::{Runtime, Topic};
 use crate::thresholds as t;
 
 pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -35,6 +35,14 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         if all.measured { "" } else { "about " },
         analysis.time_and_share(cost),
     );
+    let (asked, advice) = match asked_for(analysis) {
+        Some((option, advice)) => (
+            format!(" `{option}` asks for them before the program's work begins."),
+            advice.into(),
+        ),
+        None => (String::new(), analysis.runtime(None).advice(Topic::Memory)),
+    };
+    let statement = statement + &asked;
     let each = match all.measured {
         true => "cost of a fault",
         false => "cost of a fault (modelled)",
@@ -44,16 +52,40 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::PageFaultHeavy, analysis, cost, statement)
             .evidence("minor faults", faults as f64, "faults")
             .evidence(each, all.each_ns, "ns")
-            .advice(analysis.runtime(None).advice(Topic::Memory))
+            .advice(advice)
             .takes_here("a first touch", limits.page_fault_seconds)
             .likely()
             .least(Least::share(least)),
     )
 }
 
+/// An option of a program of the tree by which its runtime touches all memory at once, and what to do.
+fn asked_for(analysis: &Analysis<'_>) -> Option<(&'static str, &'static str)> {
+    let processes = analysis.trace.processes.iter();
+    let mut asked = processes.filter_map(|process| {
+        let exec = process.execs.last()?;
+        Runtime::interpreting(&exec.path)?.touches_first(&exec.arguments)
+    });
+    asked.next()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::fake::Fake;
+
+    #[test]
+    fn an_option_that_touches_the_heap_is_named() {
+        let mut fake = touches(250_000);
+        let exec = &mut fake.trace.processes[0].execs[0];
+        exec.path = "/usr/bin/java".to_owned();
+        exec.arguments = ["java", "-XX:+AlwaysPreTouch", "Main"]
+            .map(str::to_owned)
+            .to_vec();
+        let found = &fake.findings()[0];
+        let words = "`-XX:+AlwaysPreTouch` asks for them";
+        assert!(found.statement.contains(words), "{}", found.statement);
+        assert!(found.advice.contains("-Xms"), "{}", found.advice);
+    }
 
     fn touches(pages: u64) -> Fake {
         let mut fake = Fake::new(200);

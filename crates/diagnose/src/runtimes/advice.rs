@@ -20,6 +20,8 @@ pub(crate) enum Topic {
     Flush,
     /// A start that loads much code.
     Start,
+    /// A start that compiles sources.
+    Sources,
     /// A thread for each piece of work.
     Threads,
     /// Many short processes; `copies` where they run no other program.
@@ -77,6 +79,7 @@ fn general(topic: Topic) -> &'static str {
         Topic::File { writes: true, .. } => "Write through a buffer of some 64 KiB.",
         Topic::Flush => "Unless it needs all of its input first, let it flush after each line.",
         Topic::Start => "Load only what is used, when it is used; or do many items in one start.",
+        Topic::Sources => "Keep the compiled forms beside the sources.",
         Topic::Threads => {
             "Keep a few threads, as many as there are CPUs, and hand them the work in larger pieces."
         }

@@ -116,6 +116,10 @@ pub(super) const JAVA: Runtime = Runtime {
             ..WORK
         },
     ],
+    touching: &[(
+        "-XX:+AlwaysPreTouch",
+        "Leave `-XX:+AlwaysPreTouch` out of what runs for a short time, or let the heap begin smaller (`-Xms`): it is for servers that must not wait for memory later.",
+    )],
     words: |topic| {
         Some(match topic {
             Topic::Output { lines: false, .. } => {

@@ -138,6 +138,8 @@ pub(crate) struct Runtime {
     sources: &'static [&'static str],
     /// Whether a function of this name is its library's, within a binary that holds both.
     owns: fn(&str) -> bool,
+    /// Options of its program that make it touch memory before the program's work begins, with what to do.
+    touching: &'static [(&'static str, &'static str)],
     /// What it says on a topic; the general words do where that is nothing.
     words: fn(Topic) -> Option<&'static str>,
 }
@@ -158,6 +160,7 @@ const BASE: Runtime = Runtime {
     work: &[],
     sources: &[],
     owns: |_| false,
+    touching: &[],
     words: |_| None,
 };
 
@@ -183,6 +186,15 @@ impl Runtime {
     /// The runtime that a program of this name is; `None` where it is none.
     pub(crate) fn interpreting(program: &str) -> Option<&'static Self> {
         Language::from_program_name(program).map(|language| Self::of(Some(language)))
+    }
+
+    /// Which of these arguments makes it touch memory before the program's work begins, and what to do.
+    pub(crate) fn touches_first(
+        &self,
+        arguments: &[String],
+    ) -> Option<(&'static str, &'static str)> {
+        let mut options = self.touching.iter().copied();
+        options.find(|(option, _)| arguments.iter().any(|argument| argument == option))
     }
 
     pub(crate) fn has(&self, habit: Habit) -> bool {

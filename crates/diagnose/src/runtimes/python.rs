@@ -87,6 +87,9 @@ pub(super) const PYTHON: Runtime = Runtime {
                 writes: true,
                 reopened: false,
             } => "Leave out `buffering=0` or `buffering=1` and `flush`, or write larger blocks.",
+            Topic::Sources => {
+                "Let Python keep what it compiles: unset `PYTHONDONTWRITEBYTECODE`, make the folders writable, or compile once where the program is installed (`python3 -m compileall`)."
+            }
             Topic::Start => {
                 "Import only what is used, and import it where it is used (`python -X importtime` names the slow ones)."
             }

@@ -1,11 +1,10 @@
 //! The program was compiled without optimisation: each statement pays for what it loads and stores.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use fathom_model::{FindingId, TimeCategory};
-use fathom_stacks::Frame;
-use fathom_trace::Activity;
+use fathom_trace::{Activity, FunctionRow, StackRow};
 
 use crate::analysis::Analysis;
 use crate::claim::Claim;
@@ -34,9 +33,9 @@ enum Compiler {
 }
 
 impl Compiler {
-    fn of(frame: &Frame) -> Self {
-        let source = frame.source_file.as_deref().unwrap_or_default();
-        match Path::new(source).extension().is_some_and(|it| it == "rs") {
+    fn of(source: &str, function: Option<&str>) -> Self {
+        let is_source = Path::new(source).extension().is_some_and(|it| it == "rs");
+        match is_source || function.is_some_and(|name| name.contains("core::")) {
             true => Self::Rust,
             false => Self::Other,
         }
@@ -55,7 +54,17 @@ impl Compiler {
 }
 
 pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
-    let found = by_notes(analysis).or_else(|| by_names(analysis))?;
+    let samples = samples(analysis);
+    let whole: f64 = samples.iter().map(|one| one.ns).sum();
+    let own_ns = analysis.spent_ns(TimeCategory::UserCode);
+    let found = [by_notes(&samples), by_names(&samples)]
+        .into_iter()
+        .flatten();
+    let found = found.map(|found| Unoptimised {
+        ns: own_ns * found.ns / whole.max(1.0),
+        ..found
+    });
+    let found = found.max_by(|a, b| a.ns.total_cmp(&b.ns))?;
     let saving = found.ns * (1.0 - LEFT_WITH);
     let most = match &found.function {
         Some(function) => format!(", most of them in `{function}`"),
@@ -76,70 +85,98 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// By what the compiler noted of the code where the stacks of own code end.
-fn by_notes(analysis: &Analysis<'_>) -> Option<Unoptimised> {
-    let stacks = analysis.trace.stacks.as_ref()?;
-    let mut all = 0.0;
-    let mut functions: BTreeMap<(&str, &str, Compiler), (f64, u64)> = BTreeMap::new();
+/// Samples of own code that found a thread in one function.
+struct Sample {
+    row: FunctionRow,
+    compiler: Compiler,
+    /// Time on the critical path that they stand for.
+    ns: f64,
+    is_noted: bool,
+}
+
+/// Of all runs, where stacks were sampled: one short run has few.
+fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
+    let Some(stacks) = &analysis.trace.stacks else {
+        let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
+        let sample = |row: &FunctionRow| Sample {
+            compiler: Compiler::of("", row.function.as_deref()),
+            ns: row.samples as f64 * analysis.weight(row.tid),
+            is_noted: false,
+            row: row.clone(),
+        };
+        return functions.map(sample).collect();
+    };
     let own = stacks
         .rows
         .iter()
         .filter(|row| row.activity == Activity::OwnCode);
-    for row in own {
-        let ns = row.ns as f64 * analysis.weight(row.tid);
-        all += ns;
-        let innermost = row.node.and_then(|node| stacks.tree.path(node).next());
-        if let Some(frame) = innermost.filter(|frame| frame.unoptimised) {
-            let name = frame.function.as_deref().unwrap_or_default();
-            let key = (frame.binary.as_str(), name, Compiler::of(frame));
-            let sum = functions.entry(key).or_default();
-            sum.0 += ns;
-            sum.1 += row.samples;
-        }
+    let sample = |row: &StackRow| {
+        // What was put into its caller is no function of the program's any more.
+        let frame = stacks.tree.path(row.node?).find(|frame| !frame.inlined)?;
+        Some(Sample {
+            compiler: Compiler::of(
+                frame.source_file.as_deref().unwrap_or_default(),
+                frame.function.as_deref(),
+            ),
+            ns: row.ns as f64 * analysis.weight(row.tid),
+            is_noted: frame.unoptimised,
+            row: FunctionRow {
+                pid: row.pid,
+                tid: row.tid,
+                file: frame.binary.clone(),
+                function: frame.function.clone(),
+                samples: row.samples,
+                spins: 0,
+            },
+        })
+    };
+    own.filter_map(sample).collect()
+}
+
+/// What of these is meant, with the function that has most of it.
+fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
+    let mut functions: BTreeMap<(&str, &str, Compiler), f64> = BTreeMap::new();
+    let mut count = 0;
+    for one in samples {
+        let name = one.row.function.as_deref().unwrap_or_default();
+        *functions
+            .entry((&one.row.file, name, one.compiler))
+            .or_default() += one.ns;
+        count += one.row.samples;
     }
-    let (ns, samples) = functions
-        .values()
-        .fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let (most, _) = functions.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    (samples >= t::LEAST_SAMPLES_OF_NAMED && all > 0.0).then(|| Unoptimised {
-        ns: analysis.spent_ns(TimeCategory::UserCode) * ns / all,
+    let (most, _) = functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    (count >= t::LEAST_SAMPLES_OF_NAMED).then(|| Unoptimised {
+        ns: functions.values().sum(),
         function: (!most.1.is_empty()).then(|| most.1.to_owned()),
         binary: most.0.to_owned(),
         compiler: most.2,
     })
 }
 
+/// By what the compiler noted.
+fn by_notes(samples: &[Sample]) -> Option<Unoptimised> {
+    sum(samples.iter().filter(|one| one.is_noted))
+}
+
 /// By functions of a library that an optimising compiler leaves nowhere: where such take a good part
 /// of a program's own code, all of that was compiled alike.
-fn by_names(analysis: &Analysis<'_>) -> Option<Unoptimised> {
-    let profile = analysis.trace.profile.as_ref()?;
-    let first = analysis.main_function(is_put_into_callers)?;
-    let of_file = || {
-        profile
-            .functions
-            .iter()
-            .filter(|row| row.file == first.file)
-    };
-    let small = || of_file().filter(|row| row.samples > 0 && is_put_into_callers(row));
-    let names: BTreeSet<&str> = small().filter_map(|row| row.function.as_deref()).collect();
-    let sum: u64 = small().map(|row| row.samples).sum();
-    let whole: u64 = of_file().map(|row| row.samples).sum();
-    let rules = sum as f64 >= t::PART_OF_SMALL_FUNCTIONS * whole as f64;
-    (rules && sum >= t::LEAST_SAMPLES_OF_NAMED).then(|| Unoptimised {
-        ns: analysis.in_functions(|row| row.file == first.file),
+fn by_names(samples: &[Sample]) -> Option<Unoptimised> {
+    let small = samples.iter().filter(|one| is_put_into_callers(&one.row));
+    let small = sum(small)?;
+    let of_file = || samples.iter().filter(|one| one.row.file == small.binary);
+    let whole: f64 = of_file().map(|one| one.ns).sum();
+    let found = sum(of_file())?;
+    (small.ns >= t::PART_OF_SMALL_FUNCTIONS * whole).then_some(Unoptimised {
         function: None,
-        binary: first.file.clone(),
-        compiler: match names.iter().any(|name| name.contains("core::")) {
-            true => Compiler::Rust,
-            false => Compiler::Other,
-        },
+        compiler: small.compiler,
+        ..found
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use fathom_stacks::StackTree;
-    use fathom_trace::{StackRow, Stacks};
+    use fathom_stacks::{Frame, StackTree};
+    use fathom_trace::Stacks;
 
     use super::*;
     use crate::fake::{Fake, ROOT, hold_words};

@@ -63,6 +63,16 @@ impl CodeFiles {
         }
     }
 
+    /// Whether it is a source that was compiled as it was loaded, of those that are code.
+    pub(super) fn is_source(&self, file: &FileRow) -> bool {
+        match self.modules {
+            Modules::Compiled { source, .. } => {
+                file.name.text().ends_with(source) && self.holds(file)
+            }
+            _ => false,
+        }
+    }
+
     fn is_missed(&self, name: &str, ends: &[&str]) -> bool {
         let mut stems = ends.iter().filter_map(|end| name.strip_suffix(end));
         stems.any(|stem| self.missed.contains(stem))

@@ -32,18 +32,31 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         Some(_) => t::START_SHARE_MODELLED,
         None => t::START_SHARE,
     };
-    if opened.len() < t::MANY_START_FILES {
+    let sources = loaded.clone().filter(|file| code.is_source(file)).count();
+    let are_compiled = sources >= t::SOURCES_OF_NOTE;
+    if opened.len() < t::MANY_START_FILES && !are_compiled {
         return None;
     }
     let first = first_of_program(analysis, root, loaded).unwrap_or(begun);
     let runtime = analysis.untraced((first - begun) as f64).min(start);
     let loading = start - runtime;
+    let compiled = match are_compiled {
+        true => format!(
+            " {} of them were sources that were compiled again, since no compiled form was kept.",
+            count(sources as u64)
+        ),
+        false => String::new(),
+    };
     let statement = format!(
-        "The program loaded {} files of code for {} before its work began, {} of the wall time.",
+        "The program loaded {} files of code for {} before its work began, {} of the wall time.{compiled}",
         count(opened.len() as u64),
         time(loading),
         analysis.percent(loading),
     );
+    let topic = match are_compiled {
+        true => Topic::Sources,
+        false => Topic::Start,
+    };
     let of_runtime = || {
         format!(
             "the runtime took {} before the first of them",
@@ -59,7 +72,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         claim
             .evidence("files of code", opened.len() as f64, "files")
             .evidence("time to the last of them", start, "ns")
-            .advice(analysis.runtime(None).advice(Topic::Start))
+            .advice(analysis.runtime(Some(root.pid)).advice(topic))
             .pid(root.pid)
             .likely()
             .weighing(start)
@@ -155,6 +168,27 @@ mod tests {
     #[test]
     fn hundreds_of_modules_before_the_work_are_found() {
         assert_eq!(imports(400).ids(), ["startup-dominated"]);
+    }
+
+    #[test]
+    fn a_few_sources_that_are_compiled_each_time_are_found() {
+        let reported = |sources: u64| {
+            let mut fake = imports(60);
+            for i in 0..sources {
+                fake.misses("stat", &format!("/app/__pycache__/m{i}.cpython-311.pyc"), 1);
+                fake.file(&format!("/app/m{i}.py"), 1, 2, 30_000, (500 + i * 15) * MS);
+            }
+            let mut found = fake.findings().into_iter();
+            found
+                .next()
+                .map(|one| (one.id.to_string(), one.statement, one.advice))
+        };
+        let (id, statement, advice) = reported(20).expect("it is found");
+        assert_eq!(id, "startup-dominated");
+        let words = "20 of them were sources that were compiled again";
+        assert!(statement.contains(words), "{statement}");
+        assert!(advice.contains("compileall"), "{advice}");
+        assert_eq!(reported(2), None);
     }
 
     #[test]

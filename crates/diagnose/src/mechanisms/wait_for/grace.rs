@@ -119,8 +119,12 @@ fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> O
         return None;
     }
     let is_killed = |process: &&'a Process| {
-        let by_kill = process.end.and_then(|end| end.signal) == Some(SIGKILL);
-        let ended = process.ended_ns.unwrap_or(0);
+        // Who is killed at the end of the run may end after it.
+        let by_kill = match process.end {
+            Some(end) => end.signal == Some(SIGKILL),
+            None => kill.target == Some(process.pid),
+        };
+        let ended = process.ended_ns.unwrap_or(kill.last_ns);
         let then = kill.last_ns.saturating_sub(1_000_000)..=kill.last_ns + ENDS_AFTER_NS;
         by_kill && process.started_ns < asked.first_ns && then.contains(&ended)
     };
@@ -202,6 +206,14 @@ mod tests {
             "{statement}"
         );
         assert!(found[0].could_win_ns >= 1_700 * MS, "{found:?}");
+    }
+
+    #[test]
+    fn a_child_that_is_killed_as_the_run_ends_is_named_too() {
+        let mut fake = asked(1900, 9);
+        let child = fake.trace.processes.last_mut().expect("just made");
+        (child.end, child.ended_ns) = (None, None);
+        assert_eq!(fake.ids(), ["waiting-for-child"]);
     }
 
     #[test]
