@@ -94,7 +94,8 @@ pub(super) fn ask_jvm(pid: u32, trace: &Trace, stacks: &StackPool) {
     }
 }
 
-/// Runs a command for at most 10 s; whether it ended well.
+/// Runs a command for at most 30 s, which a JVM of its own takes to start on a machine that is far
+/// overloaded; whether it ended well.
 fn run(words: &[String]) -> bool {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
@@ -105,7 +106,7 @@ fn run(words: &[String]) -> bool {
     let Ok(mut child) = command.spawn() else {
         return false;
     };
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(30);
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return status.success(),

@@ -46,6 +46,19 @@ impl Subject {
         }
     }
 
+    /// Waits until it has computed for a second: what it does first is over.
+    pub(crate) fn has_computed(&self) {
+        const TICKS: u64 = 100;
+        let ticks = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).ok()?;
+            let behind_name = stat.rsplit_once(") ")?.1;
+            behind_name.split(' ').nth(11)?.parse().ok()
+        };
+        while ticks().is_some_and(|ticks: u64| ticks < TICKS) {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+
     fn goes_on(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }

@@ -339,6 +339,7 @@ fn a_jvm_that_runs_already_is_asked_and_its_map_removed() {
     ]);
     let subject = Subject::of(&mut command);
     subject.executes("java");
+    subject.has_computed();
     let pid = subject.pid();
     let options = [
         "why", "--tier", "perf", "--time", "3s", "--json", "-", "--pid", &pid,
