@@ -121,8 +121,8 @@ pub(crate) const LEAST_SAMPLES: u64 = 20;
 /// Likewise of named functions, which are there if a sample is in them: only how long they took is
 /// less sure.
 pub(crate) const LEAST_SAMPLES_OF_NAMED: u64 = 10;
-/// Part of a program's own code in functions of a library that optimisation leaves nowhere: of
-/// optimised programs none is in one.
+/// Part of a program's own code in functions of a library that optimisation leaves nowhere. An estimate:
+/// an optimised program has no such functions.
 pub(crate) const PART_OF_SMALL_FUNCTIONS: f64 = 0.15;
 /// Of a thread that asks channels in a loop: so much of its own code is that. One that computes and
 /// asks whether to stop spends up to a fifth.

@@ -81,6 +81,24 @@ pub(crate) enum Record<'a> {
     },
 }
 
+impl Record<'_> {
+    /// The thread that it is about; of a fork the one that makes the other.
+    pub(crate) fn who(&self) -> Who {
+        match self {
+            Self::Follow { who, .. }
+            | Self::Call { who, .. }
+            | Self::Object { who, .. }
+            | Self::Entered { who, .. }
+            | Self::Rights { who, .. }
+            | Self::Off { who, .. }
+            | Self::TimeUp { who, .. } => *who,
+            Self::Fork { parent, .. } => *parent,
+            Self::Exec(exec) => exec.who,
+            Self::Exit(exit) => exit.who,
+        }
+    }
+}
+
 /// A program was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Executed<'a> {

@@ -20,6 +20,17 @@ pub(crate) struct FoundProcess {
     pub parent: Option<u32>,
 }
 
+/// A thread that was followed and must not have been, or maybe not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Its process.
+    pub pid: u32,
+    /// Its number.
+    pub tid: u32,
+    /// Its process has rights that the user doesn't have; else it has ended.
+    pub has_rights: bool,
+}
+
 /// The tree as far as it was found, parents first.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -32,6 +43,8 @@ pub(crate) struct Found {
     known: HashSet<u32>,
     /// Descendants that the user may not trace.
     refused: HashSet<u32>,
+    /// Threads that were followed when their process may have had rights of its own.
+    left_out: Vec<LeftOut>,
 }
 
 impl Found {
@@ -90,7 +103,38 @@ impl Found {
                 follow(pid, tid)?;
             }
         }
+        self.ask_again();
         Ok(())
+    }
+
+    /// A process that executed a program with rights of its own after it was found and before it was
+    /// followed has done so unseen, so that nothing ended its being followed. Of one that has ended by
+    /// now it isn't known any more.
+    fn ask_again(&mut self) {
+        let pids: Vec<u32> = self.processes.iter().map(|one| one.pid).collect();
+        let allowed = access::may_trace(&pids).unwrap_or_default();
+        for (at, pid) in pids.into_iter().enumerate() {
+            if allowed.get(at) == Some(&true) {
+                continue;
+            }
+            let has_rights = goes_on(pid);
+            let of_it = self.threads.iter().filter(|(of, _)| *of == pid);
+            self.left_out.extend(of_it.map(|&(pid, tid)| LeftOut {
+                pid,
+                tid,
+                has_rights,
+            }));
+            self.threads.retain(|(of, _)| *of != pid);
+            // The one that is attached to stays the root.
+            self.processes
+                .retain(|one| one.pid != pid || one.parent.is_none());
+            self.refused.insert(pid);
+        }
+    }
+
+    /// Threads that must not have been followed; nothing the second time.
+    pub(crate) fn take_left_out(&mut self) -> Vec<LeftOut> {
+        std::mem::take(&mut self.left_out)
     }
 
     /// Names what the descriptors of all processes lead to, and notes who listens.
@@ -132,6 +176,13 @@ pub(super) fn started(pid: u32) -> Option<SystemTime> {
     let up: f64 = up.split(' ').next()?.parse().ok()?;
     let age = Duration::try_from_secs_f64(up - ticks as f64 / 100.0).unwrap_or_default();
     SystemTime::now().checked_sub(age + Duration::from_secs(1))
+}
+
+/// Whether a process is there and hasn't ended.
+fn goes_on(pid: u32) -> bool {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok();
+    let stat = text.and_then(|text| parse::stat(&text));
+    stat.is_some_and(|stat| !matches!(stat.state, b'Z' | b'X'))
 }
 
 /// Numbers of a process's threads.

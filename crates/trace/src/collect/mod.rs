@@ -64,6 +64,9 @@ pub(crate) struct Collector {
     pub ended: HashSet<Who>,
     /// Processes that were followed no further because a program gave them rights.
     pub with_rights: Vec<u32>,
+    /// Those that had them, or may have had, when they were entered, and what these made: nothing is
+    /// taken of them.
+    left_out: HashSet<u32>,
     /// Processes that have executed a program since this was emptied, if anybody asks.
     pub execed: Option<Vec<u32>>,
     /// Who is told of processes that may write maps of names.
@@ -97,6 +100,7 @@ impl Collector {
             goes_on: false,
             ended: HashSet::new(),
             with_rights: Vec::new(),
+            left_out: HashSet::new(),
             execed: None,
             name_maps: None,
         };
@@ -125,6 +129,26 @@ impl Collector {
         for &(pid, tid) in found.threads.iter().filter(|(pid, tid)| pid != tid) {
             self.begin(Who { tid, pid }, None, start);
         }
+    }
+
+    /// Takes nothing of a process, nor of what it makes. Before any record is taken.
+    pub(crate) fn leave_out(&mut self, pid: u32, has_rights: bool) {
+        if self.left_out.insert(pid) && has_rights {
+            self.with_rights.push(pid);
+        }
+    }
+
+    /// Whether nothing is taken of the process that a record is about.
+    fn leaves_out(&mut self, record: &Record<'_>) -> bool {
+        let is_left_out = self.left_out.contains(&record.who().pid);
+        if let Record::Fork { child, .. } = record {
+            match is_left_out {
+                true => self.leave_out(child.pid, false),
+                // Another process has the number now.
+                false => _ = self.left_out.remove(&child.pid),
+            }
+        }
+        is_left_out
     }
 
     /// Says that page faults are timed, or why they are not; `None` if nobody asked.
@@ -195,6 +219,9 @@ impl Collector {
             self.unreadable += 1;
             return Vec::new();
         };
+        if self.left_out.contains(&decoded.who.pid) {
+            return Vec::new();
+        }
         let at = (decoded.who.tid, decoded.time);
         decoded.seen(self.objects.remove(&at).as_ref())
     }
@@ -224,6 +251,9 @@ impl Collector {
 
     /// Takes what one record says.
     pub(crate) fn apply(&mut self, decoded: Record<'_>) {
+        if !self.left_out.is_empty() && self.leaves_out(&decoded) {
+            return;
+        }
         match decoded {
             Record::Follow { time, who } => {
                 if !self.started {
@@ -425,6 +455,10 @@ impl Collector {
         alive: &[Alive],
         end: u64,
     ) {
+        calls.retain(|key, _| !self.left_out.contains(&key.who.pid));
+        off.retain(|row| !self.left_out.contains(&row.who.pid));
+        let seen = |one: &&Alive| !self.left_out.contains(&one.call.who.pid);
+        let alive: Vec<&Alive> = alive.iter().filter(seen).collect();
         for a in alive {
             self.survivors += usize::from(a.call.who.tid == a.call.who.pid);
             self.still_alive(a, &mut calls, &mut off, end);
@@ -585,5 +619,53 @@ impl Collector {
             not_visible,
             ..Trace::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_taken_of_who_is_left_out_nor_of_what_it_makes() {
+        let who = |pid| Who { tid: pid, pid };
+        let forks = |parent, child| Record::Fork {
+            time: 10,
+            parent: who(parent),
+            child: who(child),
+        };
+        let ends = |pid| {
+            Record::Exit(Exited {
+                time: 20,
+                who: who(pid),
+                ..Exited::default()
+            })
+        };
+        let mut collector = Collector::new(0, &[1], None);
+        collector.leave_out(2, true);
+        for record in [forks(2, 3), forks(1, 4), ends(3), ends(2), ends(4)] {
+            collector.apply(record);
+        }
+        let row = |pid| {
+            let key = CallKey {
+                who: who(pid),
+                nr: 0,
+                fd: 0,
+            };
+            (key, CallTotals::default())
+        };
+        let calls = [1, 2, 3, 4].map(row).into_iter().collect();
+        collector.end(calls, Vec::new(), &[], 30);
+        let trace = collector.trace();
+        let mut called: Vec<u32> = trace.syscalls.iter().map(|row| row.pid).collect();
+        called.sort_unstable();
+        let processes: Vec<u32> = trace.processes.iter().map(|one| one.pid).collect();
+        assert_eq!((called, processes), (vec![1, 4], vec![1, 4]));
+        assert!(
+            trace
+                .not_visible
+                .iter()
+                .any(|text| text.starts_with("what process 2 did"))
+        );
     }
 }

@@ -41,6 +41,11 @@ pub(crate) fn attach(
         }
         Ok(())
     })?;
+    for thread in found.take_left_out() {
+        let removed = session.maps.tasks.remove(&thread.tid.to_ne_bytes());
+        removed.map_err(system("removing a thread from the kernel's table"))?;
+        gathering.collector.leave_out(thread.pid, thread.has_rights);
+    }
     gathering.collector.attach(start, &found);
     found.name_descriptors(&mut gathering.collector.names, &options.labels);
     let since = target.began().unwrap_or_else(SystemTime::now);

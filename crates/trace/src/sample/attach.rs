@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::observe::Sampler;
 use crate::attach::{Found, Readings, Target, complete, limits, read_thread};
 use crate::command::TraceOptions;
-use crate::error::TraceError;
+use crate::error::{TraceError, system};
 use crate::perf::Recorder;
 use crate::result::{Tier, Trace};
 use crate::watch::now;
@@ -65,8 +65,18 @@ fn record(
     found: &mut Found,
     options: &TraceOptions,
 ) -> Result<Recorder, TraceError> {
-    let tids: Vec<u32> = found.threads.iter().map(|one| one.1).collect();
-    let mut recorder = Recorder::attach_to(&tids, options)?;
-    found.search_all(target.pid, |_, tid| recorder.add(tid))?;
-    Ok(recorder)
+    const TRIES: u32 = 8;
+    for _ in 0..TRIES {
+        let tids: Vec<u32> = found.threads.iter().map(|one| one.1).collect();
+        let mut recorder = Recorder::attach_to(&tids, options)?;
+        found.search_all(target.pid, |_, tid| recorder.add(tid))?;
+        // What was recorded of them goes with the recorder.
+        if !found.take_left_out().iter().any(|one| one.has_rights) {
+            return Ok(recorder);
+        }
+    }
+    let error = std::io::Error::from_raw_os_error(libc::EACCES);
+    Err(system(
+        "recording processes that gain rights again and again",
+    )(error))
 }

@@ -12,8 +12,7 @@ use crate::numbers::time;
 use crate::runtimes::is_put_into_callers;
 use crate::thresholds as t;
 
-/// What an optimising compiler leaves of it at most: loops over arrays took 0.2 to 0.5 of their time in C
-/// and C++ (`-O2`), 0.02 to 0.3 in Rust.
+/// What an optimising compiler leaves of it at most. An estimate, not a measurement over many programs.
 const LEFT_WITH: f64 = 0.4;
 
 /// Code of one kind, of own code on the critical path.
