@@ -67,7 +67,7 @@ impl Tls {
     pub fn of(&self, host: &str) -> Result<TlsTerms, String> {
         let name = name_of(host);
         let name = ServerName::try_from(name.to_string())
-            .map_err(|_| format!("{name:?} is no name that a certificate can have"))?;
+            .map_err(|_| format!("{name:?} is not a name that a certificate can have"))?;
         Ok(TlsTerms {
             config: Arc::clone(&self.0),
             name,
