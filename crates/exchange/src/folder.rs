@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::collector::Collector;
 use crate::error::{Error, malformed};
 use crate::formats::{asv, cargo_criterion::per_iteration, critcmp};
-use crate::json::{document, list, name};
+use crate::json::{document, list, name, word};
 use crate::read::{LARGEST_DOCUMENT, read_all};
 use fathom_model::imported::Imported;
 
@@ -192,7 +192,10 @@ fn one(
             continue;
         }
         let sample = document(bytes)?;
-        let measure = critcmp::measure(&what, out)?;
+        let mut measure = critcmp::measure(&what, out)?;
+        if let Some(place) = place(&what) {
+            measure = measure.parameter("place", place);
+        }
         let measure = match *baseline {
             "new" => measure,
             baseline => measure.parameter("baseline", baseline),
@@ -200,6 +203,15 @@ fn one(
         per_iteration(out, measure, list(&sample, "times"), list(&sample, "iters"));
     }
     Ok(())
+}
+
+/// Of several benchmarks with one name the second and further ones are told apart by their title only:
+/// `encode #2`.
+fn place(what: &Value) -> Option<&str> {
+    let (_, place) = word(what, "title")?.rsplit_once(" #")?;
+    let is_of_name =
+        word(what, "full_id").is_some_and(|name| name.ends_with(&format!(" #{place}")));
+    (place.parse::<u32>().is_ok() && !is_of_name).then_some(place)
 }
 
 /// asv's `results`: `benchmarks.json`, and a folder for each machine.

@@ -85,8 +85,9 @@ pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ps" => 1e-3,
         "ns" => 1.0,
-        // Three spellings of micro.
-        "us" | "µs" | "μs" => 1e3,
+        // Three spellings of micro, and that of two bytes as code pages 1252, 437, 850 and 936 read it, which
+        // is what a pipe of PowerShell makes of it.
+        "us" | "µs" | "μs" | "Âµs" | "┬╡s" | "┬Ás" | "碌s" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
         "m" => 6e10,

@@ -21,7 +21,8 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let document = document(bytes)?;
     out.environment_of("date", &document["start"]);
-    let name = word(&document, "title").or_else(|| word(&document, "url"));
+    let name = word(&document, "title").filter(|title| !title.is_empty());
+    let name = name.or_else(|| word(&document, "url"));
     let measure = |metric, unit| {
         let settings = ["connections", "pipelining", "workers"].into_iter();
         let given = settings.filter(|key| !document[*key].is_null());

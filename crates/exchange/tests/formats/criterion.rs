@@ -104,6 +104,39 @@ fn baselines_that_were_saved() {
 }
 
 #[test]
+fn benchmarks_with_one_name_are_told_apart_by_their_title() {
+    let mut entries = walk(&folder().join("criterion")).unwrap();
+    entries.retain(|entry| entry.path.starts_with("fib 15/new/"));
+    for mut copy in entries.clone() {
+        copy.path = copy.path.replace("fib 15/", "fib 15_2/");
+        let text = String::from_utf8(copy.bytes).unwrap();
+        let title = "\"title\":\"fib 15\"";
+        assert!(
+            text.contains(title) || !copy.path.ends_with("/benchmark.json"),
+            "{text}"
+        );
+        copy.bytes = text.replace(title, "\"title\":\"fib 15 #2\"").into_bytes();
+        entries.push(copy);
+    }
+    let found = read_folder(&entries, "criterion", None);
+    let found = &found.imported[0];
+    let places: Vec<_> = found
+        .benchmarks
+        .iter()
+        .map(|one| one.parameters.get("place"))
+        .collect();
+    assert_eq!(places, [None, Some(&"2".to_owned())]);
+}
+
+#[test]
+fn micro_that_a_code_page_has_changed_is_micro() {
+    for unit in ["µs", "Âµs", "┬╡s", "┬Ás", "碌s"] {
+        let line = format!("sum                     time:   [1.0 {unit} 2.0 {unit} 3.0 {unit}]\n");
+        near(&text(&line).unwrap(), "sum", [1e3, 2e3, 3e3]);
+    }
+}
+
+#[test]
 fn critcmp() {
     let found = imported("critcmp.json");
     let byte = series(&found, "count/byte", "wall", &[]);

@@ -2,7 +2,7 @@
 
 use fathom_exchange::{Direction, Imported};
 
-use crate::{imported, left_out, series, summary, text};
+use crate::{folder, imported, left_out, series, summary, text};
 
 fn value(of: &Imported, name: &str, metric: &str) -> Option<f64> {
     summary(series(of, name, metric, &[])).value
@@ -119,6 +119,9 @@ fn bombardier() {
 fn autocannon() {
     let url = "http://127.0.0.1:3000";
     let report = imported("autocannon.json");
+    let file = std::fs::read_to_string(folder().join("autocannon.json")).unwrap();
+    let untitled = text(&file.replacen('{', "{\"title\": \"\",", 1)).unwrap();
+    assert_eq!(untitled.benchmarks[0].name, url);
     let settings = [("connections", "10"), ("pipelining", "1")];
     let response = series(&report, url, "response", &settings);
     assert_eq!(response.unit, "ms");
