@@ -40,7 +40,11 @@ impl Place {
         };
         mode(folder.path(), 0o755);
         let place = Place { folder };
-        std::fs::copy(env!("CARGO_BIN_EXE_fathom"), place.path("fathom")).unwrap();
+        let copied = std::process::Command::new("cp")
+            .arg(env!("CARGO_BIN_EXE_fathom"))
+            .arg(place.path("fathom"))
+            .status();
+        assert!(copied.unwrap().success());
         // cap_perfmon (38) and cap_bpf (39), permitted and effective, in the second version.
         let capabilities = [
             1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0u8,
