@@ -24,7 +24,7 @@ struct One {
 pub(crate) struct Group {
     members: Vec<One>,
     begin: u64,
-    /// Who is told of processes that may write maps of names.
+    /// Gets the numbers of processes that may write maps of names.
     pub(crate) name_maps: Option<Arc<NameMaps>>,
 }
 

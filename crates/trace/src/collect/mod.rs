@@ -69,7 +69,7 @@ pub(crate) struct Collector {
     left_out: HashSet<u32>,
     /// Processes that have executed a program since this was emptied, if anybody asks.
     pub execed: Option<Vec<u32>>,
-    /// Who is told of processes that may write maps of names.
+    /// Gets the numbers of processes that may write maps of names.
     pub name_maps: Option<Arc<NameMaps>>,
 }
 

@@ -110,7 +110,7 @@ impl Run {
         inherited::name_descriptors(&mut self.collector.names, self.root, labels);
     }
 
-    /// Who is told of processes that may write maps of names.
+    /// Gets the numbers of processes that may write maps of names.
     pub(super) fn name_maps(&mut self, maps: Option<Arc<NameMaps>>) {
         self.collector.name_maps = maps;
     }

@@ -59,7 +59,7 @@ pub(super) struct Tree {
     /// Processes that were found in the midst of an `execve`, before the kernel had copied their
     /// arguments.
     between_programs: Vec<u32>,
-    /// Who is told of processes that may write maps of names.
+    /// Gets the numbers of processes that may write maps of names.
     pub(super) name_maps: Option<Arc<NameMaps>>,
 }
 
