@@ -34,6 +34,8 @@ mod pipe;
 mod power;
 mod ppbert;
 mod python;
+#[path = "../../crates/trace/tests/common/pythons.rs"]
+mod pythons;
 mod random;
 mod recorded;
 mod report;

@@ -1,9 +1,10 @@
 //! Which functions of Python's were sampled threads in: a program of a known call tree.
 
 mod common;
+#[path = "common/pythons.rs"]
+mod pythons;
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use common::{available, quiet};
@@ -47,24 +48,8 @@ def main():
 main()
 ";
 
-/// Interpreters that are here, by their own path: what is called so may be a script.
-fn interpreters() -> Vec<(String, PathBuf)> {
-    let names = ["python3.11", "python3.12", "python3.13", "python3.14"];
-    let found = names.iter().filter_map(|name| {
-        let asked = ["-c", "import sys; print(sys.executable)"];
-        // Of several that a version manager has, it runs the one that is asked for.
-        let version = name.trim_start_matches("python");
-        let mut command = Command::new(name);
-        let output = command
-            .args(asked)
-            .env("PYENV_VERSION", version)
-            .output()
-            .ok()?;
-        let path = String::from_utf8(output.stdout).ok()?;
-        let path = PathBuf::from(path.trim());
-        (output.status.success() && path.is_file()).then(|| ((*name).to_owned(), path))
-    });
-    let found: Vec<_> = found.collect();
+fn interpreters() -> Vec<PathBuf> {
+    let found = pythons::found([]);
     if found.is_empty() {
         fathom_test_log::skipped("no Python 3.11 to 3.14 is here");
     }
@@ -114,7 +99,7 @@ fn calls_and_waits_have_functions_of_python() {
     let file = folder.path().join("calls.py");
     std::fs::write(&file, CALLS).expect("written");
     let file = file.to_str().expect("UTF-8");
-    for (name, interpreter) in interpreters() {
+    for interpreter in interpreters() {
         for tier in [Tier::Kernel, Tier::Ptrace] {
             if !available(tier) {
                 continue;
@@ -134,7 +119,7 @@ fn calls_and_waits_have_functions_of_python() {
                 let paths = paths(&stacks, activity, Some(call));
                 assert!(
                     paths.iter().any(|path| holds(path, file, functions)),
-                    "{name}, {tier:?}: {functions:?} of {paths:#?}"
+                    "{interpreter:?}, {tier:?}: {functions:?} of {paths:#?}"
                 );
             };
             has(
@@ -159,7 +144,7 @@ fn functions_of_python_have_names_files_and_lines() {
     let file = folder.path().join("known.py");
     std::fs::write(&file, PROGRAM).expect("written");
     let file = file.to_str().expect("UTF-8");
-    for (name, interpreter) in interpreters() {
+    for interpreter in interpreters() {
         for tier in [Tier::Kernel, Tier::Perf] {
             if !available(tier) {
                 continue;
@@ -185,7 +170,7 @@ fn functions_of_python_have_names_files_and_lines() {
             ] {
                 assert!(
                     paths.iter().any(|path| holds(path, file, wanted)),
-                    "{name}, {tier:?}: {wanted:?} of {paths:#?}"
+                    "{interpreter:?}, {tier:?}: {wanted:?} of {paths:#?}"
                 );
             }
             let lines = |function: &str| -> Vec<u32> {
