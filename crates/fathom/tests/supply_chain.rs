@@ -6,7 +6,13 @@ use std::path::{Path, PathBuf};
 
 /// What is installed by its name, and belongs to whom we mean. `fathom` is not among them: on crates.io that is
 /// somebody else's.
-const KNOWN: [&str; 4] = ["cargo-fuzz", "hyperfine", "ppbert", "prometheus-client"];
+const KNOWN: [&str; 5] = [
+    "cargo-fuzz",
+    "hyperfine",
+    "mcp",
+    "ppbert",
+    "prometheus-client",
+];
 
 /// Commands that fetch a package by its name.
 const INSTALLERS: [&str; 10] = [

@@ -7,6 +7,7 @@ mod plot;
 mod series;
 mod store;
 
+pub(crate) use compare::answer as compare_answer;
 pub use compare::{compare_terminal, failed_requests};
 pub use csv::history_csv;
 use fathom_model::{HistoryEnvironment, HistorySeries};

@@ -23,6 +23,7 @@ mod pipe;
 mod progress;
 mod quantity;
 mod screen;
+mod sentences;
 mod serve;
 mod session;
 mod site;
@@ -61,6 +62,9 @@ pub use pipe::{pipe_html, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use screen::Screen;
+pub use sentences::{
+    bench_sentences, compare_sentence, difference_sentence, explain_sentence, saving_sentence,
+};
 pub use serve::{ServeProgress, serve_html, serve_progress, serve_terminal};
 pub use site::{
     ReportRows, report_html, report_live, report_part, report_place, report_site, report_versions,

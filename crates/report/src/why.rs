@@ -26,13 +26,17 @@ mod verdict;
 mod whereabouts;
 mod words;
 
+pub(crate) use difference::difference_answer;
 pub use difference::{difference_html, difference_parts, difference_terminal, difference_whole};
 pub use html::explain_html;
 pub use markdown::explain_markdown;
 pub use profile::{ProfileForm, profile};
-pub(crate) use quote::{share_text, time};
+pub(crate) use quote::{could_save, share_text, time};
 pub use sarif::explain_sarif;
 pub(crate) use server::of_server;
+pub(crate) use summary::whole_seconds;
 pub use terminal::{WhyOptions, explain_terminal};
+
+pub(crate) use verdict::verdict;
 
 pub(crate) use markdown::{plain as markdown_text, with_code as markdown_with_code};

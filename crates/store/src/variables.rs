@@ -20,6 +20,12 @@ pub fn get(name: &str) -> Option<String> {
     }
 }
 
+/// Those that were taken out of the environment, for a verb that runs as a process of its own.
+pub fn taken() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let taken = TAKEN.get().into_iter().flatten();
+    taken.map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
 /// Takes them out of the environment of this process, and so of all that it starts. [`get`] still
 /// knows them.
 ///

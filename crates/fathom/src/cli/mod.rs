@@ -18,6 +18,7 @@ mod last_run;
 mod machine;
 mod machine_changed;
 mod man;
+mod mcp;
 mod mistakes;
 mod options;
 mod out;
@@ -121,6 +122,8 @@ enum Verb {
     Setup(setup::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
+    /// Serve an agent over standard input and output (Model Context Protocol)
+    Mcp(mcp::Arguments),
     /// Print what a shell needs to complete options
     Completions(completions::Arguments),
     /// Write manual pages
@@ -202,6 +205,7 @@ pub(crate) fn run() -> i32 {
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Setup(arguments) => setup::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Mcp(arguments) => mcp::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Man(arguments) => man::run(&arguments, command()),
     });

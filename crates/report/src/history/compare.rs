@@ -85,7 +85,8 @@ pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
     said
 }
 
-fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
+/// What is said first.
+pub(crate) fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
     let count = |word: &str| {
         let of = record.comparisons.iter();
         of.filter(|one| one.word() == word).count()

@@ -143,6 +143,11 @@ impl Scale {
     }
 }
 
+/// The first sentence, where it stands alone.
+pub(crate) fn difference_answer(record: &DifferenceRecord) -> String {
+    answer(record, Scale::of(&record.difference)).1
+}
+
 /// `B takes 128 ms more than A (2.30x; 95 % interval 126 to 130 ms)`.
 fn answer(record: &DifferenceRecord, scale: Scale) -> (Tone, String) {
     let wall = &record.difference.wall;

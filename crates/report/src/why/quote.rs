@@ -87,7 +87,7 @@ pub(crate) fn share_text(share: f64) -> String {
 
 /// A time that could be saved, to two significant digits in the unit of the whole: it is a model.
 /// CPU time where hardly any wall time would be saved.
-pub(super) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String> {
+pub(crate) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String> {
     let of_cpu = finding.could_win_ns < finding.could_win_cpu_ns / 10;
     let of_latency = finding.could_win_ns < finding.could_win_latency_ns;
     let saved_ns = match (of_cpu, of_latency) {

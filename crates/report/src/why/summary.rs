@@ -105,7 +105,7 @@ pub(super) fn cpu_seconds(explanation: &Explanation) -> f64 {
 }
 
 /// The whole that savings are parts of.
-pub(super) fn whole_seconds(explanation: &Explanation) -> f64 {
+pub(crate) fn whole_seconds(explanation: &Explanation) -> f64 {
     match &explanation.process {
         Some(_) => explanation.account.wall_ns as f64 / 1e9,
         None => explanation.timed.wall.value,

@@ -28,7 +28,7 @@ struct Facts<'a> {
 
 /// One line that is true of where the time goes: `Compute-bound: 87 % in deflate_slow`. Texts from
 /// outside are as they are: escape them.
-pub(super) fn verdict(explanation: &Explanation) -> String {
+pub(crate) fn verdict(explanation: &Explanation) -> String {
     let mut calls = explanation.calls.iter();
     let facts = Facts {
         account: &explanation.account,

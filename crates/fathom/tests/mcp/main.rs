@@ -1,0 +1,7 @@
+//! `fathom mcp`, as a client sees it that speaks JSON-RPC over its pipes.
+#![cfg(target_os = "linux")]
+
+mod answered;
+mod client;
+mod ended;
+mod refused;

@@ -1,0 +1,175 @@
+//! Which command is faster?
+
+use fathom_model::quantity::{counted, format_bytes, format_count, short_time};
+use fathom_model::{BenchRecord, Metric, StopReason, Unit, Verdict};
+use fathom_report::bench_sentences;
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+
+use super::{Answer, Interval, record, warned, warnings};
+use crate::bounded::{bare_name, name, sentence, text};
+
+/// What `bench` found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Bench {
+    /// The answer in a sentence, with the commands by their numbers from 1.
+    answer: String,
+    /// What to do next.
+    next: Option<String>,
+    /// The commands, as they were asked for.
+    commands: Vec<Command>,
+    /// Each command but the first against the first.
+    comparisons: Vec<Compared>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Command {
+    command: String,
+    runs: usize,
+    /// Runs that did not end well.
+    failed: usize,
+    /// The metric of the answer: `wall`, or `cpu_wait_free` where other programs wanted the CPUs.
+    metric: String,
+    /// `seconds`, `bytes` or `count`.
+    unit: String,
+    median: Interval,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Compared {
+    /// Number of the command, from 1.
+    command: usize,
+    /// Number of the command that it is compared with, from 1.
+    than: usize,
+    metric: String,
+    /// `faster`, `slower`, `same` (any difference is within the margin) or `undecided`. Of other metrics than
+    /// time `faster` is less.
+    verdict: String,
+    /// How many times as much as the other takes.
+    ratio: Interval,
+    /// The difference that counts as none, as a share.
+    margin: f64,
+}
+
+/// The answer from a record.
+///
+/// # Errors
+/// When it is no record.
+pub(crate) fn bench(bytes: &[u8]) -> Result<Answer, String> {
+    let record: BenchRecord = record(bytes)?;
+    let outcome = record.outcome.as_ref().ok_or("nothing was measured")?;
+    let first = outcome.comparisons.first();
+    let metric = first.map_or_else(|| clock(&record), |comparison| comparison.metric);
+    let commands: Vec<Command> = outcome
+        .results
+        .iter()
+        .filter_map(|result| {
+            let of_metric = |wanted| result.summaries.iter().find(|one| one.metric == wanted);
+            let summary = of_metric(metric).or(of_metric(Metric::Wall))?;
+            Some(Command {
+                command: bare_name(&record.benchmarks.get(result.benchmark)?.command),
+                runs: summary.runs,
+                failed: result.failures,
+                metric: summary.metric.name().to_owned(),
+                unit: summary.metric.unit().name().to_owned(),
+                median: (&summary.median).into(),
+            })
+        })
+        .collect();
+    let comparisons: Vec<Compared> = outcome
+        .comparisons
+        .iter()
+        .map(|one| Compared {
+            command: one.subject + 1,
+            than: one.reference + 1,
+            metric: one.metric.name().to_owned(),
+            verdict: one.verdict.word().to_owned(),
+            ratio: (&one.ratio).into(),
+            margin: one.margin,
+        })
+        .collect();
+    let mut lines: Vec<String> = bench_sentences(&record)
+        .iter()
+        .map(|one| sentence(one))
+        .collect();
+    if outcome.stop == StopReason::Interrupted {
+        lines.push("It was cut short: these are the runs until then.".to_owned());
+    }
+    let listed = commands.iter().enumerate().map(|(at, one)| {
+        let failed = match one.failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        format!(
+            "{}: {} takes {} ({} % interval {} to {}, {}{failed})",
+            at + 1,
+            name(&one.command),
+            in_unit(one.median.value, metric),
+            (100.0 * one.median.level).floor(),
+            in_unit(one.median.low, metric),
+            in_unit(one.median.high, metric),
+            counted(one.runs as u64, "run", "runs"),
+        )
+    });
+    lines.extend(listed);
+    let answer = lines.first().cloned().unwrap_or_default();
+    let warnings = warnings(outcome.warnings.iter().map(|one| one.message.as_str()));
+    lines.extend(warned(&warnings));
+    let next = next(&record);
+    let text = text(&lines, next.as_deref().unwrap_or_default());
+    Answer::new(
+        text,
+        &Bench {
+            answer,
+            next,
+            commands,
+            comparisons,
+            warnings,
+        },
+    )
+}
+
+/// By which one command alone is timed.
+fn clock(record: &BenchRecord) -> Metric {
+    record
+        .conditions
+        .metrics
+        .first()
+        .map_or(Metric::Wall, |asked| asked.metric)
+}
+
+fn in_unit(value: f64, metric: Metric) -> String {
+    match metric.unit() {
+        Unit::Seconds => short_time(value),
+        Unit::Bytes => format_bytes(value),
+        Unit::Count => format_count(value),
+    }
+}
+
+fn next(record: &BenchRecord) -> Option<String> {
+    let comparisons = &record.outcome.as_ref()?.comparisons;
+    let is = |verdict| comparisons.iter().find(|one| one.verdict == verdict);
+    if let Some(undecided) = is(Verdict::Undecided) {
+        let more = undecided.more_rounds.map_or(String::new(), |more| {
+            format!(" (about {} more rounds)", more.0)
+        });
+        return Some(format!(
+            "bench again with time_s 60 or more may decide it{more}"
+        ));
+    }
+    let differs = is(Verdict::Slower).or(is(Verdict::Faster));
+    match (differs, comparisons.is_empty()) {
+        (Some(one), _) => {
+            let (more, less) = match one.verdict {
+                Verdict::Slower => (one.subject + 1, one.reference + 1),
+                _ => (one.reference + 1, one.subject + 1),
+            };
+            Some(format!(
+                "why with command {more} as command and {less} as compared_with says what it takes more"
+            ))
+        }
+        (None, true) => Some("why says where its time goes".to_owned()),
+        (None, false) => None,
+    }
+}

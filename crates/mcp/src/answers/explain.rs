@@ -1,0 +1,57 @@
+//! What does a word mean?
+
+use fathom_report::{explain_word, known_words, similar_words};
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+
+use super::Answer;
+use crate::bounded::{bare_name, name, text};
+
+/// Columns, more than any line has.
+const WIDTH: usize = 10_000;
+/// Words that are listed where there is none of that name.
+const LISTED: usize = 200;
+
+/// What `explain` found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Explain {
+    /// What the word means; where it is not one of Fathom's, that.
+    answer: String,
+    /// Whether it is one of Fathom's words.
+    known: bool,
+    /// Words that were probably meant; all words where none is similar. Empty where it is known.
+    words: Vec<String>,
+}
+
+/// The answer to a word.
+///
+/// # Errors
+/// Never: only what can't be written.
+pub(crate) fn explain(word: &str) -> Result<Answer, String> {
+    let entry = explain_word(word, WIDTH);
+    let words = match (&entry, similar_words(word)) {
+        (Some(_), _) => Vec::new(),
+        (None, similar) if similar.is_empty() => known_words(),
+        (None, similar) => similar,
+    };
+    let known = entry.is_some();
+    let answer =
+        entry.unwrap_or_else(|| format!("{} is not a term that Fathom prints.", name(word)));
+    let words: Vec<String> = words
+        .iter()
+        .take(LISTED)
+        .map(|word| bare_name(word))
+        .collect();
+    let mut lines: Vec<String> = answer.lines().map(str::to_owned).collect();
+    if !known {
+        lines.push(format!("Terms: {}", words.join(", ")));
+    }
+    Answer::new(
+        text(&lines, ""),
+        &Explain {
+            answer,
+            known,
+            words,
+        },
+    )
+}

@@ -1,0 +1,137 @@
+//! How did measurements go over time?
+
+use fathom_model::quantity::counted;
+use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries};
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+
+use super::compare::in_unit;
+use super::{Answer, record};
+use crate::bounded::{bare_name, name, text};
+
+/// Series and points of each in an answer.
+const SERIES: usize = 10;
+const POINTS: usize = 20;
+
+/// What `history` found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct History {
+    /// The answer in a sentence.
+    answer: String,
+    /// What to do next.
+    next: Option<String>,
+    /// Those that were measured last first.
+    series: Vec<Series>,
+    /// Series that are not listed.
+    more: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Series {
+    benchmark: String,
+    metric: String,
+    unit: String,
+    /// The newest, oldest of them first.
+    points: Vec<Point>,
+    /// Older points that are not listed.
+    older: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Point {
+    time: String,
+    revision: Option<String>,
+    labels: Vec<String>,
+    value: f64,
+    low: f64,
+    high: f64,
+    runs: u32,
+    /// Only points of one environment may be compared.
+    environment: String,
+    /// Id of the record, for `compare`.
+    record: String,
+}
+
+/// The answer from a record.
+///
+/// # Errors
+/// When it is no record.
+pub(crate) fn history(bytes: &[u8]) -> Result<Answer, String> {
+    let record: HistoryRecord = record(bytes)?;
+    let shown = || record.series.iter().take(SERIES);
+    let answer = match record.series.len() {
+        0 => "Nothing was saved of that.".to_owned(),
+        count => {
+            counted(count as u64, "series", "series") + ", those that were measured last first."
+        }
+    };
+    let mut lines = vec![answer.clone()];
+    lines.extend(shown().map(in_a_line));
+    let next = match record.series.is_empty() {
+        true => Some("bench with label saves a measurement under a name".to_owned()),
+        false => Some(
+            "compare with two revisions, labels or records says whether they differ".to_owned(),
+        ),
+    };
+    let text = text(&lines, next.as_deref().unwrap_or_default());
+    let structured = History {
+        answer,
+        next,
+        series: shown().map(Series::from).collect(),
+        more: record.series.len().saturating_sub(SERIES),
+    };
+    Answer::new(text, &structured)
+}
+
+/// The newest points, newest first.
+fn in_a_line(series: &HistorySeries) -> String {
+    let newest = series.points.iter().rev().take(4).map(|point| {
+        let side = match (point.labels.first(), &point.revision) {
+            (Some(label), _) => name(label),
+            (None, Some(revision)) => bare_name(&revision.chars().take(10).collect::<String>()),
+            (None, None) => bare_name(&point.time),
+        };
+        format!("{} at {side}", in_unit(point.value, &series.unit))
+    });
+    format!(
+        "{} {}: {} ({})",
+        name(&series.benchmark),
+        bare_name(&series.metric),
+        newest.collect::<Vec<_>>().join(", "),
+        counted(series.points.len() as u64, "point", "points")
+    )
+}
+
+impl From<&HistorySeries> for Series {
+    fn from(series: &HistorySeries) -> Self {
+        let older = series.points.len().saturating_sub(POINTS);
+        Self {
+            benchmark: bare_name(&series.benchmark),
+            metric: bare_name(&series.metric),
+            unit: bare_name(&series.unit),
+            points: series.points[older..].iter().map(Point::from).collect(),
+            older,
+        }
+    }
+}
+
+impl From<&HistoryPoint> for Point {
+    fn from(point: &HistoryPoint) -> Self {
+        Self {
+            time: bare_name(&point.time),
+            revision: point.revision.as_deref().map(bare_name),
+            labels: point
+                .labels
+                .iter()
+                .take(5)
+                .map(|label| bare_name(label))
+                .collect(),
+            value: point.value,
+            low: point.low,
+            high: point.high,
+            runs: point.runs,
+            environment: bare_name(&point.environment),
+            record: bare_name(&point.record),
+        }
+    }
+}

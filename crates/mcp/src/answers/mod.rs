@@ -1,0 +1,84 @@
+//! What is answered: the sentence that was asked for first, then what it rests on, then the next step; and
+//! the same as a structure, bounded. Whatever is from outside is escaped, cut, and stands as a name
+//! between quotes or behind a mark.
+
+mod bench;
+mod compare;
+mod difference;
+mod explain;
+mod failure;
+mod history;
+mod machine;
+mod place;
+mod why;
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(crate) use bench::{Bench, bench};
+pub(crate) use compare::{Compare, compare};
+pub(crate) use explain::{Explain, explain};
+pub(crate) use failure::failure;
+pub(crate) use history::{History, history};
+pub(crate) use machine::{Machine, machine};
+pub(crate) use why::{Why, why};
+
+use crate::bounded::sentence;
+
+/// Warnings in an answer.
+const WARNINGS: usize = 5;
+
+/// A text, and the same as a structure.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub text: String,
+    pub structured: Value,
+}
+
+impl Answer {
+    fn new(text: String, structured: &impl Serialize) -> Result<Self, String> {
+        let structured = serde_json::to_value(structured);
+        Ok(Self {
+            text,
+            structured: structured.map_err(|error| error.to_string())?,
+        })
+    }
+}
+
+/// A value with its interval, in the unit that its key says.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Interval {
+    value: f64,
+    low: f64,
+    high: f64,
+    /// Confidence of the interval, 0 to 1.
+    level: f64,
+}
+
+impl From<&fathom_model::Estimate> for Interval {
+    fn from(estimate: &fathom_model::Estimate) -> Self {
+        Self {
+            value: estimate.value,
+            low: estimate.low,
+            high: estimate.high,
+            level: estimate.level,
+        }
+    }
+}
+
+/// A record of a verb.
+fn record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).map_err(|error| format!("the record can't be read: {error}"))
+}
+
+/// Warnings as sentences.
+fn warnings<'a>(all: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    all.into_iter().take(WARNINGS).map(sentence).collect()
+}
+
+/// As lines of the text.
+fn warned(warnings: &[String]) -> impl Iterator<Item = String> {
+    warnings.iter().map(|warning| format!("Warning: {warning}"))
+}

@@ -1,0 +1,302 @@
+//! Why is it slow?
+
+use fathom_model::quantity::{counted, short_time};
+use fathom_model::{Explanation, Finding, WhereRow};
+use fathom_report::{explain_sentence, saving_sentence};
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::difference::{Difference, difference};
+use super::place::{Place, in_words};
+use super::{Answer, Interval, record, warned, warnings};
+use crate::bounded::{bare_name, name, sentence, text};
+
+/// Findings and places in an answer.
+const FINDINGS: usize = 5;
+const PLACES: usize = 5;
+/// Findings in the text.
+const TOLD: usize = 3;
+/// Callers of a place.
+const CALLERS: usize = 5;
+/// Places below this share of the time are left out.
+const MATTERS: f64 = 0.05;
+
+/// What `why` found: of one command, or what differs between two.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Why {
+    /// The answer in a sentence.
+    answer: String,
+    /// What to do next.
+    next: Option<String>,
+    /// Median wall time of the untraced runs, in seconds; of two commands that of `command`.
+    wall_s: Option<Interval>,
+    /// Causes, by the time that could be saved; of two commands those that only one of them has.
+    findings: Vec<Cause>,
+    /// Where the time goes, most first, whether or not a cause is known.
+    #[serde(rename = "where")]
+    whereabouts: Vec<Row>,
+    /// What `command` takes more than `compared_with`; null of one command.
+    difference: Option<Difference>,
+    /// How it was observed: `kernel`, `perf`, `sample` or `stops`.
+    tier: String,
+    warnings: Vec<String>,
+}
+
+/// A named cause.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Cause {
+    /// Such as `unbuffered-output`; `explain` has its meaning.
+    id: String,
+    /// One sentence with the numbers.
+    statement: String,
+    /// Share of the wall time, 0 to 1.
+    share: f64,
+    /// Wall time that mending it is predicted to save, milliseconds, with its interval.
+    saving_ms: Option<f64>,
+    saving_low_ms: Option<f64>,
+    saving_high_ms: Option<f64>,
+    /// What to change.
+    change: String,
+    /// What it is on: a file, peer, lock or command.
+    object: Option<String>,
+    place: Place,
+    callers: Vec<Place>,
+    /// What an experiment said of the prediction, where one was made: its verdict and what it saved.
+    proof: Option<Proof>,
+}
+
+/// What an experiment said.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Proof {
+    /// `proved`, `refuted`, `undecided`, `void` or `not_possible`.
+    verdict: String,
+    /// What was done.
+    intervention: Option<String>,
+    /// What it saved, milliseconds.
+    saves_ms: Option<f64>,
+}
+
+/// A place where time goes.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Row {
+    /// Share of the wall time, 0 to 1.
+    share: f64,
+    /// Part of the account, such as `user_code` or `sleeping`.
+    kind: String,
+    /// The system call.
+    call: Option<String>,
+    /// What it is on.
+    object: Option<String>,
+    place: Place,
+    callers: Vec<Place>,
+    /// Calls, waits or page faults.
+    count: Option<u64>,
+}
+
+/// The answer from a record of one command, or of two.
+///
+/// # Errors
+/// When it is no record.
+pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
+    let value: Value = record(bytes)?;
+    if value["kind"] == "difference" {
+        return of_two(&value);
+    }
+    let proofs: Vec<Option<Proof>> = proofs(&value["findings"]);
+    let explanation: Explanation = read(value)?;
+    let timed = &explanation.timed;
+    let time = short_time(timed.wall.value);
+    let command = name(&explanation.command);
+    let what = match explanation.findings.first() {
+        Some(first) => format!("{}: {}", first.id, sentence(&first.statement)),
+        None => sentence(&explain_sentence(&explanation)),
+    };
+    let answer = match timed.runs {
+        0 => format!("{command} did not come to its end: {what}"),
+        _ => format!("{command} takes {time}: {what}"),
+    };
+    let mut lines = vec![answer.clone()];
+    if !explanation.end.is_empty() {
+        lines.push(format!("It ended: {}", sentence(&explanation.end)));
+    }
+    for (at, finding) in explanation.findings.iter().take(TOLD).enumerate() {
+        let proof = proofs.get(at).and_then(Option::as_ref);
+        lines.extend(in_lines(&explanation, finding, proof, at));
+    }
+    if timed.runs > 0 {
+        lines.push(format!(
+            "Median of {}: {time} ({} % interval {} to {}).",
+            counted(timed.runs as u64, "run", "runs"),
+            (100.0 * timed.wall.level).floor(),
+            short_time(timed.wall.low),
+            short_time(timed.wall.high)
+        ));
+    }
+    let rows: Vec<&WhereRow> = explanation
+        .whereabouts
+        .iter()
+        .filter(|row| row.share >= MATTERS)
+        .take(PLACES)
+        .collect();
+    lines.extend(rows.iter().map(|row| of_row(row)));
+    let warnings = warnings(explanation.warnings.iter().map(String::as_str));
+    lines.extend(warned(&warnings));
+    let next = next(&explanation);
+    let text = text(&lines, &next);
+    let shown = explanation.findings.iter().take(FINDINGS);
+    let structured = Why {
+        answer,
+        next: Some(next),
+        wall_s: (timed.runs > 0).then(|| (&timed.wall).into()),
+        findings: shown
+            .zip(proofs.into_iter().chain(std::iter::repeat_with(|| None)))
+            .map(|(finding, proof)| Cause::of(finding, proof))
+            .collect(),
+        whereabouts: rows.into_iter().map(Row::from).collect(),
+        difference: None,
+        tier: bare_name(&explanation.explaining.tier),
+        warnings,
+    };
+    Answer::new(text, &structured)
+}
+
+fn of_two(value: &Value) -> Result<Answer, String> {
+    let found = difference(read(value.clone())?);
+    let structured = Why {
+        answer: found.answer.clone(),
+        next: found.next.clone(),
+        wall_s: found.wall_s,
+        findings: found.findings,
+        whereabouts: Vec::new(),
+        difference: Some(found.difference),
+        tier: found.tier,
+        warnings: found.warnings,
+    };
+    Answer::new(found.text, &structured)
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(|error| format!("the record can't be read: {error}"))
+}
+
+/// Of each finding.
+fn proofs(findings: &Value) -> Vec<Option<Proof>> {
+    let all = findings.as_array().map_or(&[][..], Vec::as_slice);
+    let of = |finding: &Value| {
+        let proof = finding.get("proof")?;
+        Some(Proof {
+            verdict: bare_name(proof["verdict"].as_str()?),
+            intervention: proof["intervention"].as_str().map(sentence),
+            saves_ms: proof["saves_ms"]["value"].as_f64(),
+        })
+    };
+    all.iter().map(of).collect()
+}
+
+impl Cause {
+    pub(super) fn of(finding: &Finding, proof: Option<Proof>) -> Self {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        Self {
+            id: finding.id.as_str().to_owned(),
+            statement: sentence(&finding.statement),
+            share: finding.share,
+            saving_ms: (finding.could_win_ns > 0).then(|| ms(finding.could_win_ns)),
+            saving_low_ms: finding.saving.map(|saving| ms(saving.low_ns)),
+            saving_high_ms: finding.saving.map(|saving| ms(saving.high_ns)),
+            change: sentence(&finding.advice),
+            object: finding.object.as_deref().map(bare_name),
+            place: (&finding.code).into(),
+            callers: finding
+                .callers
+                .iter()
+                .take(CALLERS)
+                .map(Place::from)
+                .collect(),
+            proof,
+        }
+    }
+}
+
+impl From<&WhereRow> for Row {
+    fn from(row: &WhereRow) -> Self {
+        Self {
+            share: row.share,
+            kind: row.kind.key().to_owned(),
+            call: row.call.as_deref().map(bare_name),
+            object: row.object.as_deref().map(bare_name),
+            place: (&row.place).into(),
+            callers: row.callers.iter().take(CALLERS).map(Place::from).collect(),
+            count: row.count,
+        }
+    }
+}
+
+/// A cause in a few lines. The first one's statement is the answer already.
+fn in_lines(
+    explanation: &Explanation,
+    finding: &Finding,
+    proof: Option<&Proof>,
+    at: usize,
+) -> Vec<String> {
+    let saving = saving_sentence(explanation, finding);
+    let saving = saving.unwrap_or_else(|| format!("{:.0} % of the time", 100.0 * finding.share));
+    let statement = match at {
+        0 => String::new(),
+        _ => format!(": {}", sentence(&finding.statement)),
+    };
+    let mut lines = vec![format!("{}. {}{statement} [{saving}]", at + 1, finding.id)];
+    let object = finding.object.as_deref().map(name);
+    let place = in_words(&finding.code, &finding.callers);
+    let at: Vec<String> = object.into_iter().chain(place).collect();
+    if !at.is_empty() {
+        lines.push(format!("   at: {}", at.join(" in ")));
+    }
+    lines.push(format!("   change: {}", sentence(&finding.advice)));
+    if let Some(proof) = proof {
+        lines.push(format!("   {}", in_a_sentence(proof)));
+    }
+    lines
+}
+
+fn in_a_sentence(proof: &Proof) -> String {
+    let by = proof.intervention.as_ref().map(|by| format!(" by {by}"));
+    let saves = proof
+        .saves_ms
+        .map(|ms| format!(", saves {}", short_time(ms / 1e3)));
+    format!(
+        "proof: {}{}{}",
+        proof.verdict,
+        by.unwrap_or_default(),
+        saves.unwrap_or_default()
+    )
+}
+
+/// `48 % sleeping in clock_nanosleep, "main" (a.c:7), 30 times`.
+fn of_row(row: &WhereRow) -> String {
+    let mut parts = vec![format!(
+        "{:.0} % {}",
+        100.0 * row.share,
+        row.kind.key().replace('_', " ")
+    )];
+    parts.extend(row.call.as_deref().map(bare_name));
+    parts.extend(row.object.as_deref().map(name));
+    parts.extend(in_words(&row.place, &row.callers));
+    parts.extend(row.count.map(|count| counted(count, "time", "times")));
+    parts.join(", ")
+}
+
+fn next(explanation: &Explanation) -> String {
+    if let Some(names) = &explanation.explaining.names_by {
+        return format!("functions get names with {}", name(names));
+    }
+    match explanation.findings.is_empty() {
+        true => {
+            "no cause is known; what takes most of the time is the place to look at. A change is \
+                 checked by bench with the old and the new command"
+                .to_owned()
+        }
+        false => "make change 1, then bench with the old and the new command says what it saved"
+            .to_owned(),
+    }
+}

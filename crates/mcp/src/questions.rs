@@ -1,0 +1,291 @@
+//! What can be asked, and the command line that answers it.
+
+use std::path::Path;
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+
+use crate::allowed::Allowed;
+use crate::bounded::name;
+
+/// A run that takes longer than this is ended, if no other time is asked for: nobody waits longer for an
+/// answer.
+const TIMEOUT_S: f64 = 30.0;
+/// The longest time that can be asked for, for a run or for measuring.
+const LONGEST_S: f64 = 3_600.0;
+/// Commands in one comparison.
+const MOST_COMMANDS: usize = 8;
+
+/// Which of these commands is faster, and by how much?
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bench {
+    /// Command lines, each a program with its arguments as a shell would split them; no pipes, no
+    /// redirections, no variables. The first is compared with. One command alone is timed.
+    #[schemars(length(min = 1, max = 8))]
+    pub commands: Vec<String>,
+    /// A metric to compare instead of time, such as `peak_memory`, `read_calls`, `write_calls`, `cpu`.
+    #[serde(default)]
+    pub metric: Option<String>,
+    /// Measure for this many seconds instead of until decided (at most 10 s for short commands).
+    #[serde(default)]
+    pub time_s: Option<f64>,
+    /// Exactly this many runs of each command.
+    #[serde(default)]
+    pub runs: Option<u32>,
+    /// File on standard input, below the root; default: none.
+    #[serde(default)]
+    pub input: Option<String>,
+    /// Keep the result under this name, for `compare` and `history`.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// End a run after this many seconds; default 30.
+    #[serde(default)]
+    pub timeout_s: Option<f64>,
+}
+
+/// Why is this command slow? Or: what does it take more than another one?
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Why {
+    /// A command line: a program with its arguments as a shell would split them.
+    pub command: String,
+    /// Another command line: the answer is then what `command` takes more than this one, part by part.
+    #[serde(default)]
+    pub compared_with: Option<String>,
+    /// File on standard input, below the root; default: none.
+    #[serde(default)]
+    pub input: Option<String>,
+    /// End a run after this many seconds; what happened until then is explained. Default 30.
+    #[serde(default)]
+    pub timeout_s: Option<f64>,
+}
+
+/// What changed between two sides that were measured before?
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Compare {
+    /// What is compared with: a git revision (`main`), a label, a record's id, `@-2`, or a record file.
+    pub base: String,
+    /// What is compared: the same; `HEAD`, or `@-1` for the last record.
+    pub head: String,
+    /// Only these benchmarks; `*` stands for any letters.
+    #[serde(default)]
+    pub series: Vec<String>,
+    /// Another metric than the main one, such as `peak_memory`.
+    #[serde(default)]
+    pub metric: Option<String>,
+}
+
+/// How did measurements go over time?
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct History {
+    /// Only these benchmarks; `*` stands for any letters.
+    #[serde(default)]
+    pub series: Vec<String>,
+    /// Only what was measured since a date, a revision or a label.
+    #[serde(default)]
+    pub since: Option<String>,
+    /// Another metric than `wall`.
+    #[serde(default)]
+    pub metric: Option<String>,
+}
+
+/// Is this machine fit to measure on?
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MachineCheck {}
+
+/// What does a word mean that Fathom prints?
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Explain {
+    /// A finding, metric, warning or tier, such as `unbuffered-output`.
+    pub word: String,
+}
+
+impl Bench {
+    /// # Errors
+    /// With what may not be asked.
+    pub(crate) fn words(&self, allowed: &Allowed, root: &Path) -> Result<Vec<String>, String> {
+        if self.commands.is_empty() || self.commands.len() > MOST_COMMANDS {
+            return Err(format!("bench takes 1 to {MOST_COMMANDS} commands"));
+        }
+        let mut words = vec!["bench".to_owned(), "--json=-".to_owned()];
+        words.push(format!(
+            "--timeout={}s",
+            seconds("timeout_s", self.timeout_s, TIMEOUT_S)?
+        ));
+        if let Some(runs) = self.runs {
+            words.push(format!("--runs={runs}"));
+        }
+        if self.time_s.is_some() {
+            words.push(format!("--time={}s", seconds("time_s", self.time_s, 0.0)?));
+        }
+        words.extend(
+            self.metric
+                .as_ref()
+                .map(|metric| format!("--metric={metric}")),
+        );
+        words.extend(self.label.as_ref().map(|label| format!("--label={label}")));
+        words.extend(input(self.input.as_deref(), root)?);
+        for command in &self.commands {
+            allowed.check(command, root)?;
+            words.push(command.clone());
+        }
+        Ok(words)
+    }
+}
+
+impl Why {
+    /// # Errors
+    /// With what may not be asked.
+    pub(crate) fn words(&self, allowed: &Allowed, root: &Path) -> Result<Vec<String>, String> {
+        let mut words = vec!["why".to_owned(), "--json=-".to_owned()];
+        words.push(format!(
+            "--timeout={}s",
+            seconds("timeout_s", self.timeout_s, TIMEOUT_S)?
+        ));
+        words.extend(input(self.input.as_deref(), root)?);
+        for command in self.compared_with.iter().chain([&self.command]) {
+            allowed.check(command, root)?;
+            words.push(command.clone());
+        }
+        Ok(words)
+    }
+}
+
+impl Compare {
+    /// # Errors
+    /// With what may not be asked.
+    pub(crate) fn words(&self, root: &Path) -> Result<Vec<String>, String> {
+        let mut words = vec!["compare".to_owned(), "--json=-".to_owned()];
+        words.extend(
+            self.metric
+                .as_ref()
+                .map(|metric| format!("--metric={metric}")),
+        );
+        for side in [&self.base, &self.head] {
+            if root.join(side).exists() {
+                below(side, root)?;
+            }
+        }
+        positional(
+            &mut words,
+            [&self.base, &self.head].into_iter().chain(&self.series),
+        );
+        Ok(words)
+    }
+}
+
+impl History {
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = vec!["history".to_owned(), "--json=-".to_owned()];
+        let metric = self.metric.as_deref().unwrap_or("wall");
+        words.push(format!("--metric={metric}"));
+        words.extend(self.since.as_ref().map(|since| format!("--since={since}")));
+        positional(&mut words, &self.series);
+        words
+    }
+}
+
+impl MachineCheck {
+    pub(crate) fn words() -> Vec<String> {
+        ["machine", "--check", "--json=-", "--no-save"]
+            .map(str::to_owned)
+            .to_vec()
+    }
+}
+
+/// None of them is an option, whatever it begins with.
+fn positional<'a>(words: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) {
+    words.push("--".to_owned());
+    words.extend(more.into_iter().cloned());
+}
+
+/// A time that was asked for.
+fn seconds(what: &str, asked: Option<f64>, otherwise: f64) -> Result<f64, String> {
+    match asked.unwrap_or(otherwise) {
+        seconds if seconds > 0.0 && seconds <= LONGEST_S => Ok(seconds),
+        _ => Err(format!("{what} must be above 0 and at most {LONGEST_S}")),
+    }
+}
+
+fn input(file: Option<&str>, root: &Path) -> Result<Option<String>, String> {
+    let Some(file) = file else { return Ok(None) };
+    below(file, root)?;
+    Ok(Some(format!("--input={file}")))
+}
+
+/// Files are named below the root, wherever links lead.
+fn below(file: &str, root: &Path) -> Result<(), String> {
+    let found = root.join(file).canonicalize();
+    let found = found.map_err(|error| format!("{}: {error}", name(file)))?;
+    match found.starts_with(root) {
+        true => Ok(()),
+        false => Err(format!("{} is outside of the root folder", name(file))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed() -> Allowed {
+        Allowed::parse(&["*".to_owned()]).expect("a star")
+    }
+
+    #[test]
+    fn what_is_asked_is_never_an_option_of_fathom() {
+        let root = std::env::temp_dir().canonicalize().expect("a folder");
+        let ask = |json| {
+            let asked: Bench = serde_json::from_value(json).expect("a question");
+            asked.words(&allowed(), &root)
+        };
+        let words = ask(serde_json::json!({"commands": ["a b", "c"], "metric": "--html=x"}));
+        let words = words.expect("allowed");
+        assert_eq!(
+            words[2..],
+            ["--timeout=30s", "--metric=--html=x", "a b", "c"]
+        );
+        for commands in [&["--html=x"][..], &[], &["a"; 9], &["-S"]] {
+            assert!(ask(serde_json::json!({ "commands": commands })).is_err());
+        }
+        for wrong in ["0", "-1", "1e9"] {
+            let time: f64 = wrong.parse().expect("a number");
+            assert!(ask(serde_json::json!({"commands": ["a"], "time_s": time})).is_err());
+        }
+        let asked = Compare {
+            base: "--html=x".to_owned(),
+            head: "b".to_owned(),
+            series: vec!["--csv=y".to_owned()],
+            metric: None,
+        };
+        assert_eq!(
+            asked.words(&root).expect("words")[2..],
+            ["--", "--html=x", "b", "--csv=y"]
+        );
+    }
+
+    #[test]
+    fn files_outside_of_the_root_are_refused() {
+        let root = std::env::temp_dir().canonicalize().expect("a folder");
+        for file in ["/etc/passwd", "../etc/passwd", "no-such-file-here"] {
+            let asked = Why {
+                command: "cat".to_owned(),
+                compared_with: None,
+                input: Some(file.to_owned()),
+                timeout_s: None,
+            };
+            assert!(asked.words(&allowed(), &root).is_err(), "{file}");
+        }
+        let asked = Compare {
+            base: "/etc/passwd".to_owned(),
+            head: "HEAD".to_owned(),
+            series: Vec::new(),
+            metric: None,
+        };
+        assert!(asked.words(&root).is_err());
+    }
+}

@@ -1,0 +1,41 @@
+//! The sentences of reports by themselves, for agents: they read no tables. Texts from outside are as they
+//! are: escape them.
+
+use fathom_model::{BenchRecord, CompareRecord, DifferenceRecord, Explanation, Finding};
+
+use crate::bench::verdicts;
+use crate::history::compare_answer;
+use crate::session::Subject;
+use crate::why;
+
+/// The verdicts of a session, a sentence for each metric, with the commands by their numbers from 1:
+/// `2 is 2.269x faster than 1 (95 % interval 2.266 to 2.272)`.
+pub fn bench_sentences(record: &BenchRecord) -> Vec<String> {
+    let in_one = |answer: crate::bench::Answer| {
+        let interval = answer.interval.map(|interval| format!(" ({interval})"));
+        let missing = answer.missing.map(|missing| format!("; {missing}"));
+        answer.text + &interval.unwrap_or_default() + &missing.unwrap_or_default()
+    };
+    let answers = verdicts(record, &Subject::all(record));
+    answers.into_iter().map(in_one).collect()
+}
+
+/// What kind of program it is, where no finding says more: `No known cause; 96 % in main`.
+pub fn explain_sentence(explanation: &Explanation) -> String {
+    why::verdict(explanation)
+}
+
+/// What a finding could save: `save about 190 ms of 753 ms (predicted)`.
+pub fn saving_sentence(explanation: &Explanation, finding: &Finding) -> Option<String> {
+    why::could_save(finding, why::whole_seconds(explanation))
+}
+
+/// `B takes 128 ms more than A (2.28x; 95 % interval 126 to 130 ms)`.
+pub fn difference_sentence(record: &DifferenceRecord) -> String {
+    why::difference_answer(record)
+}
+
+/// `HEAD against main: slower, +3.2 %`.
+pub fn compare_sentence(record: &CompareRecord) -> String {
+    compare_answer(record, &record.base.asked, &record.head.asked)
+}
