@@ -80,8 +80,8 @@ Options:
 
 $RIVALS names a folder with the sources of multichase, tinymembench, STREAM and lmbench, which are
 built and put beside `fathom machine`. $POSTGRES names a server for `store`, postgres://USER@HOST/DATABASE. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert.
-hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures another
-fathom than this workspace's.";
+hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. This workspace's fathom is built with
+--release first, also for --quick; FATHOM=FILE measures that one instead, and nothing is built.";
 
 /// Parsed arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn no_text_is_longer_than_two_kilobytes_and_the_next_step_stays() {
-        let long = vec!["ä".repeat(3_000), "b".repeat(900), "c".repeat(900)];
+        let long = ["ä".repeat(3_000), "b".repeat(900), "c".repeat(900)];
         for lines in [&long[..], &long[1..], &[]] {
             let out = text(lines, &"ö\u{1b}".repeat(500));
             assert!(out.len() <= TEXT + 48, "{}", out.len());

@@ -78,7 +78,7 @@ fn two_commands_have_a_verdict_and_a_next_step() {
 #[test]
 fn a_cause_comes_with_its_place_its_saving_and_what_to_change() {
     let folder = tempfile::tempdir().unwrap();
-    script(folder.path(), "sleeper", "#!/bin/sh\nsleep 0.4\n");
+    script(folder.path(), "sleeper", "#!/bin/sh\nsleep 0.1\n");
     let mut client = Client::new(folder.path(), &["./sleeper"]);
     let said = client.call("why", &json!({"command": "./sleeper"}));
     assert!(!said.is_error, "{}", said.text);
@@ -92,7 +92,7 @@ fn a_cause_comes_with_its_place_its_saving_and_what_to_change() {
             .as_array()
             .is_some_and(|rows| rows.len() <= 5)
     );
-    assert!(said.structured["wall_s"]["value"].as_f64().unwrap() >= 0.4);
+    assert!(said.structured["wall_s"]["value"].as_f64().unwrap() >= 0.1);
     for cause in said.structured["findings"].as_array().unwrap() {
         assert!(
             cause["change"]
@@ -128,7 +128,10 @@ fn what_was_saved_is_compared_and_listed() {
         let asked = json!({"commands": ["./tool"], "runs": 5, "label": label});
         assert!(!client.call("bench", &asked).is_error);
     }
-    let said = client.call("compare", &json!({"base": "before", "head": "after"}));
+    let said = client.call(
+        "compare",
+        &json!({"base": "before", "head": "after", "metric": "wall"}),
+    );
     let one = &said.structured["comparisons"][0];
     assert_eq!(
         (&one["benchmark"], &one["metric"]),
@@ -172,4 +175,5 @@ fn words_are_explained_and_unknown_ones_are_not_made_up() {
         "{}",
         said.text
     );
+    assert!(said.text.contains("\nTerms: "), "{}", said.text);
 }

@@ -91,7 +91,7 @@ fn an_endless_command_ends_with_its_time_and_says_so() {
         &json!({"commands": ["./endless"], "timeout_s": 1.5}),
     );
     assert!(
-        said.is_error && said.text.contains("1.5 s"),
+        said.is_error && said.text.contains("by timeout_s"),
         "{}",
         said.text
     );

@@ -11,6 +11,8 @@ use crate::bounded::{bare_name, name, text};
 const WIDTH: usize = 10_000;
 /// Words that are listed where there is none of that name.
 const LISTED: usize = 200;
+/// Of them in the text.
+const TOLD: usize = 60;
 
 /// What `explain` found.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -44,7 +46,8 @@ pub(crate) fn explain(word: &str) -> Result<Answer, String> {
         .collect();
     let mut lines: Vec<String> = answer.lines().map(str::to_owned).collect();
     if !known {
-        lines.push(format!("Terms: {}", words.join(", ")));
+        let told = &words[..words.len().min(TOLD)];
+        lines.push(format!("Terms: {}", told.join(", ")));
     }
     Answer::new(
         text(&lines, ""),

@@ -13,7 +13,7 @@ pub(crate) fn failure(code: Option<i32>, stderr: &str) -> String {
         Some(2) => ("The question can't be answered as it is asked", ""),
         Some(3) => (
             "The measured command failed",
-            "run it once without Fathom, and mend that first: a command that fails has no speed",
+            "a command that fails has no speed, so mend that first; one that takes longer is given more time by timeout_s",
         ),
         Some(4) => ("The measurement can't be made or trusted", ""),
         Some(130) => ("It was cut short", ""),

@@ -68,7 +68,7 @@ pub(super) struct Cause {
 
 /// What an experiment said.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Proof {
+pub(super) struct Proof {
     /// `proved`, `refuted`, `undecided`, `void` or `not_possible`.
     verdict: String,
     /// What was done.
