@@ -1,4 +1,5 @@
-//! Builds the two static programs that Fathom brings along: the launcher and the empty program.
+//! Builds what Fathom brings along: two static programs, the launcher and the empty program, and the
+//! library that joins small calls.
 //!
 //! Cargo sees this crate as a library, so that it is formatted and linted as the rest. The programs
 //! are the same source once more, without the standard library and with flags that no cargo profile
@@ -7,26 +8,32 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Nothing of libc, one image at a fixed address, as few pages as can be: the launcher's memory is the
-/// least peak memory that a program can be reported with.
-const FLAGS: [&str; 12] = [
+/// Of all three: nothing of libc, as few pages as can be.
+const FLAGS: [&str; 8] = [
     "panic=abort",
     "opt-level=s",
-    "relocation-model=static",
     "strip=symbols",
     "overflow-checks=off",
     "debug-assertions=off",
     "link-arg=-nostartfiles",
     "link-arg=-nostdlib",
+    "link-arg=-Wl,--build-id=none",
+];
+
+/// Of programs: one image at a fixed address. The launcher's memory is the least peak memory that a
+/// program can be reported with.
+const OF_PROGRAMS: [&str; 4] = [
+    "relocation-model=static",
     "link-arg=-static",
     "link-arg=-no-pie",
-    "link-arg=-Wl,--build-id=none",
     "link-arg=-Wl,-z,norelro",
 ];
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(supported)");
-    println!("cargo::rustc-check-cfg=cfg(program, values(none(), \"launcher\", \"floor\"))");
+    println!(
+        "cargo::rustc-check-cfg=cfg(program, values(none(), \"launcher\", \"floor\", \"joining\"))"
+    );
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-changed=build.rs");
     let os = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
@@ -36,22 +43,24 @@ fn main() {
     }
     println!("cargo::rustc-cfg=supported");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    build("launcher", &out);
-    build("floor", &out);
+    build("launcher", "bin", &OF_PROGRAMS, &out);
+    build("floor", "bin", &OF_PROGRAMS, &out);
+    // One part, or the compiler's own helpers would be looked for in others.
+    build("joining", "cdylib", &["codegen-units=1"], &out);
 }
 
-fn build(program: &str, folder: &Path) {
+fn build(program: &str, kind: &str, flags: &[&str], folder: &Path) {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let triple = std::env::var("TARGET").expect("cargo sets TARGET");
     let mut command = Command::new(rustc);
     command
-        .args(["--edition", "2024", "--crate-type", "bin"])
+        .args(["--edition", "2024", "--crate-type", kind])
         .args(["--crate-name", program, "--target", &triple])
         .args(["--cfg", "supported", "--cfg", "program"])
         .args(["--cfg", &format!("program=\"{program}\"")])
         // Cargo lints the library.
         .args(["--cap-lints", "allow"])
-        .args(FLAGS.iter().flat_map(|flag| ["-C", flag]))
+        .args(FLAGS.iter().chain(flags).flat_map(|flag| ["-C", flag]))
         .arg("-o")
         .arg(folder.join(program))
         .arg("src/lib.rs");

@@ -97,6 +97,7 @@ impl CommandPlan {
                 input: self.input,
                 output: self.output,
                 expect: self.expect,
+                without: fathom_measure::Without::default(),
             },
             hooks: Hooks::default(),
         })

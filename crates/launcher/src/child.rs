@@ -2,13 +2,17 @@
 
 use crate::account;
 use crate::files::{AT_FDCWD, open, open_of, read_and_close};
-use crate::shared::{Answer, BASE, SLOTS, Shared, Stage, Text, step};
+use crate::shared::{Answer, BASE, Job, SLOTS, Shared, Stage, Text, step};
 use crate::system::{self, call, call3, number};
 
 const WEXITED: usize = 4;
 const WNOWAIT: usize = 0x0100_0000;
 const EINTR: isize = -4;
 const P_PID: usize = 1;
+const PR_SET_NO_NEW_PRIVS: usize = 38;
+const SECCOMP_SET_MODE_FILTER: usize = 1;
+/// Without it older kernels slow down all speculation of the program.
+const SECCOMP_FILTER_FLAG_SPEC_ALLOW: usize = 4;
 
 /// The memory that is shared with Fathom, once it is mapped.
 pub(crate) fn memory() -> *mut Shared {
@@ -45,6 +49,14 @@ pub(crate) extern "C" fn child(what: usize) -> ! {
                 call3(number::EXIT, 127, 0, 0);
             }
         }
+        if (*job).filter != 0 {
+            let filtered = filter(&*job);
+            if filtered < 0 {
+                (*answer).failed_step = step::FILTER;
+                (*answer).error = -filtered as i32;
+                call3(number::EXIT, 127, 0, 0);
+            }
+        }
         if (*shared).control.wants_cpu != 0 {
             let own = open(
                 AT_FDCWD,
@@ -65,6 +77,33 @@ pub(crate) extern "C" fn child(what: usize) -> ! {
         call3(number::EXIT, 127, 0, 0);
     }
     system::exit(127)
+}
+
+/// `struct sock_fprog`.
+#[repr(C)]
+struct Program {
+    length: u16,
+    instructions: u64,
+}
+
+/// Puts the job's filter of calls in place for this process and all that it makes; negative where
+/// that isn't allowed. Set-uid programs give no rights from then on, which any user needs to have
+/// one.
+fn filter(job: &Job) -> isize {
+    let program = Program {
+        length: job.filter_length as u16,
+        instructions: job.filter,
+    };
+    // SAFETY: numbers, and a program in the shared memory, which the kernel copies.
+    unsafe {
+        call(number::PRCTL, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0]);
+        call3(
+            number::SECCOMP,
+            SECCOMP_SET_MODE_FILTER,
+            SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+            &raw const program as usize,
+        )
+    }
 }
 
 /// Returns when the process has ended, which is not reaped.

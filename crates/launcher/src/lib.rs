@@ -10,31 +10,35 @@
 //!
 //! This source is compiled twice. As a library it gives Fathom the memory that both share
 //! ([`shared`]), what the accounts in it mean ([`account`]), and the two programs. With
-//! `program="launcher"` or `program="floor"` it is one of these programs: see `build.rs`.
+//! `program="launcher"` or `program="floor"` it is one of these programs, and with
+//! `program="joining"` a library that measured commands may be started with: see `build.rs`.
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(program, no_main)]
 
 pub mod account;
 pub mod shared;
 
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod child;
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod death;
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod files;
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod jobs;
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod pipeline;
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod record;
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod serve;
 #[cfg(supported)]
 mod system;
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 mod tree;
+
+#[cfg(program = "joining")]
+mod joining;
 
 #[cfg(program = "launcher")]
 mod entry;
@@ -43,12 +47,16 @@ mod floor;
 #[cfg(any(test, program = "launcher"))]
 mod memory_functions;
 
-#[cfg(supported)]
+#[cfg(all(supported, not(program = "joining")))]
 pub use serve::serve;
 
 /// The launcher, an ELF file.
 #[cfg(all(supported, not(program)))]
 pub static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
+
+/// The library that joins small calls, an ELF file.
+#[cfg(all(supported, not(program)))]
+pub static JOINING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/joining"));
 
 /// The empty program, an ELF file: what running it costs is the floor under every measurement.
 #[cfg(all(supported, not(program)))]

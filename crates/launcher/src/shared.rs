@@ -91,6 +91,8 @@ pub mod step {
     pub const NOT_STARTED: u32 = 7;
     /// Making the pipe to the next stage.
     pub const PIPE: u32 = 8;
+    /// Putting a filter of calls in place.
+    pub const FILTER: u32 = 9;
 }
 
 /// What is to be run. Strings end with a zero byte; 0 stands for 'not given'.
@@ -115,14 +117,16 @@ pub struct Job {
     pub cpu_mask: u64,
     /// Length of the mask in bytes.
     pub cpu_mask_length: u64,
+    /// Instructions of a filter of calls (`struct sock_filter`).
+    pub filter: u64,
     /// Descriptor for standard output, when `output` is 0.
     pub output_fd: i32,
     /// Descriptor for standard error.
     pub error_fd: i32,
     /// 1: the next job belongs to another round.
     pub ends_round: u32,
-    /// Keeps the layout the same on all targets.
-    pub reserved: u32,
+    /// How many instructions the filter has.
+    pub filter_length: u32,
 }
 
 /// What holds for all jobs of a hand-over.

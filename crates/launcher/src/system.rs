@@ -30,6 +30,13 @@ pub(crate) mod number {
     pub(crate) const PPOLL: usize = 271;
     pub(crate) const DUP3: usize = 292;
     pub(crate) const PIPE2: usize = 293;
+    pub(crate) const SECCOMP: usize = 317;
+    #[cfg(program = "joining")]
+    pub(crate) const SCHED_YIELD: usize = 24;
+    #[cfg(program = "joining")]
+    pub(crate) const WRITEV: usize = 20;
+    #[cfg(program = "joining")]
+    pub(crate) const STATX: usize = 332;
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -60,6 +67,13 @@ pub(crate) mod number {
     pub(crate) const EXECVE: usize = 221;
     pub(crate) const MMAP: usize = 222;
     pub(crate) const WAIT4: usize = 260;
+    pub(crate) const SECCOMP: usize = 277;
+    #[cfg(program = "joining")]
+    pub(crate) const SCHED_YIELD: usize = 124;
+    #[cfg(program = "joining")]
+    pub(crate) const WRITEV: usize = 66;
+    #[cfg(program = "joining")]
+    pub(crate) const STATX: usize = 291;
 }
 
 /// One system call; the result is negative on error.

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::call_filter::CallFilter;
+
 /// Where standard input comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Input {
@@ -55,6 +57,19 @@ pub struct CommandLine {
     pub output: Output,
     /// What standard output must be; makes it a pipe.
     pub expect: Option<Expectation>,
+    /// What it is run without, to see what that costs.
+    pub without: Without,
+}
+
+/// What a command is run without, or what it is run with so that both ways cost the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Without {
+    /// Variables that it doesn't get.
+    pub variables: Vec<OsString>,
+    /// Calls that do nothing.
+    pub calls: Option<CallFilter>,
+    /// All CPUs but these, if there are any.
+    pub other_cpus: Vec<usize>,
 }
 
 impl CommandLine {

@@ -31,7 +31,9 @@ pub fn remember_what_the_loader_took() {
 impl CommandLine {
     /// All variables that the command gets.
     pub fn environment(&self) -> Vec<Variable> {
-        with(&self.variables)
+        let mut all = with(&self.variables);
+        all.retain(|(name, _)| !self.without.variables.contains(name));
+        all
     }
 }
 

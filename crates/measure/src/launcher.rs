@@ -48,6 +48,8 @@ pub(crate) struct Order<'a> {
     pub output_fd: i32,
     pub error_fd: i32,
     pub cpu_mask: &'a [u8],
+    /// Instructions of a filter of calls; none if empty.
+    pub filter: &'a [u8],
     /// How the run begins in the JSON record; not written there if empty.
     pub record_head: &'a str,
     /// The next order belongs to another round: the launcher may pause in between.

@@ -6,9 +6,11 @@
 
 pub mod assess;
 mod beside;
+mod call_filter;
 pub mod cgroup;
 mod command_line;
 mod date;
+mod digest;
 mod environment;
 mod error;
 mod executor;
@@ -17,6 +19,7 @@ pub mod lookup;
 #[cfg(all(test, launcher))]
 mod mutated;
 mod rounds;
+mod seccomp;
 pub mod simulated;
 
 #[cfg(launcher)]
@@ -47,8 +50,10 @@ mod traced;
 
 pub use assess::{Against, Question, Verdicts, assess};
 pub use beside::{Beside, write_whole};
-pub use command_line::{CommandLine, Expectation, Input, Output};
+pub use call_filter::{Answered, CallFilter};
+pub use command_line::{CommandLine, Expectation, Input, Output, Without};
 pub use date::now_rfc3339;
+pub use digest::OutputDigest;
 pub use environment::remember_what_the_loader_took;
 pub use error::MeasureError;
 pub use executor::{Attempt, Executor, Iteration, RunReport};
@@ -64,6 +69,12 @@ pub use page_cache::Renewal;
 pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};
 #[cfg(launcher)]
 pub use traced::traced_input;
+
+/// A library for `LD_PRELOAD` that joins small reads and writes of files.
+#[cfg(launcher)]
+pub fn joining_library() -> &'static [u8] {
+    fathom_launcher::JOINING
+}
 
 /// Why a process or a thread can't be made (`EAGAIN`), and where to look.
 pub const NO_FURTHER_THREAD: &str = "the system allows no further process or thread; the limits are `ulimit -u` of this user and pids.max of its \

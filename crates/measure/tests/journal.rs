@@ -152,6 +152,7 @@ fn the_launcher_writes_what_fathom_would_have_written() {
         input: Input::Null,
         output: Output::Null,
         expect: None,
+        without: fathom_measure::Without::default(),
     };
     let commands = ["exit 0", "exit 7", "kill -9 $$"]
         .map(|line| (shell(line), Hooks::default()))

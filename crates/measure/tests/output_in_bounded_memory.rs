@@ -34,6 +34,7 @@ fn ten_gibibytes_of_output_flow_through_in_bounded_memory() {
             input: Input::Null,
             output: Output::Pipe,
             expect,
+            without: fathom_measure::Without::default(),
         };
         let options = ProcessOptions {
             timeout: None,

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use fathom_measure::{
-    Attempt, CommandLine, Executor, Expectation, Hook, Hooks, Input, MeasureError, Output,
-    ProcessExecutor, ProcessOptions, RunReport, lookup,
+    Answered, Attempt, CallFilter, CommandLine, Executor, Expectation, Hook, Hooks, Input,
+    MeasureError, Output, ProcessExecutor, ProcessOptions, RunReport, lookup,
 };
 use fathom_model::Exit;
 
@@ -21,6 +21,7 @@ fn command(words: &[&str]) -> CommandLine {
         input: Input::Null,
         output: Output::Null,
         expect: None,
+        without: fathom_measure::Without::default(),
     }
 }
 
@@ -52,6 +53,77 @@ fn run(command: CommandLine) -> RunReport {
 
 fn in_shell(line: &str) -> CommandLine {
     command(&["sh", "-c", line])
+}
+
+/// As [`options`], for what hangs if it fails.
+fn with_time_limit() -> ProcessOptions {
+    ProcessOptions {
+        timeout: Some(Duration::from_secs(300)),
+        ..options()
+    }
+}
+
+#[test]
+fn a_filter_answers_pauses_of_the_command_and_all_that_it_starts() {
+    for words in [
+        &["sleep", "100000"][..],
+        &["sh", "-c", "sleep 100000; exit 7"],
+    ] {
+        let mut sleeps = command(words);
+        sleeps.without.calls = Some(CallFilter::answering(Answered::PAUSES));
+        let hooks = Hooks::default();
+        let mut executor = ProcessExecutor::new(vec![(sleeps, hooks)], with_time_limit()).unwrap();
+        let ended = executor.run(&[ATTEMPT]).unwrap().run.exit;
+        assert!(matches!(ended, Exit::Code(0 | 7)), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_filter_that_lets_calls_through_changes_nothing() {
+    let mut fails = in_shell("sleep 0.001 && exit 3");
+    fails.without.calls = Some(CallFilter::letting_through(Answered::PAUSES));
+    assert_eq!(run(fails).run.exit, Exit::Code(3));
+}
+
+#[test]
+fn a_command_without_a_variable_does_not_get_it() {
+    let mut asks = in_shell("exit ${WITHOUT-7}");
+    asks.variables = vec![("WITHOUT".into(), "3".into())];
+    assert_eq!(run(asks.clone()).run.exit, Exit::Code(3));
+    asks.without.variables = vec!["WITHOUT".into()];
+    assert_eq!(run(asks).run.exit, Exit::Code(7));
+}
+
+#[test]
+fn the_library_joins_small_writes_and_keeps_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("joining.so");
+    std::fs::write(&library, fathom_measure::joining_library()).unwrap();
+    let script = "import os, subprocess\n\
+        for i in range(500): os.write(1, b'%d ' % i)\n\
+        subprocess.run(['echo', 'child'])\n\
+        if os.fork() == 0:\n  os.write(1, b'copy ')\n  os._exit(0)\n\
+        os.wait()\nos.write(1, b'end')\n";
+    let run_with = |name: &str, preloads: &[&Path]| {
+        let printed = folder.path().join(name);
+        let mut python = command(&["python3", "-c", script]);
+        python.output = Output::File(printed.clone());
+        let preloads = preloads
+            .iter()
+            .map(|path| ("LD_PRELOAD".into(), path.into()));
+        python.variables = preloads.collect();
+        let run = run(python).run;
+        assert_eq!(run.exit, Exit::Code(0));
+        (
+            std::fs::read_to_string(printed).unwrap(),
+            run.io.unwrap().write_calls,
+        )
+    };
+    let (plain, many) = run_with("plain", &[]);
+    let (joined, few) = run_with("joined", &[&library]);
+    assert_eq!(joined, plain);
+    assert!(plain.ends_with("499 child\ncopy end"), "{plain}");
+    assert!(many >= 500 && few < 100, "{many} and {few} write calls");
 }
 
 /// True while any process whose command line contains `mark` is there.

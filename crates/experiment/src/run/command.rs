@@ -109,6 +109,7 @@ pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
         input: job.input.clone().map_or(Input::Null, Input::File),
         output: Output::File(stdout.clone()),
         expect: None,
+        without: fathom_measure::Without::default(),
     };
     let options = ProcessOptions {
         timeout: job.timeout,

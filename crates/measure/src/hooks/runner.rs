@@ -122,6 +122,7 @@ impl Runner {
                 fd::EXTRA
             },
             cpu_mask: &[],
+            filter: &[],
             record_head: "",
             ends_round: true,
         };

@@ -83,6 +83,7 @@ pub(super) struct Common {
     argv: u64,
     /// Of the environment's first string.
     environment: u64,
+    filter: u64,
 }
 
 /// Appends to the part of the shared memory that holds strings; yields the launcher's addresses.
@@ -165,6 +166,10 @@ impl Strings {
                     path: self.string(order.program.as_os_str().as_bytes())?,
                     argv: self.array(&[(arguments, order.arguments)])?,
                     environment: self.block(order.environment)?,
+                    filter: match order.filter {
+                        [] => 0,
+                        filter => self.bytes(filter)?,
+                    },
                 };
                 known.push((order.benchmark, common));
                 common
@@ -197,10 +202,11 @@ impl Strings {
                 mask => self.bytes(mask)?,
             },
             cpu_mask_length: order.cpu_mask.len() as u64,
+            filter: common.filter,
             output_fd: order.output_fd,
             error_fd: order.error_fd,
             ends_round: u32::from(order.ends_round),
-            reserved: 0,
+            filter_length: (order.filter.len() / 8) as u32,
         })
     }
 

@@ -17,6 +17,7 @@ fn run(launcher: &mut Launcher, script: &str) -> (Answer, Ended) {
         output_fd: fd::NULL,
         error_fd: fd::NULL,
         cpu_mask: &[],
+        filter: &[],
         record_head: "{",
         ends_round: true,
     };

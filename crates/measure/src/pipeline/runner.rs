@@ -177,6 +177,7 @@ impl Runner {
                             ERRORS + step.stage as i32
                         },
                         cpu_mask: &self.cpu_mask,
+                        filter: &[],
                     },
                     input_fd: match step.from {
                         From::Neighbour => fd::NEIGHBOUR,

@@ -5,7 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::variables::environment_of;
-use super::{Hooks, ProcessOptions};
+use super::{Hooks, ProcessOptions, cpu_mask};
+use crate::call_filter::CallFilter;
 use crate::launcher::{Block, Order, fd};
 use crate::{CommandLine, Input, MeasureError, Output};
 
@@ -18,6 +19,8 @@ pub(super) struct Benchmark {
     pub(super) output: Option<PathBuf>,
     pub(super) arguments: Block,
     pub(super) environment: Block,
+    /// Of CPUs that it may use where that is said of it alone.
+    own_cpu_mask: Vec<u8>,
     /// Whether its last run wrote to standard error. The end of that belongs to one run, so that
     /// such runs are handed over one by one.
     pub(super) complains: bool,
@@ -54,7 +57,16 @@ impl Benchmark {
                 _ => fd::NULL,
             },
             error_fd: if show { fd::ERROR } else { fd::ERROR_PIPE },
-            cpu_mask,
+            cpu_mask: match &self.own_cpu_mask[..] {
+                [] => cpu_mask,
+                own => own,
+            },
+            filter: self
+                .command
+                .without
+                .calls
+                .as_ref()
+                .map_or(&[], CallFilter::bytes),
             record_head: "",
             ends_round: true,
         }
@@ -90,6 +102,7 @@ pub(super) fn prepare(
             .map_err(|error| refused(error.kind()))?,
         environment: Block::new(environment.iter().map(Vec::as_slice))
             .map_err(|error| refused(error.kind()))?,
+        own_cpu_mask: cpu_mask(&command.without.other_cpus),
         command,
         hooks,
         complains: false,

@@ -80,6 +80,7 @@ impl Executor for ProcessExecutor {
             output_fd: fd::NULL,
             error_fd: fd::NULL,
             cpu_mask: &self.cpu_mask,
+            filter: &[],
             record_head: "",
             ends_round: true,
         };

@@ -48,6 +48,13 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
             cpus: wanted.pin.to_vec(),
             error: with_those_there(error),
         },
+        step::FILTER => MeasureError::Spawn {
+            name: name(),
+            error: io::Error::new(
+                error.kind(),
+                format!("a filter of calls is refused: {error}"),
+            ),
+        },
         step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
             path: wanted.command.program.clone(),
             reason: what_is_missing(&wanted.command.program),

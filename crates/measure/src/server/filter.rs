@@ -8,31 +8,22 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// Offsets in `struct seccomp_data`.
-const NUMBER_AT: u32 = 0;
-const ARCHITECTURE_AT: u32 = 4;
-
-#[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xc000_003e;
-#[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xc000_00b7;
+use crate::seccomp::{
+    ALLOW, ARCHITECTURE, ARCHITECTURE_AT, Instruction, NUMBER_AT, equals, give_back, load,
+};
 
 /// The program for the kernel.
-pub(super) struct Filter([libc::sock_filter; 6]);
+pub(super) struct Filter([Instruction; 6]);
 
 impl Filter {
     pub(super) fn new() -> Filter {
-        let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-        let equals = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-        let give_back = (libc::BPF_RET | libc::BPF_K) as u16;
-        let step = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
         Filter([
-            step(load, ARCHITECTURE_AT, 0, 0),
-            step(equals, ARCHITECTURE, 0, 3),
-            step(load, NUMBER_AT, 0, 0),
-            step(equals, libc::SYS_listen as u32, 0, 1),
-            step(give_back, libc::SECCOMP_RET_USER_NOTIF, 0, 0),
-            step(give_back, libc::SECCOMP_RET_ALLOW, 0, 0),
+            load(ARCHITECTURE_AT),
+            equals(ARCHITECTURE, 0, 3),
+            load(NUMBER_AT),
+            equals(libc::SYS_listen as u32, 0, 1),
+            give_back(libc::SECCOMP_RET_USER_NOTIF),
+            give_back(ALLOW),
         ])
     }
 }

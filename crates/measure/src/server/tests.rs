@@ -21,6 +21,7 @@ fn python(script: &str) -> CommandLine {
         input: Input::Null,
         output: Output::Null,
         expect: None,
+        without: crate::Without::default(),
     }
 }
 

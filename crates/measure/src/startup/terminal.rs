@@ -134,6 +134,7 @@ mod tests {
             input: Input::Null,
             output: crate::Output::Pipe,
             expect: None,
+            without: crate::Without::default(),
         }
     }
 

@@ -180,6 +180,7 @@ pub(super) fn own_work() -> Result<CommandLine, Failure> {
         input: Input::Null,
         output: Output::Null,
         expect: None,
+        without: fathom_measure::Without::default(),
     })
 }
 

@@ -1,0 +1,331 @@
+//! What is held of a file that is written, and what was read of another one ahead.
+
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::forward::{self, Name};
+use super::kernel::{self, Use, give_way, returned, use_of};
+
+/// Bytes that are held, or read ahead.
+const ROOM: usize = 65_536;
+/// Calls for more than this are large enough by themselves.
+const SMALL: usize = 4_096;
+/// Streams of the C library that hold what the program wants to have written.
+const STREAMS: usize = 16;
+/// After so many turns whoever holds the lock is taken to be gone: a copy of a process has one thread.
+const PATIENCE: usize = 1 << 20;
+
+/// All zeros at first, so that it takes no room in the file: `of` is the descriptor and one.
+struct Held {
+    of: i32,
+    length: usize,
+    bytes: [u8; ROOM],
+}
+
+struct Ahead {
+    of: i32,
+    from: usize,
+    to: usize,
+    bytes: [u8; ROOM],
+}
+
+struct State {
+    held: Held,
+    ahead: Ahead,
+    streams: [Stream; STREAMS],
+    count: usize,
+}
+
+/// A stream of the C library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stream {
+    address: usize,
+    /// It would hold nothing by itself: whatever is written to it is to be written.
+    always: bool,
+}
+
+impl Stream {
+    const NONE: Stream = Stream {
+        address: 0,
+        always: false,
+    };
+}
+
+struct Shared(core::cell::UnsafeCell<State>);
+// SAFETY: who touches it has the lock.
+unsafe impl Sync for Shared {}
+
+static STATE: Shared = Shared(core::cell::UnsafeCell::new(State {
+    held: Held {
+        of: 0,
+        length: 0,
+        bytes: [0; ROOM],
+    },
+    ahead: Ahead {
+        of: 0,
+        from: 0,
+        to: 0,
+        bytes: [0; ROOM],
+    },
+    streams: [Stream::NONE; STREAMS],
+    count: 0,
+}));
+/// The thread that has the state, by its own address; 0 if none.
+static LOCK: AtomicUsize = AtomicUsize::new(0);
+/// Whether there is anything to be written or gone back.
+static HOLDS: AtomicBool = AtomicBool::new(false);
+/// Whether the program is at its end.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// The state, for as long as this lives.
+struct Lock;
+
+impl Lock {
+    /// `None` for a signal's handler that interrupted this very thread here.
+    fn take() -> Option<Lock> {
+        let me = forward::thread();
+        let mut turns = 0;
+        while let Err(other) =
+            LOCK.compare_exchange_weak(0, me, Ordering::Acquire, Ordering::Relaxed)
+        {
+            if other == me {
+                return None;
+            }
+            turns += 1;
+            if turns == PATIENCE {
+                LOCK.store(me, Ordering::Relaxed);
+                break;
+            }
+            give_way();
+        }
+        Some(Lock)
+    }
+
+    #[expect(clippy::mut_from_ref, reason = "one lock, one state")]
+    fn state(&self) -> &mut State {
+        // SAFETY: one thread has the lock, and takes the state once while it has it.
+        unsafe { &mut *STATE.0.get() }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        LOCK.store(0, Ordering::Release);
+    }
+}
+
+/// Writes all that is held and goes back to where the program is: before anybody could see it.
+pub(super) fn settle() {
+    if !HOLDS.load(Ordering::Acquire) {
+        return;
+    }
+    let Some(lock) = Lock::take() else { return };
+    let state = lock.state();
+    state.write_held();
+    state.go_back();
+    let (streams, count) = (state.streams, state.count);
+    state.forget(|stream| !stream.always);
+    HOLDS.store(state.count > 0, Ordering::Release);
+    drop(lock);
+    // They write by themselves.
+    for stream in streams.iter().take(count) {
+        forward::flush(stream.address);
+    }
+}
+
+/// A stream is closed, or is another one from now on.
+pub(super) fn forget(stream: usize) {
+    settle();
+    if let Some(lock) = Lock::take() {
+        lock.state().forget(|known| known.address == stream);
+    }
+}
+
+/// The same at the program's end; from then on nothing is held.
+pub(super) fn end() {
+    ENDED.store(true, Ordering::Release);
+    settle();
+}
+
+/// A stream of the C library holds what the program wants to have written, `always` or now. `false`
+/// where there is no room to note it.
+pub(super) fn note(stream: usize, always: bool) -> bool {
+    let Some(lock) = Lock::take() else {
+        return false;
+    };
+    let state = lock.state();
+    // What is held was written before it.
+    state.write_held();
+    let noted = state.streams.get_mut(..state.count).unwrap_or_default();
+    if let Some(known) = noted.iter_mut().find(|known| known.address == stream) {
+        known.always |= always;
+        return true;
+    }
+    let Some(place) = state.streams.get_mut(state.count) else {
+        return false;
+    };
+    *place = Stream {
+        address: stream,
+        always,
+    };
+    state.count += 1;
+    HOLDS.store(true, Ordering::Release);
+    true
+}
+
+impl State {
+    fn forget(&mut self, is_meant: impl Fn(&Stream) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.count.min(STREAMS) {
+            let stream = self.streams[at];
+            if !is_meant(&stream) {
+                self.streams[kept] = stream;
+                kept += 1;
+            }
+        }
+        self.count = kept;
+    }
+
+    fn write_held(&mut self) {
+        let held = &mut self.held;
+        let mut done = 0;
+        while done < held.length {
+            let from = held.bytes.as_ptr() as usize + done;
+            // SAFETY: within the buffer.
+            match unsafe { kernel::write(held.of - 1, from, held.length - done) } {
+                // Nobody could be told.
+                error if error <= 0 && error != -4 => break,
+                error if error < 0 => {}
+                written => done += written as usize,
+            }
+        }
+        held.length = 0;
+        held.of = 0;
+    }
+
+    fn go_back(&mut self) {
+        let ahead = &mut self.ahead;
+        if ahead.from < ahead.to {
+            kernel::go_back(ahead.of - 1, ahead.to - ahead.from);
+        }
+        ahead.from = 0;
+        ahead.to = 0;
+        ahead.of = 0;
+    }
+}
+
+/// # Safety
+/// As for the C library's `write`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn write(descriptor: i32, bytes: usize, length: usize) -> isize {
+    let is_small = length > 0 && length <= SMALL && !ENDED.load(Ordering::Acquire);
+    if is_small && let Some(lock) = Lock::take() {
+        let state = lock.state();
+        let streams_hold = state
+            .streams
+            .iter()
+            .take(state.count)
+            .any(|stream| !stream.always);
+        if state.held.of != descriptor + 1 {
+            state.write_held();
+        }
+        let is_meant = || use_of(descriptor) == Use::Writes;
+        if !streams_hold && (state.held.of == descriptor + 1 || is_meant()) {
+            if state.held.length + length > ROOM {
+                state.write_held();
+            }
+            let held = &mut state.held;
+            // SAFETY: the caller's bytes; there is room for them.
+            unsafe {
+                core::ptr::copy_nonoverlapping(
+                    bytes as *const u8,
+                    held.bytes.as_mut_ptr().add(held.length),
+                    length,
+                );
+            }
+            held.of = descriptor + 1;
+            held.length += length;
+            HOLDS.store(true, Ordering::Release);
+            return length as isize;
+        }
+    }
+    settle();
+    // SAFETY: the caller's bytes.
+    returned(unsafe { kernel::write(descriptor, bytes, length) })
+}
+
+/// `struct iovec`.
+#[repr(C)]
+struct Piece {
+    bytes: usize,
+    length: usize,
+}
+
+/// # Safety
+/// As for the C library's `writev`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn writev(descriptor: i32, pieces: usize, count: i32) -> isize {
+    let all = match usize::try_from(count) {
+        // SAFETY: the caller's array of so many.
+        Ok(count @ 1..=16) => unsafe { core::slice::from_raw_parts(pieces as *const Piece, count) },
+        _ => &[],
+    };
+    let length: usize = all.iter().map(|piece| piece.length).sum();
+    if length > 0 && length <= SMALL && use_of(descriptor) == Use::Writes {
+        // SAFETY: the caller's bytes.
+        let written = all
+            .iter()
+            .map(|piece| unsafe { write(descriptor, piece.bytes, piece.length) });
+        return written.sum();
+    }
+    settle();
+    let arguments = [descriptor as usize, pieces, count as usize, 0, 0, 0];
+    // SAFETY: the caller's.
+    returned(unsafe { crate::system::call(crate::system::number::WRITEV, arguments) })
+}
+
+/// # Safety
+/// As for the C library's `read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn read(descriptor: i32, bytes: usize, length: usize) -> isize {
+    let is_small = length > 0 && length < SMALL && !ENDED.load(Ordering::Acquire);
+    if is_small && let Some(lock) = Lock::take() {
+        let state = lock.state();
+        let is_known = state.ahead.of == descriptor + 1 && state.ahead.from < state.ahead.to;
+        if is_known || use_of(descriptor) == Use::Reads {
+            if !is_known {
+                state.go_back();
+                let ahead = &mut state.ahead;
+                // SAFETY: our own buffer.
+                let got =
+                    unsafe { kernel::read(descriptor, ahead.bytes.as_mut_ptr() as usize, ROOM) };
+                if got <= 0 {
+                    return returned(got);
+                }
+                ahead.of = descriptor + 1;
+                ahead.to = got as usize;
+            }
+            let ahead = &mut state.ahead;
+            let taken = length.min(ahead.to - ahead.from);
+            // SAFETY: within what was read, into the caller's bytes.
+            unsafe {
+                core::ptr::copy_nonoverlapping(
+                    ahead.bytes.as_ptr().add(ahead.from),
+                    bytes as *mut u8,
+                    taken,
+                );
+            }
+            ahead.from += taken;
+            HOLDS.store(true, Ordering::Release);
+            return taken as isize;
+        }
+    }
+    settle();
+    // SAFETY: the caller's.
+    unsafe { forward::read(descriptor, bytes, length) }
+}
+
+/// Where the real function of a name is, once all that is held is written.
+pub(super) extern "C" fn before(name: usize) -> usize {
+    settle();
+    Name::real(name)
+}

@@ -1,0 +1,99 @@
+//! The calls that the library makes itself, with `errno` as the C library sets it.
+
+use crate::system::{call, call3, number};
+
+unsafe extern "C" {
+    fn __errno_location() -> *mut i32;
+}
+
+/// A result as the C library's functions return it.
+pub(super) fn returned(result: isize) -> isize {
+    if (-4095..0).contains(&result) {
+        // SAFETY: the address of the thread's own number.
+        unsafe { *__errno_location() = -result as i32 };
+        return -1;
+    }
+    result
+}
+
+/// # Safety
+/// `bytes` must be `length` bytes that may be read.
+pub(super) unsafe fn write(descriptor: i32, bytes: usize, length: usize) -> isize {
+    // SAFETY: the caller's.
+    unsafe { call3(number::WRITE, descriptor as usize, bytes, length) }
+}
+
+/// # Safety
+/// `bytes` must be `length` bytes that may be written.
+pub(super) unsafe fn read(descriptor: i32, bytes: usize, length: usize) -> isize {
+    // SAFETY: the caller's.
+    unsafe { call3(number::READ, descriptor as usize, bytes, length) }
+}
+
+const SEEK_CUR: usize = 1;
+
+/// Goes back in a file by so many bytes.
+pub(super) fn go_back(descriptor: i32, bytes: usize) {
+    let by = (bytes as isize).wrapping_neg() as usize;
+    // SAFETY: takes numbers.
+    unsafe { call3(number::LSEEK, descriptor as usize, by, SEEK_CUR) };
+}
+
+/// Lets another thread go on.
+pub(super) fn give_way() {
+    // SAFETY: takes nothing.
+    unsafe { call(number::SCHED_YIELD, [0; 6]) };
+}
+
+const AT_EMPTY_PATH: usize = 0x1000;
+const STATX_TYPE: usize = 1;
+const S_IFMT: u16 = 0o170000;
+const S_IFREG: u16 = 0o100000;
+const S_IFCHR: u16 = 0o020000;
+const F_GETFL: usize = 3;
+const O_ACCMODE: isize = 3;
+
+/// What a descriptor is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// A regular file that is only read.
+    Reads,
+    /// A regular file that is only written, or `/dev/null`.
+    Writes,
+    /// Anything else.
+    Other,
+}
+
+/// Asks the kernel; `errno` stays as it is.
+pub(super) fn use_of(descriptor: i32) -> Use {
+    // The first 256 bytes are `struct statx`: the mode at 28, the device's numbers at 128.
+    let mut about = [0u32; 64];
+    // SAFETY: an empty path, and room for the structure.
+    let (asked, flags) = unsafe {
+        (
+            call(
+                number::STATX,
+                [
+                    descriptor as usize,
+                    c"".as_ptr() as usize,
+                    AT_EMPTY_PATH,
+                    STATX_TYPE,
+                    about.as_mut_ptr() as usize,
+                    0,
+                ],
+            ),
+            call3(number::FCNTL, descriptor as usize, F_GETFL, 0),
+        )
+    };
+    if asked < 0 || flags < 0 {
+        return Use::Other;
+    }
+    let kind = (about[7] & 0xffff) as u16 & S_IFMT;
+    let is_null = kind == S_IFCHR && about[32] == 1 && about[33] == 3;
+    match (kind == S_IFREG, flags & O_ACCMODE) {
+        (true, 0) => Use::Reads,
+        (true, 1) => Use::Writes,
+        (false, 1 | 2) if is_null => Use::Writes,
+        _ => Use::Other,
+    }
+}

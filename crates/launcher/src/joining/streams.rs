@@ -1,0 +1,71 @@
+//! Streams of the C library: what a program wants to have written at once stays in them a while.
+
+use super::forward;
+use super::hold::{forget, note, settle};
+use super::kernel::{Use, use_of};
+
+/// The modes of `setvbuf`.
+const BY_BLOCKS: i32 = 0;
+/// A buffer of a stream that is smaller takes too many calls.
+const SMALL: usize = 4_096;
+
+fn is_joined(stream: usize) -> bool {
+    let of_file = |descriptor| matches!(use_of(descriptor), Use::Writes);
+    stream != 0 && of_file(forward::descriptor_of(stream))
+}
+
+/// # Safety
+/// As for the C library's `fflush`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fflush(stream: usize) -> i32 {
+    if is_joined(stream) && note(stream, false) {
+        return 0;
+    }
+    settle();
+    forward::flush(stream)
+}
+
+/// # Safety
+/// As for the C library's `setvbuf`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setvbuf(stream: usize, buffer: usize, mode: i32, size: usize) -> i32 {
+    let by_blocks = mode == BY_BLOCKS && size >= SMALL;
+    // As it was made, it collects.
+    let is_held = !by_blocks && is_joined(stream) && note(stream, true);
+    if is_held || (!by_blocks && is_read(stream)) {
+        return 0;
+    }
+    forward::set_buffer(stream, buffer, mode, size)
+}
+
+fn is_read(stream: usize) -> bool {
+    stream != 0 && use_of(forward::descriptor_of(stream)) == Use::Reads
+}
+
+/// # Safety
+/// As for the C library's `fclose`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fclose(stream: usize) -> i32 {
+    forget(stream);
+    forward::close_stream(stream)
+}
+
+/// # Safety
+/// As for the C library's `setbuf`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setbuf(stream: usize, buffer: usize) {
+    const USUAL: usize = 8_192;
+    const AT_ONCE: i32 = 2;
+    let mode = if buffer == 0 { AT_ONCE } else { BY_BLOCKS };
+    // SAFETY: the caller's.
+    unsafe { setvbuf(stream, buffer, mode, USUAL) };
+}
+
+/// # Safety
+/// As for the C library's `setlinebuf`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setlinebuf(stream: usize) {
+    const BY_LINES: i32 = 1;
+    // SAFETY: the caller's.
+    unsafe { setvbuf(stream, 0, BY_LINES, 0) };
+}

@@ -1,0 +1,199 @@
+//! Calls that the kernel answers at once, without doing anything: `SECCOMP_RET_ERRNO` with 0.
+//!
+//! No supervisor is asked, any user may have it, and it holds for static programs and for every
+//! process that the command makes. What is compared with such a command carries a filter of the same
+//! instructions, which lets the calls through: both pay for it.
+
+use crate::seccomp::{
+    ALLOW, ARCHITECTURE, ARCHITECTURE_AT, Instruction, NUMBER_AT, argument_at, equals, give_back,
+    load,
+};
+
+/// A call that can be answered in the kernel's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// Its number.
+    number: libc::c_long,
+    /// It is answered only where this argument is 0.
+    unless: Option<u32>,
+}
+
+impl Answered {
+    const fn always(number: libc::c_long) -> Answered {
+        Answered {
+            number,
+            unless: None,
+        }
+    }
+
+    const fn without(number: libc::c_long, argument: u32) -> Answered {
+        Answered {
+            number,
+            unless: Some(argument),
+        }
+    }
+
+    /// A pause: `nanosleep`, and the calls that wait for descriptors where they are given none.
+    #[cfg(target_arch = "x86_64")]
+    pub const PAUSES: &[Answered] = &[
+        Answered::always(libc::SYS_nanosleep),
+        Answered::always(libc::SYS_clock_nanosleep),
+        Answered::without(libc::SYS_select, 0),
+        Answered::without(libc::SYS_pselect6, 0),
+        Answered::without(libc::SYS_poll, 1),
+        Answered::without(libc::SYS_ppoll, 1),
+    ];
+
+    /// A pause: `nanosleep`, and the calls that wait for descriptors where they are given none.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub const PAUSES: &[Answered] = &[
+        Answered::always(libc::SYS_nanosleep),
+        Answered::always(libc::SYS_clock_nanosleep),
+        Answered::without(libc::SYS_pselect6, 0),
+        Answered::without(libc::SYS_ppoll, 1),
+    ];
+
+    /// A wait until data is on the disk.
+    pub const SYNCS: &[Answered] = &[
+        Answered::always(libc::SYS_fsync),
+        Answered::always(libc::SYS_fdatasync),
+        Answered::always(libc::SYS_sync_file_range),
+        Answered::always(libc::SYS_msync),
+        Answered::always(libc::SYS_syncfs),
+        Answered::always(libc::SYS_sync),
+    ];
+}
+
+/// A filter that a command is run with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallFilter {
+    instructions: Vec<u8>,
+}
+
+impl CallFilter {
+    /// One that answers these calls.
+    pub fn answering(calls: &[Answered]) -> CallFilter {
+        CallFilter::with(calls, libc::SECCOMP_RET_ERRNO)
+    }
+
+    /// One of the same instructions that lets all calls through.
+    pub fn letting_through(calls: &[Answered]) -> CallFilter {
+        CallFilter::with(calls, ALLOW)
+    }
+
+    fn with(calls: &[Answered], answer: u32) -> CallFilter {
+        // The jump goes over at most 255 instructions; each call takes at most five.
+        debug_assert!(calls.len() <= 50);
+        let mut program: Vec<Instruction> = Vec::new();
+        for call in calls {
+            let number = call.number as u32;
+            match call.unless {
+                None => program.extend([equals(number, 0, 1), give_back(answer)]),
+                Some(argument) => program.extend([
+                    equals(number, 0, 4),
+                    load(argument_at(argument)),
+                    equals(0, 0, 1),
+                    give_back(answer),
+                    give_back(ALLOW),
+                ]),
+            }
+        }
+        // Programs of the 32-bit entry have other numbers.
+        let beyond = program.len() as u8 + 1;
+        let mut whole = vec![
+            load(ARCHITECTURE_AT),
+            equals(ARCHITECTURE, 0, beyond),
+            load(NUMBER_AT),
+        ];
+        whole.append(&mut program);
+        whole.push(give_back(ALLOW));
+        CallFilter {
+            instructions: whole.iter().flat_map(bytes_of).collect(),
+        }
+    }
+
+    /// The instructions as the kernel takes them.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.instructions
+    }
+}
+
+/// `struct sock_filter`.
+fn bytes_of(instruction: &Instruction) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    bytes[..2].copy_from_slice(&instruction.code.to_ne_bytes());
+    bytes[2] = instruction.jt;
+    bytes[3] = instruction.jf;
+    bytes[4..].copy_from_slice(&instruction.k.to_ne_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel would do with a call.
+    fn answer(
+        filter: &CallFilter,
+        architecture: u32,
+        number: libc::c_long,
+        arguments: [u64; 6],
+    ) -> u32 {
+        let mut data = Vec::new();
+        data.extend((number as u32).to_ne_bytes());
+        data.extend(architecture.to_ne_bytes());
+        data.extend(0u64.to_ne_bytes());
+        data.extend(arguments.iter().flat_map(|argument| argument.to_ne_bytes()));
+        let word = |at: u32| {
+            let at = at as usize;
+            u32::from_ne_bytes(data[at..at + 4].try_into().unwrap())
+        };
+        let program: Vec<&[u8]> = filter.bytes().chunks(8).collect();
+        let (mut at, mut accumulator) = (0, 0);
+        loop {
+            let code = u16::from_ne_bytes(program[at][..2].try_into().unwrap());
+            let k = u32::from_ne_bytes(program[at][4..].try_into().unwrap());
+            match u32::from(code) {
+                code if code == libc::BPF_LD | libc::BPF_W | libc::BPF_ABS => accumulator = word(k),
+                code if code == libc::BPF_RET | libc::BPF_K => return k,
+                _ if accumulator == k => at += usize::from(program[at][2]),
+                _ => at += usize::from(program[at][3]),
+            }
+            at += 1;
+        }
+    }
+
+    #[test]
+    fn the_calls_are_answered_and_all_others_let_through() {
+        let errno = libc::SECCOMP_RET_ERRNO;
+        for (calls, other) in [
+            (Answered::PAUSES, libc::SYS_fsync),
+            (Answered::SYNCS, libc::SYS_nanosleep),
+        ] {
+            let filter = CallFilter::answering(calls);
+            let through = CallFilter::letting_through(calls);
+            for call in calls {
+                assert_eq!(answer(&filter, ARCHITECTURE, call.number, [0; 6]), errno);
+                assert_eq!(answer(&through, ARCHITECTURE, call.number, [0; 6]), ALLOW);
+                // The same number is another call where the entry is another one.
+                assert_eq!(answer(&filter, 1, call.number, [0; 6]), ALLOW);
+            }
+            for number in [other, libc::SYS_write, libc::SYS_execve] {
+                assert_eq!(answer(&filter, ARCHITECTURE, number, [0; 6]), ALLOW);
+            }
+            assert_eq!(filter.bytes().len(), through.bytes().len());
+        }
+    }
+
+    #[test]
+    fn a_wait_for_descriptors_is_no_pause() {
+        let filter = CallFilter::answering(Answered::PAUSES);
+        let of = |number, arguments| answer(&filter, ARCHITECTURE, number, arguments);
+        assert_eq!(of(libc::SYS_ppoll, [1, 1, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(of(libc::SYS_pselect6, [4, 0, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(
+            of(libc::SYS_ppoll, [1, 0, 0, 0, 0, 0]),
+            libc::SECCOMP_RET_ERRNO
+        );
+    }
+}

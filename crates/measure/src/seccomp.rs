@@ -1,0 +1,47 @@
+//! Filters of calls, as the kernel takes them.
+
+pub(crate) use libc::sock_filter as Instruction;
+
+/// Offsets in `struct seccomp_data`.
+pub(crate) const NUMBER_AT: u32 = 0;
+pub(crate) const ARCHITECTURE_AT: u32 = 4;
+
+/// Of programs for this processor that use its usual entry.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+pub(crate) const ARCHITECTURE: u32 = 0xc000_00b7;
+
+/// The call is made.
+pub(crate) const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+
+/// Where the low half of an argument is.
+pub(crate) const fn argument_at(argument: u32) -> u32 {
+    let low = if cfg!(target_endian = "big") { 4 } else { 0 };
+    16 + 8 * argument + low
+}
+
+/// Takes a word of the call's data.
+pub(crate) const fn load(at: u32) -> Instruction {
+    step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, at, 0, 0)
+}
+
+/// Goes on behind so many instructions where the word is `value`, or is not.
+pub(crate) const fn equals(value: u32, if_so: u8, if_not: u8) -> Instruction {
+    let code = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    step(code, value, if_so, if_not)
+}
+
+/// Ends with this answer.
+pub(crate) const fn give_back(answer: u32) -> Instruction {
+    step(libc::BPF_RET | libc::BPF_K, answer, 0, 0)
+}
+
+const fn step(code: u32, k: u32, jt: u8, jf: u8) -> Instruction {
+    Instruction {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    }
+}
