@@ -24,6 +24,7 @@ pub mod gate;
 pub mod history;
 pub mod import;
 pub mod init;
+pub mod interventions;
 pub mod keep;
 pub mod machine;
 mod null_output;

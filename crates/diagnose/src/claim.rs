@@ -112,6 +112,7 @@ impl Claim {
             code: CodePlace::default(),
             callers: Vec::new(),
             parts: Vec::new(),
+            proof: None,
         };
         Self {
             finding,

@@ -53,6 +53,58 @@ pub struct Saving {
     pub high_ns: u64,
 }
 
+/// What came of taking a cause away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ProofVerdict {
+    /// The command takes less without it.
+    Proved,
+    /// The command takes as long without it, or longer.
+    Refuted,
+    /// More runs are needed, or only a part of the cause could be taken away.
+    Undecided,
+    /// The command did something else without it.
+    Void,
+    /// Nothing takes this cause away from outside.
+    NotPossible,
+}
+
+/// A time that is saved, in milliseconds, with its 95 % interval; less than 0 where more is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SavedMilliseconds {
+    /// The estimate.
+    pub value: f64,
+    /// From here.
+    pub low: f64,
+    /// To here.
+    pub high: f64,
+}
+
+/// The command was run with and without a cause, in random rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Proof {
+    /// What came of it.
+    pub verdict: ProofVerdict,
+    /// What took the cause away, as `fathom bench --try` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervention: Option<String>,
+    /// Median time of the command as it is, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_ms: Option<f64>,
+    /// The same without the cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_ms: Option<f64>,
+    /// What is saved, by the paired rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saves_ms: Option<SavedMilliseconds>,
+    /// Why it is not decided, void or not possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
 /// A named cause with its evidence, its share of the time, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -108,6 +160,9 @@ pub struct Finding {
     /// those of all findings to no more than the account has.
     #[serde(default)]
     pub parts: Vec<AccountPart>,
+    /// What came of running the command without this cause; absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
 }
 
 impl Finding {

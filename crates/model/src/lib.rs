@@ -62,7 +62,9 @@ pub use explanation::{
     CallRow, Explaining, Explanation, FunctionShare, IoRow, ObservedProcess, OwnCode, Phase,
     ProcessRow, Stretch, TimedRuns,
 };
-pub use finding::{Confidence, Evidence, Finding, Place, Saving};
+pub use finding::{
+    Confidence, Evidence, Finding, Place, Proof, ProofVerdict, SavedMilliseconds, Saving,
+};
 pub use finding_id::{FindingId, UnknownFinding};
 pub use gate::{
     ExactChange, FalseFailureShare, FloorSource, GateBenchmark, GateClock, GateRecord, GateRule,

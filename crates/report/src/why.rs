@@ -15,6 +15,7 @@ mod page_data;
 mod paths;
 mod processes;
 mod profile;
+mod proof;
 mod quote;
 mod sarif;
 mod server;

@@ -13,7 +13,7 @@ const READ_BYTES: u64 = 64 << 20;
 
 /// The language of the program in this file, for a script that of its first line; `None` where
 /// nothing shows it (the interpreter's name does then).
-pub(super) fn language_of(program: &Path) -> Option<Language> {
+pub(crate) fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
     // What is a pipe by now would hold us up.
     if !program.metadata().ok()?.is_file() || runs_scripts(program) {

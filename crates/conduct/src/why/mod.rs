@@ -4,7 +4,7 @@ mod asked;
 mod attached;
 mod difference;
 mod java_lines;
-mod language;
+pub(crate) mod language;
 mod limits;
 mod observe;
 mod packages;
@@ -92,6 +92,17 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
         explanation,
         observation,
     })
+}
+
+/// What one run does, timed by nobody: for who asks what a command is made of.
+///
+/// # Errors
+/// As [`why`].
+pub(crate) fn observed_run(
+    plan: &WhyPlan,
+    observer: &mut dyn Observer,
+) -> Result<Trace, ConductError> {
+    Ok(observe::observe(plan, &[], observer)?.trace)
 }
 
 /// `12 untraced runs, median 651 ms`.
@@ -198,6 +209,7 @@ mod tests {
             input: Input::Null,
             output: Output::Null,
             expect: None,
+            without: fathom_measure::Without::default(),
         }
     }
 

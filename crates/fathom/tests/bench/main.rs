@@ -7,4 +7,5 @@ mod metrics;
 mod recorded;
 mod refused;
 mod reported;
+mod tried;
 mod world;

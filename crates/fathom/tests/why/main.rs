@@ -6,6 +6,7 @@ mod explained;
 mod little_memory;
 mod locks;
 mod made;
+mod proved;
 mod python;
 mod two;
 mod world;

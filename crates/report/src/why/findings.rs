@@ -5,7 +5,7 @@ use fathom_model::{Confidence, Explanation, Finding};
 use super::quote::{could_save, share_text};
 use super::summary::whole_seconds;
 use super::verdict::verdict;
-use super::{code_name, processes};
+use super::{code_name, processes, proof};
 use crate::columns;
 use crate::document::Document;
 use crate::line::{Line, Page, Tone};
@@ -86,7 +86,8 @@ pub(super) fn items(out: &mut Document, explanation: &Explanation) {
             false => format!(" At {place}."),
         };
         let (id, advice) = (finding.id.as_str(), &finding.advice);
-        let text = format!(". {}{place} Change: {advice}", finding.statement);
+        let proof = proof::line(finding).map_or(String::new(), |(_, line)| format!(" {line}."));
+        let text = format!(". {}{place}{proof} Change: {advice}", finding.statement);
         out.item(&format!("{id}{likely}:"), &fact, text);
     }
     if let Some(more @ 1..) = findings.len().checked_sub(ITEMS) {
@@ -99,6 +100,7 @@ fn headline_of(finding: &Finding, whole: f64) -> (&'static str, String) {
     let fact = could_save(finding, whole);
     let fact = fact.unwrap_or_else(|| format!("{} of the wall time", share_text(finding.share)));
     match finding.confidence {
+        _ if proof::is_refuted(finding) => (" (refuted)", fact),
         Confidence::Likely => (" (likely)", fact),
         Confidence::Certain => ("", fact),
     }
@@ -138,6 +140,7 @@ fn body(page: &mut Page, finding: &Finding, lines: usize) {
     let place = place(finding).map_or_else(Vec::new, |place| {
         wrap(&format!("{AT}{}", page.clean(&place)), width)
     });
+    let proof = proof::line(finding);
     let change = wrap(&format!("{CHANGE}{}", page.clean(&finding.advice)), width);
     let (of_statement, of_change) = divided(statement.len(), change.len(), lines);
     for line in cut(page, &statement, of_statement, width) {
@@ -145,6 +148,9 @@ fn body(page: &mut Page, finding: &Finding, lines: usize) {
     }
     for line in place {
         page.push(Line::new().pad_to(INDENT).add(Tone::Plain, line));
+    }
+    if let Some((tone, line)) = proof {
+        page.prose(INDENT, tone, &page.clean(&line));
     }
     for (index, line) in cut(page, &change, of_change, width).into_iter().enumerate() {
         let start = Line::new().pad_to(INDENT);

@@ -13,7 +13,7 @@ use super::summary::{
     whole_seconds,
 };
 use super::verdict::verdict;
-use super::{processes, startup, words};
+use super::{processes, proof, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
 use crate::text::bounded as safe;
@@ -89,6 +89,7 @@ struct Card {
     statement: String,
     share: f64,
     saving: Option<String>,
+    proof: Option<String>,
     advice: String,
     limit: Option<String>,
     likely: bool,
@@ -201,6 +202,7 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
         statement: safe(&finding.statement, limits.text.max(200) * 2),
         share: finding.share,
         saving: could_save(finding, whole),
+        proof: proof::line(finding).map(|(_, line)| safe(&line, limits.text.max(200))),
         advice: safe(&finding.advice, limits.text.max(200) * 3),
         limit: finding.limit.as_ref().map(|limit| safe(limit, limits.text)),
         likely: finding.confidence == Confidence::Likely,

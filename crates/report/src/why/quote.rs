@@ -121,7 +121,7 @@ pub(crate) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use fathom_model::{CodePlace, Confidence, Place};
 
     use super::*;
@@ -155,7 +155,7 @@ mod tests {
         );
     }
 
-    fn finding() -> Finding {
+    pub(in crate::why) fn finding() -> Finding {
         Finding {
             id: fathom_model::FindingId::BusyPolling,
             statement: String::new(),
@@ -173,6 +173,7 @@ mod tests {
             callers: Vec::new(),
             parts: Vec::new(),
             saving: None,
+            proof: None,
         }
     }
 

@@ -19,6 +19,7 @@ use crate::cli::saving::SaveOptions;
   fathom bench --input big.txt -- sort -u
   fathom bench -L level 1,6,9 'gzip -{level} -c big.txt' --export-markdown table.md
   fathom bench --metric peak_memory 'sort a.txt' 'sort -S 1M a.txt'
+  fathom bench --try no-fsync -- ./import data.csv
   fathom bench -S 'git log | head' --json record.json --html page.html
 
 Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted, \
@@ -69,6 +70,11 @@ pub(crate) struct Arguments {
     /// peak_memory=5%. May be repeated
     #[arg(long, value_name = "METRIC[=SHARE]", value_parser = quantities::asked_metric, help_heading = MEASURED)]
     pub metric: Vec<MetricAndMargin>,
+
+    /// Compare the command with itself without something: a wait, a variable, a CPU. 'list' says what
+    /// there is
+    #[arg(long, value_name = "NAME|list", conflicts_with_all = ["reference", "command_name"], help_heading = MEASURED)]
+    pub r#try: Option<String>,
 
     /// Order of the commands in each round: at random, so that drift hits all alike, or as they are
     /// given, for steps that need each other

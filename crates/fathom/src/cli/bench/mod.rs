@@ -10,7 +10,8 @@ mod progress;
 pub(super) use arguments::Arguments;
 use arguments::{Order, Style};
 use fathom_conduct::bench::{ALPHA, Amount};
-use fathom_conduct::{BenchPlan, Target};
+use fathom_conduct::interventions::{self, Arms, Intervention};
+use fathom_conduct::{BenchPlan, Event, Target};
 use fathom_measure::{Against, Plan, StopRule, interrupt};
 use fathom_model::{AskedMetric, Outcome, RunOrder, StopReason};
 use progress::Line;
@@ -24,13 +25,17 @@ use crate::cli::{path_conflicts, quantities, write};
 /// # Errors
 /// Everything that keeps a result from being printed.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
+    if arguments.r#try.as_deref() == Some("list") {
+        return list();
+    }
     let (targets, reference) = commands::prepare(&arguments)?;
-    let plan = plan(&arguments, targets, reference)?;
+    let mut plan = plan(&arguments, targets, reference)?;
     let files = output::targets(&arguments);
     write::check(&files)?;
     path_conflicts::check(plan.targets.iter().map(|target| &target.command), &files)?;
     let mut saver = (arguments.saving.saver()?).quiet(arguments.style == Style::None);
     interrupt::catch();
+    let arms = without(&arguments, &mut plan)?;
     let shows = output::Shows::new(&arguments);
     let rounds = plan.rounds();
     if !shows.progress
@@ -44,6 +49,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let mut line = Line::new(&rounds, shows.progress);
     let measured = fathom_conduct::bench(&plan, &mut line);
     line.clear();
+    drop(arms);
     let measured = measured?;
     if let Some(error) = measured.failure {
         return Err(error.into());
@@ -52,6 +58,41 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     saver.save(&measured.record, measured.record.complete);
     written?;
     Ok(exit_code(measured.record.outcome.as_ref()))
+}
+
+/// What a command can be run without.
+fn list() -> Result<i32, Failure> {
+    let of = |one: &Intervention| {
+        format!(
+            "{}\n    takes away {}\n    needs {}; can break: {}\n",
+            one.name, one.takes_away, one.needs, one.can_break
+        )
+    };
+    write::print(&interventions::ALL.iter().map(of).collect::<String>())?;
+    Ok(0)
+}
+
+/// Makes two commands of one, if it is to be run without something.
+fn without(arguments: &Arguments, plan: &mut BenchPlan) -> Result<Option<Arms>, Failure> {
+    let Some(name) = &arguments.r#try else {
+        return Ok(None);
+    };
+    let [target] = &plan.targets[..] else {
+        return usage(format!(
+            "--try {name} takes one command, not {}",
+            plan.targets.len()
+        ));
+    };
+    let arms = interventions::by_hand(
+        name,
+        target,
+        &plan.terms,
+        &plan.ignore_failure,
+        plan.seed,
+        &mut |_: Event<'_>| {},
+    )?;
+    plan.targets = arms.targets.to_vec();
+    Ok(Some(arms))
 }
 
 fn exit_code(outcome: Option<&Outcome>) -> i32 {

@@ -11,7 +11,7 @@ use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 
 /// What says how a command is run and timed says nothing of one that runs already.
-const NOT_WITH_PID: [&str; 16] = [
+const NOT_WITH_PID: [&str; 17] = [
     "commands",
     "words",
     "input",
@@ -28,6 +28,7 @@ const NOT_WITH_PID: [&str; 16] = [
     "runs",
     "ignore_failure",
     "tiers",
+    "prove",
 ];
 
 /// See the help texts.
@@ -39,11 +40,13 @@ const NOT_WITH_PID: [&str; 16] = [
   fathom why -S 'make | tail'
   fathom why 'gzip -1 -k -c f' 'gzip -9 -k -c f'
   fathom why --pid 1234 --time 10s
+  fathom why --prove -- ./import data.csv
 
 The timed runs are never traced: their times are the times. Then one more run is observed,
 by the best means that this machine allows (fathom why --tiers shows them). Two commands
 are timed in the same rounds, and what the second takes more is listed part by part.
-A process that runs already (--pid) is observed for a while and goes on; it must be yours.
+With --prove the command is run again without each cause that something takes away from
+outside: fathom bench --try list. A process that runs already (--pid) is observed for a while and goes on; it must be yours.
 
 Exit codes: 0 done, 2 wrong arguments, 3 the command failed, 4 it can't be measured or traced, 130 interrupted.")]
 pub(crate) struct Arguments {
@@ -70,9 +73,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = NOT_WITH_PID)]
     pub pid: Option<u32>,
 
-    /// Observe it for this long
-    #[arg(long, value_name = "TIME", default_value = "5s", requires = "pid", value_parser = quantities::duration)]
-    pub time: Duration,
+    /// Run the command again with and without each cause that can be taken away from it: is it one?
+    /// '=all': also without fsync of files that lie in no folder for temporary files
+    #[arg(long, value_name = "all", num_args = 0..=1, require_equals = true, default_missing_value = "safe", hide_possible_values = true)]
+    pub(crate) prove: Option<Prove>,
+
+    /// Observe --pid for this long (default: 5s), or --prove for at most this long (default: 60s)
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
+    pub time: Option<Duration>,
 
     /// Show which ways to observe this machine allows you, and what would allow the others
     #[arg(long)]
@@ -130,6 +138,16 @@ pub(crate) struct Arguments {
     /// Write a summary for a pull request
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
+}
+
+/// Values of `--prove`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Prove {
+    /// What makes nothing less durable that is to last
+    #[value(hide = true)]
+    Safe,
+    /// Everything
+    All,
 }
 
 /// A file whose ending says in which form it is written.

@@ -58,6 +58,7 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
         (arguments.profile.is_some(), "--profile"),
         (arguments.sarif.is_some(), "--sarif"),
         (arguments.limits, "--limits"),
+        (arguments.prove.is_some(), "--prove"),
         (arguments.syscalls, "--syscalls"),
         (arguments.functions, "--functions"),
         (arguments.threads, "--threads"),

@@ -7,17 +7,26 @@ mod tiers;
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 pub(super) use arguments::Arguments;
-use fathom_conduct::{AttachPlan, Event, Explained, Target, WhyPlan};
+use arguments::Prove;
+use fathom_conduct::interventions::{self, ProvePlan};
+use fathom_conduct::{AttachPlan, Event, Explained, Observer, Target, WhyPlan, fresh_seed};
 use fathom_diagnose::Observation;
 use fathom_measure::interrupt;
 use fathom_model::Explanation;
 use fathom_report as report;
 
 use crate::cli::failure::{Failure, usage};
+use crate::cli::out::say;
 use crate::cli::target::{Source, target};
 use crate::cli::{machine_changed, mistakes, path_conflicts, rights, screen, write};
+
+/// How long a process that runs already is observed.
+const OBSERVED: Duration = Duration::from_secs(5);
+/// How long all findings together are proved.
+const PROVED: Duration = Duration::from_secs(60);
 
 /// Times, observes, explains, prints. Returns the exit code.
 ///
@@ -39,6 +48,11 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if let Some(pid) = arguments.pid {
         return observe(&arguments, pid);
     }
+    if arguments.time.is_some() && arguments.prove.is_none() {
+        return usage(
+            "--time goes with --pid or --prove: how long why times a command, --runs says",
+        );
+    }
     let targets = targets(&arguments)?;
     let targets = match <[Target; 2]>::try_from(targets) {
         Ok(both) => return difference::run(&arguments, both),
@@ -48,18 +62,45 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     path_conflicts::check([&plan.target.command], &files)?;
     interrupt::catch();
     let draws = screen::can_draw() && !arguments.run_options.show_output;
-    let explained = fathom_conduct::why(&plan, &mut |event: Event<'_>| {
-        show_event(draws, arguments.verbose, event);
-    });
+    let mut observer = |event: Event<'_>| show_event(draws, arguments.verbose, event);
+    let explained = fathom_conduct::why(&plan, &mut observer);
     screen::redraw(draws, "");
-    finish(&arguments, &explained?)
+    let mut explained = explained?;
+    if let Some(how) = arguments.prove
+        && interrupt::received().is_none()
+    {
+        let proving = ProvePlan {
+            why: plan,
+            all: how == Prove::All,
+            time: arguments.time.unwrap_or(PROVED),
+            seed: fresh_seed(),
+        };
+        prove(&proving, &mut explained, draws, &mut observer)?;
+    }
+    finish(&arguments, &explained)
+}
+
+/// Says how often the command is run again, and tries its findings.
+fn prove(
+    plan: &ProvePlan,
+    explained: &mut Explained,
+    draws: bool,
+    observer: &mut dyn Observer,
+) -> Result<(), Failure> {
+    let tries = interventions::tries(plan, explained)?;
+    if let Some(text) = tries.announcement() {
+        say!("{text}");
+    }
+    let proved = interventions::prove(plan, tries, explained, observer);
+    screen::redraw(draws, "");
+    Ok(proved?)
 }
 
 /// Observes a process that runs already, explains, prints. Returns the exit code.
 fn observe(arguments: &Arguments, pid: u32) -> Result<i32, Failure> {
     let plan = AttachPlan {
         pid,
-        time: arguments.time,
+        time: arguments.time.unwrap_or(OBSERVED),
         tier: arguments.tier.map(Into::into),
         measure_limits: arguments.limits,
     };

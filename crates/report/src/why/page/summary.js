@@ -77,6 +77,7 @@ function card(finding, index) {
       finding.likely ? el('span', { class: 'chip' }, 'likely') : null),
     el('div', { class: 'meter', 'aria-hidden': 'true' }, meter),
     finding.saving ? el('p', { class: 'saving' }, finding.saving.charAt(0).toUpperCase() + finding.saving.slice(1)) : null,
+    finding.proof ? el('p', { class: 'proof' }, finding.proof.charAt(0).toUpperCase() + finding.proof.slice(1)) : null,
     el('p', {}, prose(finding.statement)),
     el('p', { class: 'advice' }, prose(finding.advice)),
     facts.length ? el('dl', { class: 'facts' }, facts.map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])) : null,

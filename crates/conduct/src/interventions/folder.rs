@@ -1,0 +1,86 @@
+//! A folder for the runs of one measurement, which is removed however that ends.
+
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// For its owner only. Dropped, or Fathom killed, it is removed.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Removes it when nobody holds the other end of its input any more.
+    remover: Child,
+    input: Option<ChildStdin>,
+}
+
+/// Waits for the end of its input, and removes the folder.
+const REMOVES: &str = "trap '' INT TERM HUP; cat > /dev/null; rm -rf -- \"$1\"";
+
+impl Folder {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn make() -> io::Result<Folder> {
+        let mut template = std::env::temp_dir()
+            .join("fathom-try-XXXXXX")
+            .into_os_string()
+            .into_vec();
+        template.push(0);
+        // SAFETY: a string of our own that ends with zero, which the call writes a name into.
+        if unsafe { libc::mkdtemp(template.as_mut_ptr().cast()) }.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        template.pop();
+        let path = PathBuf::from(std::ffi::OsString::from_vec(template));
+        // In a group of its own: what ends Fathom from the terminal leaves it to do its work.
+        let remover = Command::new("/bin/sh")
+            .args(["-c", REMOVES, "sh"])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir("/")
+            .process_group(0)
+            .spawn();
+        match remover {
+            Ok(mut remover) => Ok(Folder {
+                path,
+                input: remover.stdin.take(),
+                remover,
+            }),
+            Err(error) => {
+                let _ = std::fs::remove_dir(&path);
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.remover.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_gone_with_all_that_is_in_it() {
+        let folder = Folder::make().unwrap();
+        let path = folder.path().to_owned();
+        std::fs::create_dir(path.join("a")).unwrap();
+        std::fs::write(path.join("a/b"), "c").unwrap();
+        drop(folder);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,235 @@
+//! What follows from a command that was run with and without a cause. Pure.
+
+use fathom_model::{
+    BenchRecord, Estimate, Metric, Proof, ProofVerdict, SavedMilliseconds, Saving, Verdict,
+};
+
+use super::Takes;
+
+/// A saving of less than this part of what was predicted at least is another, smaller cause.
+const EFFECTIVE: f64 = 0.25;
+/// A cause is none if at most this part of what was predicted at least is saved.
+const NO_CAUSE: f64 = 0.5;
+/// CPU time that comes in the place of what was taken away, as a part of what was predicted: then it
+/// was not taken away.
+const REPLACED: f64 = 0.5;
+
+/// Of calls that are joined no more than this part may be left, or most of them weren't seen.
+const CALLS_LEFT: f64 = 0.1;
+
+/// What was measured of a command as it is, and without a cause.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Measured {
+    /// Median times, s.
+    pub with: f64,
+    pub without: f64,
+    /// Time without by time with it, by the paired rounds.
+    pub ratio: Estimate,
+    /// What is said of it.
+    pub verdict: Verdict,
+    pub rounds: usize,
+    /// CPU time that it takes more without, s; negative where it takes less.
+    pub more_cpu: f64,
+    /// The part of its reads and writes that is left without; 1 where it isn't known.
+    pub calls_left: f64,
+}
+
+impl Measured {
+    /// Of two commands, the first one as it is; `None` where there was no whole round.
+    pub(super) fn of(record: &BenchRecord) -> Option<Measured> {
+        let outcome = record.outcome.as_ref()?;
+        let comparison = outcome.comparisons.first()?;
+        let median = |benchmark: usize, metric: Metric| {
+            let summaries = &outcome.results.get(benchmark)?.summaries;
+            let summary = summaries.iter().find(|summary| summary.metric == metric)?;
+            Some(summary.median.value)
+        };
+        let cpu = |benchmark| median(benchmark, Metric::Cpu).unwrap_or(0.0);
+        let calls = |benchmark| {
+            let [read, written] = [Metric::ReadCalls, Metric::WriteCalls];
+            Some(median(benchmark, read)? + median(benchmark, written)?)
+        };
+        Some(Measured {
+            with: median(0, comparison.metric)?,
+            without: median(1, comparison.metric)?,
+            ratio: comparison.ratio,
+            verdict: comparison.verdict,
+            rounds: comparison.rounds,
+            more_cpu: cpu(1) - cpu(0),
+            calls_left: match (calls(0), calls(1)) {
+                (Some(with), Some(without)) if with > 0.0 => without / with,
+                _ => 1.0,
+            },
+        })
+    }
+
+    /// What is saved as a part of the time with it, from, to.
+    fn saved(&self) -> [f64; 3] {
+        [self.ratio.value, self.ratio.high, self.ratio.low].map(|ratio| 1.0 - ratio)
+    }
+}
+
+/// The verdict. `predicted`: what the finding says is saved.
+pub(super) fn proof(
+    name: &str,
+    takes: Takes,
+    measured: &Measured,
+    predicted: Option<Saving>,
+) -> Proof {
+    let [value, low, high] = measured.saved().map(|share| share * measured.with * 1e3);
+    let least = predicted.map_or(0.0, |saving| saving.low_ns as f64 / 1e6);
+    let expected = predicted.map_or(0.0, |saving| saving.ns as f64 / 1e6);
+    let is_replaced = expected > 0.0 && measured.more_cpu * 1e3 >= REPLACED * expected;
+    let shows_none = match measured.verdict {
+        Verdict::Faster => high < EFFECTIVE * least,
+        Verdict::Same | Verdict::Slower => true,
+        Verdict::Undecided => high < NO_CAUSE * least,
+    };
+    let (verdict, reason) = match measured.verdict {
+        Verdict::Faster if !shows_none => (ProofVerdict::Proved, None),
+        _ if !shows_none => {
+            let rounds = measured.rounds;
+            let reason = format!("{rounds} rounds were too few; --time 5m makes more");
+            (ProofVerdict::Undecided, Some(reason))
+        }
+        _ if is_replaced => {
+            let reason = "without it the command computes instead, until the time would be over";
+            (ProofVerdict::Undecided, Some(reason.to_owned()))
+        }
+        _ if takes == Takes::Calls && measured.calls_left > CALLS_LEFT => {
+            let left = 100.0 * measured.calls_left.min(1.0);
+            let reason = format!(
+                "{left:.0} % of its calls are left: they are made past the C library, or it waits between them"
+            );
+            (ProofVerdict::Undecided, Some(reason))
+        }
+        _ if takes == Takes::Some => {
+            let reason = "perhaps only a part of the cause was taken away";
+            (ProofVerdict::Undecided, Some(reason.to_owned()))
+        }
+        _ => (ProofVerdict::Refuted, None),
+    };
+    Proof {
+        verdict,
+        intervention: Some(name.to_owned()),
+        with_ms: Some(measured.with * 1e3),
+        without_ms: Some(measured.without * 1e3),
+        saves_ms: Some(SavedMilliseconds { value, low, high }),
+        reason,
+    }
+}
+
+/// There is no verdict, for a reason.
+pub(super) fn none(verdict: ProofVerdict, name: Option<&str>, reason: String) -> Proof {
+    Proof {
+        verdict,
+        intervention: name.map(str::to_owned),
+        with_ms: None,
+        without_ms: None,
+        saves_ms: None,
+        reason: Some(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(ratio: [f64; 3], verdict: Verdict) -> Measured {
+        let [low, value, high] = ratio;
+        Measured {
+            with: 0.715,
+            without: 0.715 * value,
+            ratio: Estimate {
+                value,
+                low,
+                high,
+                level: 0.95,
+            },
+            verdict,
+            rounds: 12,
+            more_cpu: 0.0,
+            calls_left: 0.05,
+        }
+    }
+
+    fn predicted(ms: u64) -> Option<Saving> {
+        Some(Saving {
+            ns: ms * 1_000_000,
+            low_ns: ms * 800_000,
+            high_ns: ms * 1_200_000,
+        })
+    }
+
+    fn said(takes: Takes, measured: &Measured) -> (ProofVerdict, bool) {
+        let proof = proof("x", takes, measured, predicted(550));
+        (proof.verdict, proof.reason.is_some())
+    }
+
+    #[test]
+    fn what_saves_about_what_was_predicted_is_proved() {
+        let measured = measured([0.34, 0.36, 0.38], Verdict::Faster);
+        assert_eq!(said(Takes::All, &measured), (ProofVerdict::Proved, false));
+        let proof = proof("x", Takes::Some, &measured, predicted(550));
+        let saves = proof.saves_ms.unwrap();
+        assert!(
+            (saves.low - 443.3).abs() < 0.1 && (saves.high - 471.9).abs() < 0.1,
+            "{saves:?}"
+        );
+        assert_eq!(
+            (proof.with_ms, proof.intervention.as_deref()),
+            (Some(715.0), Some("x"))
+        );
+    }
+
+    #[test]
+    fn what_saves_nothing_is_refuted_if_all_of_it_was_taken_away() {
+        for measured in [
+            measured([0.99, 1.0, 1.01], Verdict::Same),
+            measured([1.02, 1.04, 1.06], Verdict::Slower),
+            measured([0.98, 1.0, 1.02], Verdict::Undecided),
+            measured([0.97, 0.98, 0.985], Verdict::Faster),
+        ] {
+            assert_eq!(said(Takes::All, &measured), (ProofVerdict::Refuted, false));
+            assert_eq!(
+                said(Takes::Some, &measured),
+                (ProofVerdict::Undecided, true)
+            );
+        }
+    }
+
+    #[test]
+    fn an_interval_that_holds_both_decides_nothing() {
+        let measured = measured([0.4, 0.8, 1.2], Verdict::Undecided);
+        assert_eq!(said(Takes::All, &measured), (ProofVerdict::Undecided, true));
+    }
+
+    #[test]
+    fn a_loop_until_the_time_is_over_refutes_nothing() {
+        let spins = Measured {
+            more_cpu: 0.5,
+            ..measured([0.99, 1.0, 1.01], Verdict::Same)
+        };
+        assert_eq!(said(Takes::All, &spins), (ProofVerdict::Undecided, true));
+    }
+
+    #[test]
+    fn calls_that_were_not_joined_refute_nothing() {
+        let same = measured([0.99, 1.0, 1.01], Verdict::Same);
+        assert_eq!(said(Takes::Calls, &same), (ProofVerdict::Refuted, false));
+        let left = Measured {
+            calls_left: 0.5,
+            ..same
+        };
+        assert_eq!(said(Takes::Calls, &left), (ProofVerdict::Undecided, true));
+    }
+
+    #[test]
+    fn without_a_prediction_any_saving_counts() {
+        let measured = measured([0.97, 0.98, 0.985], Verdict::Faster);
+        assert_eq!(
+            proof("x", Takes::All, &measured, None).verdict,
+            ProofVerdict::Proved
+        );
+    }
+}

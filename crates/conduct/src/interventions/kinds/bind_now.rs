@@ -1,0 +1,21 @@
+//! Functions are bound when a program starts.
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "bind-now",
+    takes_away: "binding functions one by one as they are called (LD_BIND_NOW=1)",
+    needs: "a dynamic program",
+    can_break: "nothing that is known",
+    findings: &[FindingId::DynamicLinking],
+    takes: Takes::Some,
+    arrange,
+};
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    match case.is_set("LD_BIND_NOW") {
+        true => Err("LD_BIND_NOW is set already".to_owned()),
+        false => Ok(Change::setting("LD_BIND_NOW", "1")),
+    }
+}

@@ -1,0 +1,34 @@
+//! Go collects less often.
+
+use fathom_diagnose::Language;
+use fathom_model::FindingId;
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::why::language::language_of;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "go-collects-less",
+    takes_away: "most of Go's collections: the heap may grow to nine times what is in use (GOGC=800)",
+    needs: "a program in Go",
+    can_break: "it takes more memory",
+    findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],
+    takes: Takes::Some,
+    arrange,
+};
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    let folder = case.target.command.folder();
+    let programs = case
+        .trace
+        .processes
+        .iter()
+        .filter_map(|process| process.execs.last());
+    let mut programs = programs.take(MOST_PROGRAMS);
+    match programs.any(|exec| language_of(&folder.join(&exec.path)) == Some(Language::Go)) {
+        true => Ok(Change::setting("GOGC", "800")),
+        false => Err("it runs no Go".to_owned()),
+    }
+}
+
+/// Programs that are looked into.
+const MOST_PROGRAMS: usize = 8;

@@ -1,0 +1,25 @@
+//! Java has a large heap from its beginning.
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use fathom_diagnose::{Language, joined};
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "java-more-heap",
+    takes_away: "Java's collections of a small heap (JAVA_TOOL_OPTIONS: a quarter of the memory at once, half of it for new objects)",
+    needs: "a program in Java",
+    can_break: "it takes more memory",
+    findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],
+    takes: Takes::Some,
+    arrange,
+};
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    case.needs(Language::Java, "Java")?;
+    let options = "-XX:InitialRAMPercentage=25 -XX:MaxRAMPercentage=50 -XX:NewRatio=1";
+    let own = case.variable("JAVA_TOOL_OPTIONS");
+    Ok(Change::setting(
+        "JAVA_TOOL_OPTIONS",
+        joined(own.as_deref(), options),
+    ))
+}

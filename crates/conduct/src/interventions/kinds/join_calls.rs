@@ -1,0 +1,43 @@
+//! Small reads and writes of files are joined, by a library of Fathom's own.
+
+use std::ffi::OsString;
+
+use fathom_diagnose::Language;
+use fathom_model::FindingId;
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::why::language::language_of;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "join-calls",
+    takes_away: "small reads and writes of regular files and /dev/null: a library joins them (LD_PRELOAD)",
+    needs: "a dynamic program that makes its calls by the C library",
+    can_break: "who reads the file meanwhile sees what is written later, at the latest at the next wait or the end",
+    findings: &[
+        FindingId::UnbufferedOutput,
+        FindingId::UnbufferedInput,
+        FindingId::LineBufferedOutput,
+        FindingId::KernelBound,
+    ],
+    takes: Takes::Calls,
+    arrange,
+};
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    let folder = case.target.command.folder();
+    let root = case.trace.processes.first();
+    let program = root.and_then(|process| process.execs.last());
+    let language = program.and_then(|exec| language_of(&folder.join(&exec.path)));
+    if language == Some(Language::Go) {
+        return Err("Go makes its calls without the C library".to_owned());
+    }
+    let library = case.folder.join("libfathom-joining.so");
+    std::fs::write(&library, fathom_measure::joining_library())
+        .map_err(|error| format!("its library can't be written: {error}"))?;
+    let mut all = OsString::from(&library);
+    if let Some(own) = case.variable("LD_PRELOAD").filter(|own| !own.is_empty()) {
+        all.push(":");
+        all.push(own);
+    }
+    Ok(Change::setting("LD_PRELOAD", all))
+}

@@ -1,0 +1,38 @@
+//! What is freed stays with the program.
+
+use crate::interventions::{Asks, Case, Change, Intervention, Takes};
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "keep-memory",
+    takes_away: "giving memory back to the system: glibc's malloc keeps what is freed (MALLOC_TRIM_THRESHOLD_ and others)",
+    needs: "a program that uses glibc's malloc",
+    can_break: "it may take more memory",
+    findings: &[
+        FindingId::AllocatorChurn,
+        FindingId::PageFaultHeavy,
+        FindingId::KernelBound,
+    ],
+    takes: Takes::Some,
+    arrange,
+};
+
+/// Large enough for what programs allocate at once, small enough for any machine that runs them.
+const TOP_PAD: &str = "67108864";
+const NEVER: &str = "17179869184";
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    if let Asks::For { finding, .. } = case.asks
+        && finding.id == FindingId::KernelBound
+        && !case
+            .trace
+            .syscalls
+            .iter()
+            .any(|row| row.name == "brk" || row.name == "munmap")
+    {
+        return Err("it gives no memory back".to_owned());
+    }
+    Ok(Change::setting("MALLOC_TRIM_THRESHOLD_", NEVER)
+        .and("MALLOC_TOP_PAD_", TOP_PAD)
+        .and("MALLOC_MMAP_MAX_", "0"))
+}

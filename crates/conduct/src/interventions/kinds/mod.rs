@@ -1,0 +1,44 @@
+//! Each intervention, one file each.
+
+mod bind_now;
+mod c_locale;
+mod go_collects_less;
+mod java_more_heap;
+mod join_calls;
+mod keep_memory;
+mod no_fsync;
+mod no_sleep;
+mod no_wrapper;
+mod node_compiled;
+mod nothing;
+mod one_arena;
+mod one_cpu;
+mod one_math_thread;
+mod python_buffered;
+mod python_bytecode;
+mod time_zone;
+mod warm_files;
+
+use super::Intervention;
+
+/// All of them. Of those that fit a finding the first ones are tried first.
+pub static ALL: &[Intervention] = &[
+    no_sleep::INTERVENTION,
+    no_fsync::INTERVENTION,
+    python_buffered::INTERVENTION,
+    join_calls::INTERVENTION,
+    no_wrapper::INTERVENTION,
+    python_bytecode::INTERVENTION,
+    node_compiled::INTERVENTION,
+    java_more_heap::INTERVENTION,
+    go_collects_less::INTERVENTION,
+    keep_memory::INTERVENTION,
+    one_arena::INTERVENTION,
+    c_locale::INTERVENTION,
+    time_zone::INTERVENTION,
+    one_math_thread::INTERVENTION,
+    bind_now::INTERVENTION,
+    one_cpu::INTERVENTION,
+    warm_files::INTERVENTION,
+    nothing::INTERVENTION,
+];

@@ -1,0 +1,57 @@
+//! Waits until data is on the disk are answered at once.
+
+use std::path::Path;
+
+use fathom_measure::Answered;
+use fathom_model::FindingId;
+
+use crate::interventions::Asks;
+use crate::interventions::observed::{is_scratch, made_durable};
+use crate::interventions::{Case, Change, Intervention, Takes};
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "no-fsync",
+    takes_away: "the disk's promise: fsync, fdatasync, sync_file_range, msync, syncfs and sync do nothing",
+    needs: "any user; static programs too; not files that are opened with O_SYNC",
+    can_break: "what the runs write may be lost if the machine fails meanwhile",
+    findings: &[FindingId::SyncWrites, FindingId::WaitingForDisk],
+    takes: Takes::All,
+    arrange,
+};
+
+/// The calls that are answered.
+const CALLS: [&str; 6] = [
+    "fsync",
+    "fdatasync",
+    "sync_file_range",
+    "msync",
+    "syncfs",
+    "sync",
+];
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    let is_meant = |call: &str| CALLS.contains(&call);
+    if let Asks::For { all, .. } = case.asks {
+        if !case.trace.syscalls.iter().any(|row| is_meant(&row.name)) {
+            return Err("it waits for the disk in other calls than fsync".to_owned());
+        }
+        let folder = case.target.command.folder();
+        let (files, all_known) = made_durable(case.trace, folder, is_meant);
+        let durable = files.iter().find(|file| !is_scratch(&folder.join(file)));
+        if let (false, Some(durable)) = (all, durable) {
+            return Err(format!(
+                "its fsync makes {} durable, which lies in no folder for temporary files; --prove=all tries it",
+                Path::new(durable).display()
+            ));
+        }
+        if !all && !all_known {
+            return Err(
+                "what its fsync makes durable is not known; --prove=all tries it".to_owned(),
+            );
+        }
+    }
+    Ok(Change {
+        calls: Some(Answered::SYNCS),
+        ..Change::default()
+    })
+}

@@ -1,0 +1,42 @@
+//! Pauses are answered at once.
+
+use fathom_measure::Answered;
+use fathom_model::FindingId;
+
+use crate::interventions::Asks;
+use crate::interventions::observed::asleep_in;
+use crate::interventions::{Case, Change, Intervention, Takes};
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "no-sleep",
+    takes_away: "pauses: nanosleep, and waits for no descriptor, return at once",
+    needs: "any user; static programs too; not the timeouts of futex and epoll_wait, in which Go, Java and Node sleep",
+    can_break: "a program that pauses to wait for another one asks without a pause",
+    findings: &[FindingId::Sleeping],
+    takes: Takes::All,
+    arrange,
+};
+
+/// So much of the time that the finding could save must be in calls that are answered.
+const ENOUGH: f64 = 0.5;
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    let is_pause = |call: &str| {
+        matches!(
+            call,
+            "nanosleep" | "clock_nanosleep" | "select" | "pselect6" | "poll" | "ppoll"
+        )
+    };
+    let asleep = asleep_in(case.trace, is_pause) as f64;
+    if let Asks::For { finding, .. } = case.asks
+        && asleep < ENOUGH * finding.could_win_ns as f64
+    {
+        return Err(
+            "its pauses are timeouts of calls that others may end, such as futex".to_owned(),
+        );
+    }
+    Ok(Change {
+        calls: Some(Answered::PAUSES),
+        ..Change::default()
+    })
+}

@@ -1,0 +1,117 @@
+//! The program that a wrapper becomes is started at once, in the environment that the wrapper made.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use fathom_measure::Input;
+use fathom_model::FindingId;
+use fathom_trace::Exec;
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "no-wrapper",
+    takes_away: "what a wrapper does before it becomes the real program, such as a version manager's shim",
+    needs: "a command whose first process executes another program in the end",
+    can_break: "what the wrapper prints or writes is missing",
+    findings: &[FindingId::StartupDominated, FindingId::ProcessSpawning],
+    takes: Takes::Some,
+    arrange,
+};
+
+/// How often it is looked whether the real program runs by now.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    let root = case.trace.processes.first();
+    let execs = root.map_or(&[][..], |process| &process.execs);
+    let [first, .., last] = execs else {
+        return Err("it has no wrapper".to_owned());
+    };
+    if first.path == last.path || last.arguments_cut || last.arguments.is_empty() {
+        return Err("it has no wrapper".to_owned());
+    }
+    let made = environment_of(case, last)?;
+    let own = case.target.command.environment();
+    let unset = own.iter().map(|(name, _)| name);
+    let unset = unset.filter(|name| !made.iter().any(|(known, _)| known == *name));
+    let unset = unset.cloned().collect();
+    let differs = |one: &(OsString, OsString)| !own.contains(one);
+    Ok(Change {
+        program: Some(case.target.command.folder().join(&last.path)),
+        words: Some(last.arguments.iter().map(OsString::from).collect()),
+        set: made.into_iter().filter(differs).collect(),
+        unset,
+        ..Change::default()
+    })
+}
+
+/// The variables of the real program, looked at while it runs, in one more run of the command.
+fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsString)>, String> {
+    let missed = || "the program behind its wrapper ends too soon to be looked at".to_owned();
+    let target = case.target;
+    let input = match &target.command.input {
+        Input::Null => Stdio::null(),
+        Input::File(path) => std::fs::File::open(path)
+            .map_err(|error| error.to_string())?
+            .into(),
+    };
+    let mut words = target.words_as_found().into_iter();
+    let mut command = Command::new(words.next().ok_or_else(missed)?);
+    command
+        .args(words)
+        .env_clear()
+        .envs(target.command.environment());
+    if let Some(folder) = &target.command.directory {
+        command.current_dir(folder);
+    }
+    command
+        .stdin(input)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let about = PathBuf::from(format!("/proc/{}", child.id()));
+    let wanted: Vec<u8> = real
+        .arguments
+        .iter()
+        .flat_map(|word| [word.as_bytes(), b"\0"].concat())
+        .collect();
+    let mut seen = None;
+    // It comes to its end: what it does is not cut off halfway.
+    while child
+        .try_wait()
+        .map_err(|error| error.to_string())?
+        .is_none()
+    {
+        if seen.is_none() && std::fs::read(about.join("cmdline")).is_ok_and(|words| words == wanted)
+        {
+            let folder = std::fs::read_link(about.join("cwd"));
+            seen = std::fs::read(about.join("environ")).ok().zip(folder.ok());
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    let (block, folder) = seen.ok_or_else(missed)?;
+    let own = std::env::current_dir()
+        .unwrap_or_default()
+        .join(target.command.folder());
+    if own.canonicalize().is_ok_and(|own| own != folder) {
+        return Err("its wrapper goes to another folder".to_owned());
+    }
+    Ok(variables(&block))
+}
+
+fn variables(block: &[u8]) -> Vec<(OsString, OsString)> {
+    let strings = block.split(|byte| *byte == 0);
+    let pairs = strings.filter_map(|string| {
+        let at = string
+            .iter()
+            .position(|byte| *byte == b'=')
+            .filter(|at| *at > 0)?;
+        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        Some((text(&string[..at]), text(&string[at + 1..])))
+    });
+    pairs.collect()
+}

@@ -1,0 +1,21 @@
+//! All threads allocate from one arena.
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "one-arena",
+    takes_away: "an arena of memory for each thread (MALLOC_ARENA_MAX=1)",
+    needs: "a program with threads that uses glibc's malloc",
+    can_break: "threads may wait for each other's allocations",
+    findings: &[FindingId::PageFaultHeavy],
+    takes: Takes::Some,
+    arrange,
+};
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    match case.trace.threads.len() > case.trace.processes.len() {
+        true => Ok(Change::setting("MALLOC_ARENA_MAX", "1")),
+        false => Err("it has no threads".to_owned()),
+    }
+}

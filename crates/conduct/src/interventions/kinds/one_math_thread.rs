@@ -1,0 +1,35 @@
+//! Libraries for mathematics use one thread.
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "one-math-thread",
+    takes_away: "the threads of OpenMP and BLAS (OMP_NUM_THREADS=1 and the like)",
+    needs: "a program that uses them",
+    can_break: "sums of floating-point numbers may differ in their last digits",
+    findings: &[
+        FindingId::CpuStarved,
+        FindingId::LockContention,
+        FindingId::WakeupStorm,
+        FindingId::BusyPolling,
+        FindingId::ThreadSpawning,
+    ],
+    takes: Takes::Some,
+    arrange,
+};
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    if case.trace.threads.len() <= case.trace.processes.len() {
+        return Err("it has no threads".to_owned());
+    }
+    let names = [
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+    ];
+    let all = names.iter();
+    Ok(all.fold(Change::default(), |change, name| change.and(name, "1")))
+}

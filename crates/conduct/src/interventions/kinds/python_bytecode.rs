@@ -1,0 +1,27 @@
+//! Python finds its modules compiled.
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use fathom_diagnose::Language;
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "python-bytecode",
+    takes_away: "compiling Python modules at each start (PYTHONPYCACHEPREFIX, a folder that is warm)",
+    needs: "a program in Python",
+    can_break: "nothing that is known",
+    findings: &[
+        FindingId::StartupDominated,
+        FindingId::SmallFileIo,
+        FindingId::UnoptimisedBuild,
+    ],
+    takes: Takes::Some,
+    arrange,
+};
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    case.needs(Language::Python, "Python")?;
+    Ok(Change {
+        unset: vec!["PYTHONDONTWRITEBYTECODE".into()],
+        ..Change::setting("PYTHONPYCACHEPREFIX", case.folder.join("pycache"))
+    })
+}

@@ -1,0 +1,32 @@
+//! The time zone is named, so that it isn't looked for again and again.
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "time-zone",
+    takes_away: "asking for /etc/localtime with each local time (TZ=:/etc/localtime)",
+    needs: "TZ not set",
+    can_break: "nothing that is known",
+    findings: &[
+        FindingId::Rereading,
+        FindingId::SmallFileIo,
+        FindingId::MissingFileLookups,
+        FindingId::KernelBound,
+    ],
+    takes: Takes::Some,
+    arrange,
+};
+
+const FILE: &str = "/etc/localtime";
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    if case.is_set("TZ") {
+        return Err("TZ is set already".to_owned());
+    }
+    let asked = case.trace.paths.iter().filter(|row| row.path == FILE);
+    if asked.map(|row| row.samples).sum::<u64>() == 0 {
+        return Err(format!("it does not ask for {FILE}"));
+    }
+    Ok(Change::setting("TZ", format!(":{FILE}")))
+}

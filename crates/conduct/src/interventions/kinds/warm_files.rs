@@ -1,0 +1,53 @@
+//! What the command reads is in memory before it begins.
+
+use std::path::{Path, PathBuf};
+
+use crate::interventions::{Case, Change, Intervention, Takes};
+use fathom_model::FindingId;
+
+pub(super) const INTERVENTION: Intervention = Intervention {
+    name: "warm-files",
+    takes_away: "reading from the disk: the files that it reads are read once before each run, after --prepare",
+    needs: "files that are regular ones",
+    can_break: "nothing that is known",
+    findings: &[FindingId::ColdFiles, FindingId::WaitingForDisk],
+    takes: Takes::Some,
+    arrange,
+};
+
+/// More of them make a command line that is too long.
+const MOST_FILES: usize = 200;
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    let folder = std::env::current_dir()
+        .unwrap_or_default()
+        .join(case.target.command.folder());
+    let read = case.trace.files.iter().filter(|row| row.written_bytes == 0);
+    let paths = read.filter_map(|row| row.name.path()).map(Path::new);
+    let programs = case
+        .trace
+        .processes
+        .iter()
+        .flat_map(|process| &process.execs);
+    let paths = paths.chain(programs.map(|exec| Path::new(&exec.path)));
+    let input = match &case.target.command.input {
+        fathom_measure::Input::File(path) => {
+            Some(std::env::current_dir().unwrap_or_default().join(path))
+        }
+        fathom_measure::Input::Null => None,
+    };
+    let mut files: Vec<PathBuf> = paths.map(|path| folder.join(path)).chain(input).collect();
+    files.sort_unstable();
+    files.dedup();
+    files.retain(|file| file.is_file() && !file.starts_with("/proc") && !file.starts_with("/sys"));
+    files.truncate(MOST_FILES);
+    if files.is_empty() {
+        return Err("it reads no files that are known".to_owned());
+    }
+    let names = files.iter().filter_map(|file| file.to_str());
+    let line = shell_words::join(["cat", "--"].into_iter().chain(names));
+    Ok(Change {
+        before: Some(format!("{line} > /dev/null")),
+        ..Change::default()
+    })
+}

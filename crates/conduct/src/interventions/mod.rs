@@ -1,0 +1,166 @@
+//! What a command can be run without, though nobody changes it: one file each in `kinds`.
+//!
+//! An [`Intervention`] declares what it takes away, what it needs, what it can break, and which
+//! findings it tries. Its [`Change`] makes two commands of one: as it is, and without the cause. Both
+//! are otherwise alike, down to a filter of calls that costs both the same.
+
+mod change;
+mod folder;
+pub(crate) mod judge;
+mod kinds;
+mod observed;
+pub(crate) mod prove;
+mod same;
+mod tries;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+pub(crate) use change::Change;
+use fathom_diagnose::Language;
+use fathom_model::{Finding, FindingId};
+use fathom_trace::Trace;
+pub use kinds::ALL;
+pub use prove::{ProvePlan, Tries, prove, tries};
+pub use tries::{Arms, by_hand};
+
+use crate::{ConductError, Target};
+
+/// How much of a cause an intervention takes away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// All of it: where nothing is saved, it was not the cause.
+    All,
+    /// All calls that it counts among the kernel's: where most of them are left, nothing is known.
+    Calls,
+    /// As much as the program lets it: where nothing is saved, nothing is known.
+    Some,
+}
+
+/// What a command can be run without.
+pub struct Intervention {
+    /// As `--try` takes it.
+    pub name: &'static str,
+    /// What is taken away.
+    pub takes_away: &'static str,
+    /// What it needs.
+    pub needs: &'static str,
+    /// What it can break.
+    pub can_break: &'static str,
+    /// Which findings it tries.
+    pub findings: &'static [FindingId],
+    pub(crate) takes: Takes,
+    /// What is changed of a command, or why this one can't be run without it.
+    pub(crate) arrange: fn(&Case<'_>) -> Result<Change, String>,
+}
+
+impl std::fmt::Debug for Intervention {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The one of this name.
+///
+/// # Errors
+/// [`ConductError::Refused`], with the names that there are.
+pub fn named(name: &str) -> Result<&'static Intervention, ConductError> {
+    let found = ALL.iter().find(|one| one.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
+        let near = names
+            .iter()
+            .min_by_key(|known| strsim::levenshtein(known, name));
+        let near = near.filter(|known| strsim::levenshtein(known, name) <= 3);
+        let hint = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+        ConductError::Refused(format!(
+            "no intervention is called {name:?}{hint} (`fathom bench --try list` lists them)"
+        ))
+    })
+}
+
+/// Who asks for an intervention.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asks<'a> {
+    /// The user, by its name.
+    ByHand,
+    /// A finding; `all`: also what makes files less durable that lie in no scratch folder.
+    For { finding: &'a Finding, all: bool },
+}
+
+/// A command that is to be run without something.
+pub(crate) struct Case<'a> {
+    pub target: &'a Target,
+    /// What it did.
+    pub trace: &'a Trace,
+    pub asks: Asks<'a>,
+    /// A folder of its own, which is removed.
+    pub folder: &'a Path,
+}
+
+impl Case<'_> {
+    /// The value of a variable as the command gets it.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let all = self.target.command.environment();
+        let found = all.into_iter().rfind(|(known, _)| known == name);
+        found.map(|(_, value)| value)
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.variable(name).is_some_and(|value| !value.is_empty())
+    }
+
+    /// Whether a program of the tree runs programs of this language, by its name.
+    fn runs(&self, language: Language) -> bool {
+        let programs = self
+            .trace
+            .processes
+            .iter()
+            .flat_map(|process| &process.execs);
+        let mut languages = programs.map(|exec| Language::from_program_name(&exec.path));
+        languages.any(|known| known == Some(language))
+    }
+
+    /// `Err` with the reason where no program of the tree runs this language.
+    fn needs(&self, language: Language, name: &str) -> Result<(), String> {
+        let is_there = self.runs(language);
+        is_there
+            .then_some(())
+            .ok_or_else(|| format!("it runs no {name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_a_name_of_its_own_and_says_everything() {
+        let mut names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALL.len());
+        for one in ALL {
+            for text in [one.takes_away, one.needs, one.can_break] {
+                assert!(
+                    !text.is_empty() && !text.ends_with('.'),
+                    "{}: {text}",
+                    one.name
+                );
+            }
+            assert_eq!(named(one.name).unwrap().name, one.name);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_answered_with_the_nearest() {
+        let said = named("no-slep").unwrap_err().to_string();
+        assert!(said.contains("did you mean no-sleep?"), "{said}");
+        assert!(
+            !named("frobnicate")
+                .unwrap_err()
+                .to_string()
+                .contains("mean")
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! Does the command do the same without the cause? Otherwise what it takes then says nothing.
+//!
+//! Three runs that don't count: as it is, without, as it is again. Exit, standard output and the files
+//! that it writes must be the same. Where two runs of the command as it is differ in numbers, as in
+//! the time that it prints, numbers aren't compared.
+
+use std::path::{Path, PathBuf};
+
+use fathom_measure::{
+    Attempt, Executor, MeasureError, Output, OutputDigest, ProcessExecutor, ProcessOptions,
+    end_what_hooks_left,
+};
+use fathom_model::Exit;
+
+use crate::{ConductError, RunTerms, Target};
+
+/// Order of the runs, by the index of the command.
+const RUNS: [usize; 3] = [0, 1, 0];
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Did {
+    exit: Exit,
+    printed: Option<OutputDigest>,
+    /// Of each file; none where it isn't there.
+    wrote: Vec<Option<OutputDigest>>,
+    /// The end of its standard error, for who asks why it failed.
+    errors: Vec<u8>,
+}
+
+/// Whether both do the same; `Err` has what differs, in words. What they print goes to a file in `folder`.
+///
+/// # Errors
+/// When a command can't be run at all.
+pub(crate) fn check(
+    arms: &[Target; 2],
+    files: &[PathBuf],
+    folder: &Path,
+    terms: &RunTerms,
+    seed: u64,
+) -> Result<Result<(), String>, ConductError> {
+    let printed = folder.join("printed");
+    let printing = |target: &Target| {
+        let mut command = target.command.clone();
+        command.output = Output::File(printed.clone());
+        (command, target.hooks.clone())
+    };
+    let options = ProcessOptions {
+        vary_environment_size: false,
+        show_output: false,
+        ..terms.process_options(seed)
+    };
+    let mut executor = ProcessExecutor::new(arms.iter().map(printing).collect(), options)?;
+    let mut did = Vec::new();
+    for (round, benchmark) in (0..).zip(RUNS) {
+        let report = executor.run(&[Attempt {
+            benchmark,
+            warmup: true,
+            round,
+            position: 0,
+        }])?;
+        if report.interrupted {
+            return Err(MeasureError::Interrupted.into());
+        }
+        did.push(Did {
+            exit: report.run.exit,
+            printed: digest(&printed),
+            wrote: files.iter().map(|file| digest(file)).collect(),
+            errors: report.stderr_tail,
+        });
+    }
+    executor.sweep();
+    end_what_hooks_left();
+    let [as_it_is, without, again] = <[Did; 3]>::try_from(did).expect("three runs were made");
+    Ok(differs(&as_it_is, &without, &again, files).map_or(Ok(()), Err))
+}
+
+fn digest(file: &Path) -> Option<OutputDigest> {
+    OutputDigest::of_file(file).ok()
+}
+
+/// What differs, in words.
+fn differs(as_it_is: &Did, without: &Did, again: &Did, files: &[PathBuf]) -> Option<String> {
+    if as_it_is.exit != again.exit {
+        return Some("how it ends differs from run to run".to_owned());
+    }
+    if as_it_is.exit != without.exit {
+        let ended = |did: &Did| match did.exit {
+            Exit::Code(code) => format!("exit code {code}"),
+            Exit::Signal(signal) => format!("signal {signal}"),
+            Exit::TimedOut => "the time limit".to_owned(),
+        };
+        let errors = String::from_utf8_lossy(&without.errors);
+        let last = errors.lines().rfind(|line| !line.trim().is_empty());
+        let last = last.map_or(String::new(), |line| format!(": {line}"));
+        return Some(format!(
+            "without it the command ends with {} in the place of {}{last}",
+            ended(without),
+            ended(as_it_is)
+        ));
+    }
+    let mut printed_and_written = vec![(
+        "what it prints".to_owned(),
+        [as_it_is.printed, without.printed, again.printed],
+    )];
+    printed_and_written.extend(files.iter().enumerate().map(|(index, file)| {
+        let of = |did: &Did| did.wrote[index];
+        (
+            file.display().to_string(),
+            [of(as_it_is), of(without), of(again)],
+        )
+    }));
+    printed_and_written
+        .into_iter()
+        .find_map(|(what, digests)| content_differs(&what, digests))
+}
+
+fn content_differs(what: &str, digests: [Option<OutputDigest>; 3]) -> Option<String> {
+    let exact = digests.map(|digest| digest.map(|digest| digest.exact));
+    let but_for_numbers = digests.map(|digest| digest.map(|digest| digest.but_for_numbers));
+    let [as_it_is, without, again] = match exact[0] == exact[2] {
+        true => exact,
+        false => but_for_numbers,
+    };
+    if as_it_is != again {
+        Some(format!(
+            "{what} differs from run to run, so that it can't be compared"
+        ))
+    } else if as_it_is != without {
+        Some(format!("{what} is not the same without it"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn did(printed: &str) -> Did {
+        Did {
+            exit: Exit::Code(0),
+            printed: Some(OutputDigest::of(printed.as_bytes())),
+            wrote: vec![None],
+            errors: Vec::new(),
+        }
+    }
+
+    fn said(as_it_is: &Did, without: &Did, again: &Did) -> Option<String> {
+        differs(as_it_is, without, again, &[PathBuf::from("/srv/out")])
+    }
+
+    #[test]
+    fn the_same_is_the_same() {
+        assert_eq!(said(&did("a"), &did("a"), &did("a")), None);
+    }
+
+    #[test]
+    fn another_output_is_not() {
+        let said = said(&did("a"), &did("b"), &did("a")).unwrap();
+        assert_eq!(said, "what it prints is not the same without it");
+        let numbers = super::tests::said(&did("1"), &did("2"), &did("1"));
+        assert!(
+            numbers.is_some(),
+            "numbers count where they are always the same"
+        );
+    }
+
+    #[test]
+    fn numbers_that_vary_by_themselves_are_not_compared() {
+        assert_eq!(
+            said(&did("in 9 ms"), &did("in 2 ms"), &did("in 10 ms")),
+            None
+        );
+        let varies = said(&did("a"), &did("a"), &did("b")).unwrap();
+        assert!(varies.contains("from run to run"), "{varies}");
+        assert!(said(&did("in 9 ms"), &did("out 9 ms"), &did("in 10 ms")).is_some());
+    }
+
+    #[test]
+    fn another_end_says_why() {
+        let failed = Did {
+            exit: Exit::Code(3),
+            errors: b"first\nno such thing\n".to_vec(),
+            ..did("a")
+        };
+        assert_eq!(
+            said(&did("a"), &failed, &did("a")).unwrap(),
+            "without it the command ends with exit code 3 in the place of exit code 0: no such thing"
+        );
+        assert!(
+            said(&did("a"), &did("a"), &failed)
+                .unwrap()
+                .contains("run to run")
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_missing_or_another_is_named() {
+        let wrote = |text: &str| Did {
+            wrote: vec![Some(OutputDigest::of(text.as_bytes()))],
+            ..did("a")
+        };
+        assert_eq!(said(&wrote("x"), &wrote("x"), &wrote("x")), None);
+        for without in [wrote("y"), did("a")] {
+            let said = said(&wrote("x"), &without, &wrote("x")).unwrap();
+            assert_eq!(said, "/srv/out is not the same without it");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `why --prove`: what is tried and said, never how long it takes.
+
+use serde_json::Value;
+
+use crate::world::{fathom, stderr, stdout};
+
+fn refused(arguments: &[&str]) -> String {
+    let output = fathom(arguments);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    stderr(&output)
+}
+
+#[test]
+fn what_runs_already_cannot_be_run_again() {
+    let said = refused(&["why", "--prove", "--pid", "1"]);
+    assert!(said.contains("--prove"), "{said}");
+    let said = refused(&["why", "--prove", "true", "false"]);
+    assert!(said.contains("--prove is for one command"), "{said}");
+    let said = refused(&["why", "--time", "5s", "true"]);
+    assert!(said.contains("--time goes with --pid or --prove"), "{said}");
+}
+
+#[test]
+fn a_finding_that_can_be_tried_has_a_proof() {
+    let limits = ["--runs", "3", "--time", "4s", "--json", "-"];
+    let command = ["--", "sleep", "0.5"];
+    let output = fathom(&[&["why", "--prove"], &limits[..], &command[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let explanation: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let findings = explanation["findings"].as_array().unwrap();
+    let sleeping = findings.iter().find(|finding| finding["id"] == "sleeping");
+    let Some(proof) = sleeping.map(|finding| &finding["proof"]) else {
+        // A tier that only samples may not see it on a busy machine.
+        assert!(findings.iter().all(|finding| finding["proof"].is_object()));
+        return;
+    };
+    // Which of the verdicts it is depends on how busy the machine is; that it was tried doesn't.
+    assert_eq!(proof["intervention"], "no-sleep", "{proof}");
+    let said = stderr(&output);
+    assert!(
+        said.contains("(no-sleep): the command is run again at most"),
+        "{said}"
+    );
+}
