@@ -199,6 +199,7 @@ pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Resu
         input: Input::Null,
         output: Output::Null,
         expect: None,
+        without: fathom_measure::Without::default(),
     };
     let options = ProcessOptions {
         timeout: None,
