@@ -62,6 +62,11 @@ pub struct WhereRow {
     /// The function that the time is in: of the program's own code, or what that calls of a library.
     #[serde(flatten)]
     pub place: CodePlace,
+    /// What several functions of libraries do below one caller, such as `allocation` or `functions of
+    /// libcrypto.so.3`: the row is of all of them, and `function` is the one with most of the time;
+    /// null where the row is of one function whose name says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// What called it, the nearest first.
     pub callers: Vec<CodePlace>,
     /// How often: calls, waits or page faults; null where that isn't known.

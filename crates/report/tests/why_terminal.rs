@@ -226,6 +226,7 @@ fn placed() -> Explanation {
         call: None,
         object: None,
         place: CodePlace::default(),
+        group: None,
         callers: Vec::new(),
         count: None,
         role: None,

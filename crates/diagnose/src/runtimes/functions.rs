@@ -76,7 +76,7 @@ impl Runtime {
     }
 }
 
-fn is_for(wanted: Use, name: &str) -> bool {
+pub(super) fn is_for(wanted: Use, name: &str) -> bool {
     let functions = ALL.iter().flat_map(|(_, runtime)| runtime.functions);
     let mut wanted = functions.filter(|(of, _)| *of == wanted);
     wanted.any(|(_, names)| names.have(name))

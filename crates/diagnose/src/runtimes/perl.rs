@@ -1,5 +1,6 @@
 //! Perl.
 
+use super::functions::{NAMES, Names, Use};
 use super::library::Library;
 use super::modules::Modules;
 use super::{BASE, Habit, Runtime, Topic};
@@ -20,6 +21,19 @@ pub(super) const PERL: Runtime = Runtime {
         of_runtime: None,
         path_options: &[],
     },
+    // What leads to each of its operations, whatever the script does.
+    functions: &[(
+        Use::Start,
+        Names {
+            whole: &[
+                "perl_run",
+                "perl_parse",
+                "S_run_body",
+                "Perl_runops_standard",
+            ],
+            ..NAMES
+        },
+    )],
     words: |topic| {
         Some(match topic {
             Topic::Output { lines: false, .. } => {

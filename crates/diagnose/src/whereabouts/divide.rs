@@ -3,13 +3,15 @@
 //! The rows are a partition: each sample is in one row. A function that holds nearly all says
 //! nothing, so that its callees are rows; a function of which one callee has nearly all isn't the
 //! place either. What remains of a function after its callees got rows of their own is its row.
+//! Functions of libraries that do the same below one caller are one callee, and so are those of one
+//! library that are too small by themselves.
 
 use std::collections::BTreeMap;
 
 use fathom_model::CodePlace;
 
 use super::route::{Key, Step};
-use crate::runtimes::shown_name;
+use crate::runtimes::{group_of, library_of, shown_name};
 
 /// A function that has so much of all says nothing, and one that has so much of its caller is the
 /// place in its stead.
@@ -28,6 +30,15 @@ pub(super) struct Sample<'a> {
     pub stacks: Option<u64>,
 }
 
+impl Sample<'_> {
+    /// Whether its way ends with this step, in a library. Only of samples of own code something is
+    /// said of what that does: a call has a name.
+    fn ends_in_library(&self, depth: usize) -> bool {
+        let is_last = depth + 1 == self.route.len();
+        is_last && self.stacks.is_some() && !self.route[depth].is_own
+    }
+}
+
 /// Samples that ended at one place.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Place {
@@ -35,6 +46,8 @@ pub(super) struct Place {
     pub place: CodePlace,
     /// The nearest first.
     pub callers: Vec<CodePlace>,
+    /// What it is that several functions do, of which the place is the one with most time.
+    pub group: Option<String>,
     pub ns: f64,
     pub count: f64,
 }
@@ -65,6 +78,39 @@ fn ns_of(samples: &[&Sample<'_>]) -> f64 {
     samples.iter().map(|sample| sample.ns).sum()
 }
 
+/// What samples with a common way did next.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Callee<'a> {
+    Function(Key<'a>),
+    /// Functions of libraries that do the same.
+    Group(&'static str),
+    /// Functions of one library that are small.
+    Library(&'a str),
+}
+
+impl<'a> Callee<'a> {
+    fn of(sample: &Sample<'a>, depth: usize) -> Option<Self> {
+        let step = sample.route.get(depth)?;
+        let group = step.group.filter(|_| sample.ends_in_library(depth));
+        Some(group.map_or_else(|| Self::Function(step.key()), Self::Group))
+    }
+
+    /// Its words, where these functions' own names don't say it.
+    fn group(&self, samples: &[&Sample<'_>], depth: usize) -> Option<String> {
+        match self {
+            Self::Function(_) => None,
+            Self::Library(name) => Some(format!("functions of {name}")),
+            Self::Group(name) => {
+                let steps = || samples.iter().map(|sample| sample.route[depth]);
+                let first = samples[0].route[depth].key();
+                let is_one = steps().all(|step| step.key() == first);
+                let says_it = steps().all(|step| group_of(step.frame) == Some(*name));
+                (!is_one || !says_it).then(|| (*name).to_owned())
+            }
+        }
+    }
+}
+
 struct Dividing {
     least: Least,
     total: f64,
@@ -75,14 +121,15 @@ impl Dividing {
     /// Of samples that have their first `depth` steps in common.
     fn divide<'a>(&mut self, samples: Vec<&Sample<'a>>, depth: usize) {
         let whole = ns_of(&samples);
-        let mut below: BTreeMap<Key<'a>, Vec<&Sample<'a>>> = BTreeMap::new();
+        let mut below: BTreeMap<Callee<'a>, Vec<&Sample<'a>>> = BTreeMap::new();
         let mut rest = Vec::new();
         for sample in samples {
-            match sample.route.get(depth) {
-                Some(step) => below.entry(step.key()).or_default().push(sample),
+            match Callee::of(sample, depth) {
+                Some(callee) => below.entry(callee).or_default().push(sample),
                 None => rest.push(sample),
             }
         }
+        let mut below = self.with_small_ones_by_library(below, depth);
         let says_nothing = depth == 0 || whole >= NEARLY_ALL * self.total;
         let is_own = |group: &[&Sample<'a>]| group.iter().all(|sample| sample.route[depth].is_own);
         let dominates = |group: &Vec<&Sample<'a>>| {
@@ -90,15 +137,44 @@ impl Dividing {
             ns_of(group) >= part * whole
         };
         let splits = says_nothing || below.values().any(dominates);
-        for group in below.into_values() {
+        while let Some((callee, group)) = below.pop_first() {
             match splits && self.is_enough(&group) {
-                true => self.divide(group, depth + 1),
+                true if matches!(callee, Callee::Function(_)) => self.divide(group, depth + 1),
+                true => self.found.push(Place {
+                    group: callee.group(&group, depth),
+                    ..place(&group, depth + 1)
+                }),
                 false => rest.extend(group),
             }
         }
         if !rest.is_empty() {
             self.found.push(place(&rest, depth));
         }
+    }
+
+    /// Functions of libraries that have no row by themselves, by library where that has one.
+    fn with_small_ones_by_library<'s, 'a>(
+        &self,
+        below: BTreeMap<Callee<'a>, Vec<&'s Sample<'a>>>,
+        depth: usize,
+    ) -> BTreeMap<Callee<'a>, Vec<&'s Sample<'a>>> {
+        let ends = |group: &[&Sample<'_>]| group.iter().all(|it| it.ends_in_library(depth));
+        let (small, mut below): (BTreeMap<_, _>, BTreeMap<_, _>) = below
+            .into_iter()
+            .partition(|(_, group)| ends(group) && !self.is_enough(group));
+        let mut libraries: BTreeMap<&str, BTreeMap<_, Vec<&Sample<'a>>>> = BTreeMap::new();
+        for (callee, group) in small {
+            let library = library_of(group[0].route[depth].frame);
+            libraries.entry(library).or_default().insert(callee, group);
+        }
+        for (library, small) in libraries {
+            let all: Vec<&Sample<'a>> = small.values().flatten().copied().collect();
+            match small.len() > 1 && self.is_enough(&all) {
+                true => drop(below.insert(Callee::Library(library), all)),
+                false => below.extend(small),
+            }
+        }
+        below
     }
 
     fn is_enough(&self, samples: &[&Sample<'_>]) -> bool {
@@ -114,6 +190,7 @@ fn place(samples: &[&Sample<'_>], depth: usize) -> Place {
     Place {
         place: steps.next().unwrap_or_default(),
         callers: steps.collect(),
+        group: None,
         ns: ns_of(samples),
         count: samples.iter().map(|sample| sample.count).sum(),
     }
@@ -129,7 +206,7 @@ fn heaviest(samples: &[&Sample<'_>], at: usize) -> CodePlace {
     most.map(|(place, _)| place).unwrap_or_default()
 }
 
-pub(super) fn code_place(Step { frame, is_own }: Step<'_>) -> CodePlace {
+pub(super) fn code_place(Step { frame, is_own, .. }: Step<'_>) -> CodePlace {
     CodePlace {
         function: frame.function.as_deref().map(shown_name),
         // Nobody looks for a cause in a library's lines.

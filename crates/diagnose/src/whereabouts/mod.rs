@@ -97,6 +97,7 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
                 call: subject.call.clone(),
                 object: subject.object.clone(),
                 place: place.place,
+                group: place.group,
                 callers: place.callers,
                 count: (counted && place.count >= 0.5).then(|| match subject.call {
                     Some(_) => analysis.shown_calls(place.count),
@@ -132,7 +133,8 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
 
 /// Whether two rows of a subject read the same: their places, and the callers that they are shown with.
 fn same_place(one: &WhereRow, other: &WhereRow) -> bool {
-    one.place == other.place && shown_caller(one) == shown_caller(other)
+    (&one.place, &one.group) == (&other.place, &other.group)
+        && shown_caller(one) == shown_caller(other)
 }
 
 /// The nearest caller with a name, else the nearest.

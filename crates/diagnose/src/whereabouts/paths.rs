@@ -155,13 +155,7 @@ mod tests {
             call: is_waiting.then_some("read"),
             object: is_waiting.then(|| "/data".to_owned()),
             work: None,
-            route: frames
-                .iter()
-                .map(|frame| Step {
-                    frame,
-                    is_own: true,
-                })
-                .collect(),
+            route: frames.iter().map(|frame| Step::new(frame, true)).collect(),
             ns,
             count: None,
             stacks: None,

@@ -11,12 +11,23 @@ use crate::runtimes::is_engines;
 pub(super) struct Step<'a> {
     pub frame: &'a Frame,
     pub is_own: bool,
+    /// What it does that others do too, itself or in what it calls: of a library's function by which
+    /// own code entered it, where that was asked for.
+    pub group: Option<&'static str>,
 }
 
 /// What makes two frames the same function.
 pub(super) type Key<'a> = (&'a str, Option<&'a str>, Option<u64>);
 
 impl<'a> Step<'a> {
+    pub(super) fn new(frame: &'a Frame, is_own: bool) -> Self {
+        Self {
+            frame,
+            is_own,
+            group: None,
+        }
+    }
+
     /// Own code without a symbol is known by where its function begins. Of a library without symbols
     /// each sample may have another address: then it is all that lies behind the same exported
     /// function.
@@ -65,14 +76,8 @@ pub(super) fn route<'a>(innermost_first: impl Iterator<Item = &'a Frame>) -> Vec
     for frame in frames {
         let step = match whose(frame) {
             Whose::Start => continue,
-            Whose::Library => Step {
-                frame,
-                is_own: false,
-            },
-            Whose::Own => Step {
-                frame,
-                is_own: true,
-            },
+            Whose::Library => Step::new(frame, false),
+            Whose::Own => Step::new(frame, true),
         };
         match steps.last() {
             None if !step.is_own => {

@@ -11,7 +11,7 @@ use super::locks;
 use super::route::{Step, route};
 use crate::analysis::Analysis;
 use crate::observation::Observation;
-use crate::runtimes::Work;
+use crate::runtimes::{Work, group_of};
 
 /// A way with its weight.
 #[derive(Debug, Clone)]
@@ -35,6 +35,28 @@ enum By<'a> {
     Tree(Option<&'a str>),
 }
 
+/// What functions are known to do. A name is looked up once.
+#[derive(Default)]
+struct Groups(HashMap<*const Frame, Option<&'static str>>);
+
+impl Groups {
+    /// Says of the library's function at the end of a way what it does: itself, or the first that
+    /// it led to of which something is known.
+    fn add(&mut self, route: &mut [Step<'_>], innermost_first: &[&Frame]) {
+        let Some(entry) = route.last_mut().filter(|step| !step.is_own) else {
+            return;
+        };
+        let mut frames = innermost_first.iter();
+        let at = frames.position(|frame| std::ptr::eq(*frame, entry.frame));
+        let within = innermost_first[..=at.unwrap_or(0)].iter().rev();
+        let group = |frame: &Frame| {
+            let known = self.0.entry(std::ptr::from_ref(frame));
+            *known.or_insert_with(|| group_of(frame))
+        };
+        entry.group = within.copied().find_map(group);
+    }
+}
+
 /// Stacks of one activity.
 pub(super) struct Sites<'a> {
     rows: Vec<Site<'a>>,
@@ -48,6 +70,7 @@ impl<'a> Sites<'a> {
             by: HashMap::new(),
         };
         if let Some(stacks) = &analysis.trace.stacks {
+            let mut groups = Groups::default();
             for (at, row) in stacks.rows.iter().enumerate() {
                 let frames = row.node.into_iter().flat_map(|node| stacks.tree.path(node));
                 let work = analysis.works.of_stack(at);
@@ -56,7 +79,10 @@ impl<'a> Sites<'a> {
                     Some((work, from)) if work.role != ThreadRole::Pool => from,
                     _ => 0,
                 };
-                sites.add(row, route(frames.skip(from)), work.map(|(work, _)| work));
+                let frames: Vec<&Frame> = frames.skip(from).collect();
+                let mut route = route(frames.iter().copied());
+                groups.add(&mut route, &frames);
+                sites.add(row, route, work.map(|(work, _)| work));
             }
             locks::name(&mut sites.rows, &stacks.rows);
         }

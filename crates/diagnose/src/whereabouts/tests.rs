@@ -54,7 +54,7 @@ fn rows(fake: &mut Fake) -> Vec<WhereRow> {
 fn words(rows: &[WhereRow]) -> Vec<String> {
     let word = |row: &WhereRow| {
         let mut text = format!("{:.0}", 100.0 * row.share);
-        for word in [&row.call, &row.object, &row.place.function]
+        for word in [&row.call, &row.object, &row.group, &row.place.function]
             .into_iter()
             .flatten()
         {
@@ -108,6 +108,55 @@ fn what_holds_nearly_all_says_nothing_and_small_callees_are_their_callers() {
         stacks(&mut fake, Activity::OwnCode, None, 30, &way);
     }
     let wanted = ["36 work <- main:1", "34 a <- work:2", "30 b <- work:2"];
+    assert_eq!(words(&rows(&mut fake)), wanted);
+}
+
+#[test]
+fn functions_that_do_the_same_below_one_caller_are_one_row() {
+    let mut fake = Fake::new(1000);
+    for (callee, ms) in [
+        ("c:malloc c:_int_malloc", 180),
+        ("c:cfree", 130),
+        ("c:realloc", 40),
+        ("c:convert c:__cxa_throw c:_Unwind_Find_FDE", 200),
+        ("c:__cxa_end_catch", 30),
+        ("c:qsort", 220),
+    ] {
+        let way = format!("main:1 build:7 {callee}");
+        stacks(&mut fake, Activity::OwnCode, None, ms, &way);
+    }
+    stacks(
+        &mut fake,
+        Activity::OwnCode,
+        None,
+        200,
+        "main:1 other:9 c:malloc",
+    );
+    let wanted = [
+        "35 allocation malloc <- build:7",
+        "23 exceptions convert <- build:7",
+        "22 qsort <- build:7",
+        // Its name says it.
+        "20 malloc <- other:9",
+    ];
+    assert_eq!(words(&rows(&mut fake)), wanted);
+}
+
+#[test]
+fn small_functions_of_one_library_below_one_caller_are_one_row() {
+    let mut fake = Fake::new(1000);
+    for at in 0..20 {
+        let way = format!("main:1 sign:7 c:step{at}");
+        let ms = if at == 0 { 49 } else { 29 };
+        stacks(&mut fake, Activity::OwnCode, None, ms, &way);
+    }
+    stacks(&mut fake, Activity::OwnCode, None, 100, "main:1 sign:7");
+    stacks(&mut fake, Activity::OwnCode, None, 300, "main:1 read:9");
+    let wanted = [
+        "60 functions of libc.so.6 step0 <- sign:7",
+        "30 read <- main:1",
+        "10 sign <- main:1",
+    ];
     assert_eq!(words(&rows(&mut fake)), wanted);
 }
 

@@ -1,7 +1,7 @@
 //! A place in the code in a few words. No name is cut in its middle: what it was made for and what it
 //! is nested in are left out.
 
-use fathom_model::{CodePlace, without_type_arguments};
+use fathom_model::{CodePlace, WhereRow, without_type_arguments};
 
 /// A function with the type or module that it is of, without what these are nested in and made for:
 /// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
@@ -156,11 +156,30 @@ fn bare(place: &CodePlace) -> Option<String> {
 /// The place and the caller that says most, as two pieces: `regcomp` and `<- parse_line (p.c:41)`.
 /// A function without a name is shown with its nearest named caller.
 pub(super) fn pieces(at: &CodePlace, callers: &[CodePlace]) -> Vec<String> {
-    let mut pieces: Vec<String> = place(at).into_iter().collect();
+    with_caller(place(at), callers)
+}
+
+/// The same of a row.
+pub(super) fn pieces_of_row(row: &WhereRow) -> Vec<String> {
+    with_caller(place_of_row(row), &row.callers)
+}
+
+fn with_caller(at: Option<String>, callers: &[CodePlace]) -> Vec<String> {
+    let mut pieces: Vec<String> = at.into_iter().collect();
     let named = |caller: &&CodePlace| caller.function.is_some();
     let caller = callers.iter().find(named).or(callers.first());
     pieces.extend(caller.and_then(place).map(|caller| format!("<- {caller}")));
     pieces
+}
+
+/// The place of a row: `exceptions (std::stoi)` where it is of a group of functions.
+pub(super) fn place_of_row(row: &WhereRow) -> Option<String> {
+    let place = place(&row.place);
+    match (&row.group, place) {
+        (Some(group), Some(place)) => Some(format!("{group} ({place})")),
+        (Some(group), None) => Some(group.clone()),
+        (None, place) => place,
+    }
 }
 
 #[cfg(test)]

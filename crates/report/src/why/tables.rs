@@ -112,7 +112,7 @@ pub(super) fn places(explanation: &Explanation, extent: Extent) -> Table {
     for row in rows {
         let callers = row.callers.iter().filter_map(code_name::place);
         let callers = callers.collect::<Vec<String>>().join(" <- ");
-        let function = code_name::place(&row.place);
+        let function = code_name::place_of_row(row);
         let mut cells = vec![
             Cell::name(&whereabouts::what(row)),
             Cell::name(row.object.as_deref().unwrap_or_default()),

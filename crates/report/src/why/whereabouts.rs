@@ -65,7 +65,7 @@ pub(super) fn in_a_role(role: ThreadRole) -> &'static str {
 /// Object, function, caller, count, each as one piece.
 pub(super) fn pieces(row: &WhereRow) -> Vec<String> {
     let mut pieces: Vec<String> = row.object.iter().cloned().collect();
-    pieces.extend(code_name::pieces(&row.place, &row.callers));
+    pieces.extend(code_name::pieces_of_row(row));
     pieces.extend(row.count.map(|count| in_words(row, count)));
     if !row.changed_by.is_empty() {
         pieces.push(format!("changed by {}", row.changed_by.join(", ")));
@@ -152,7 +152,7 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     if let Some((share, words)) = of_runtime(explanation).filter(|(share, _)| *share >= row.share) {
         return (share >= STANDS_OUT).then(|| format!("{} in {words}", share_text(share)));
     }
-    let place = code_name::pieces(&row.place, &row.callers).join(" ");
+    let place = code_name::pieces_of_row(row).join(" ");
     let call = row.call.as_deref();
     let what = match (call, row.object.as_deref()) {
         _ if row.role.is_some() => what(row),
