@@ -229,6 +229,14 @@ impl Claim {
         self
     }
 
+    /// With one more, where that is known.
+    pub(crate) fn with_if(self, sentence: Option<String>) -> Self {
+        match sentence {
+            Some(sentence) => self.with(&sentence),
+            None => self,
+        }
+    }
+
     /// The finding. Where its times are a model, its statement says so.
     pub(crate) fn finish(mut self) -> Finding {
         if let Some(what) = self.modelled {

@@ -1,7 +1,7 @@
 //! What is behind a descriptor number?
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_trace::{DescriptorKind, FileRow, Socket, SocketEnd, SocketFamily, Trace, UseRow};
 
@@ -62,6 +62,8 @@ pub(crate) struct Descriptors<'a> {
     files: HashMap<(u32, i32), Vec<&'a FileRow>>,
     /// What each was while so much went through it, most calls first.
     uses: HashMap<(u32, i32), Vec<&'a UseRow>>,
+    /// Ports and paths at which somebody of the tree answers.
+    answering: HashSet<&'a str>,
     /// Calls that moved bytes, or would have.
     moving: HashMap<(u32, i32), u64>,
 }
@@ -75,6 +77,7 @@ impl<'a> Descriptors<'a> {
             reused: reused(trace),
             files: files(trace),
             uses: uses(trace),
+            answering: answering(trace),
             moving: moving(trace),
         }
     }
@@ -163,6 +166,11 @@ impl<'a> Descriptors<'a> {
     pub(crate) fn accepts(&self) -> bool {
         let mut names = self.names.values().flat_map(|names| names.iter());
         names.any(is_accepted)
+    }
+
+    /// Whether somebody of the tree answers at this address of this machine.
+    pub(crate) fn answers_at(&self, peer: &str) -> bool {
+        is_local(peer) && self.answering.contains(door(peer))
     }
 
     /// Whether it is a socket of somebody who connected.
@@ -320,6 +328,39 @@ fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
         .values_mut()
         .for_each(|files| files.sort_by_key(calls));
     files
+}
+
+/// Of an address of this machine the port, of which it may have several names; or the path.
+fn door(address: &str) -> &str {
+    match is_path(address) {
+        true => address,
+        // What the socket was asked for may stand behind it.
+        false => {
+            let bare = address.split(' ').next().unwrap_or(address);
+            bare.rsplit(':').next().unwrap_or(bare)
+        }
+    }
+}
+
+fn answering(trace: &Trace) -> HashSet<&str> {
+    let named = trace.descriptors.iter().flat_map(|row| &row.names);
+    let used = trace.files.iter().map(|file| &file.name);
+    named
+        .chain(used)
+        .filter_map(accepted_at)
+        .map(door)
+        .collect()
+}
+
+/// At which address a socket was accepted.
+fn accepted_at(name: &DescriptorKind) -> Option<&str> {
+    match name {
+        DescriptorKind::Socket(Socket {
+            end: SocketEnd::Accepted(by),
+            ..
+        }) => by.as_deref()?.strip_prefix("socket at "),
+        _ => None,
+    }
 }
 
 fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {

@@ -96,7 +96,7 @@ finding_ids! {
     UnbufferedOutput = "unbuffered-output" in [KernelIo]:
         "Standard output or error, or a file, is written in pieces of a line.",
     UnoptimisedBuild = "unoptimised-build" in [UserCode]:
-        "Code that takes much of the time was compiled without optimisation.",
+        "Code that takes much of the time was compiled without optimisation, or with checks for errors.",
     WaitingForChild = "waiting-for-child" in [WaitingForChild]:
         "Children that could run side by side run in turn; or a process that is asked to end has to be killed.",
     WaitingForDisk = "waiting-for-disk" in [Disk]:

@@ -166,6 +166,17 @@ impl<'a> Classifier<'a> {
         })
     }
 
+    /// Whether what is waited for through a socket is an answer of the command's own.
+    pub(crate) fn asks_own(&self, interval: &Interval) -> bool {
+        let by_number = || {
+            let fd = interval.fd?;
+            self.descriptors.waited_for_name(interval.pid, fd)
+        };
+        let asked = self.object(interval.object).or_else(by_number);
+        let peer = asked.and_then(descriptors::peer_of);
+        peer.is_some_and(|peer| self.descriptors.answers_at(peer))
+    }
+
     fn object(&self, at: Option<u32>) -> Option<&'a DescriptorKind> {
         self.trace.objects.get(at? as usize)
     }

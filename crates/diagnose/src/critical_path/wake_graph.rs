@@ -137,18 +137,20 @@ impl<'a> WakeGraph<'a> {
     }
 
     /// Who woke a thread for the end of the process, which may have waited for others on its way
-    /// there.
+    /// there: one that works, else one that isn't the runtime's own.
     fn asked_to_end(&self, last: &'a ThreadTimes) -> Option<&'a ThreadTimes> {
-        let works = |times: &&ThreadTimes| {
-            times.pid == last.pid && times.tid != last.tid && !hardly_runs(times)
-        };
         let waits = self.intervals(last.tid);
-        let mut wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
-            let lock = self.classifier.interval(wait) == TimeCategory::Locks;
-            let by = wait.woken_by.filter(|_| lock)?;
-            self.threads.get(&by).copied()
+        let wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
+            let by = self.threads.get(&wait.woken_by?).copied()?;
+            let is_other = by.pid == last.pid && by.tid != last.tid;
+            // A runtime's thread waits with a time limit for what it is asked.
+            let asked = self.classifier.interval(wait) == TimeCategory::Locks || last.of_runtime;
+            (is_other && asked).then_some(by)
         });
-        wakers.find(works)
+        let wakers: Vec<&ThreadTimes> = wakers.collect();
+        let works = wakers.iter().find(|waker| !hardly_runs(waker));
+        let of_program = || wakers.iter().find(|waker| !waker.of_runtime);
+        works.or_else(of_program).copied()
     }
 
     pub(super) fn last_interval(&self, tid: u32, at: u64) -> Option<&'a Interval> {
@@ -193,14 +195,29 @@ impl<'a> WakeGraph<'a> {
                 .or_else(|| self.worked_on(times, interval.from_ns, at)),
             // A runtime's own thread does what the program's waits for: it queues for no lock.
             TimeCategory::Locks => by.filter(|waker| {
-                waker.of_runtime && waker.pid == times.pid
+                waker.pid == times.pid && (waker.of_runtime || self.serves(waker, times))
                     || self.is_joined(times, waker, interval, at)
                     || brings_from_outside(times, waker)
             }),
-            // One of the same command that computed what it sent: no network took that time.
-            TimeCategory::Network => by.filter(|waker| self.ran_most(waker, interval.from_ns, at)),
+            // One of the same command that computed what it sent, or whose own waits were before the
+            // answer: no network took that time.
+            TimeCategory::Network => by.filter(|waker| {
+                self.ran_most(waker, interval.from_ns, at) || self.classifier.asks_own(interval)
+            }),
             _ => None,
         }
+    }
+
+    /// Whether a thread does for this one what it is asked for: to its end it waits to be asked, and who
+    /// asks is mostly this one. Who queues for a lock has done its work in the end.
+    fn serves(&self, waker: &ThreadTimes, times: &ThreadTimes) -> bool {
+        let is_asked = |wait: &&Interval| self.classifier.interval(wait) == TimeCategory::Locks;
+        let waits = || self.intervals(waker.tid).filter(is_asked);
+        let last = self.last_interval(waker.tid, waker.to_ns);
+        let to_the_end = last.is_some_and(|last| is_asked(&last) && last.to_ns >= waker.to_ns);
+        let by = |wait: &&Interval| wait.woken_by == Some(times.tid);
+        let (all, asked) = (waits().count(), waits().filter(by).count());
+        to_the_end && asked >= TURNS && asked * 5 >= (all - 1) * 4
     }
 
     /// The waits at pipes that another process of the tree ended, one after another. Of two threads

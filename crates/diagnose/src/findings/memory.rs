@@ -63,10 +63,10 @@ pub(super) const CLOCK_CALLS: Declaration = Declaration {
 pub(super) const UNOPTIMISED_BUILD: Declaration = Declaration {
     id: Id::UnoptimisedBuild,
     mechanism: Mechanism::PerItem,
-    variants: &[shows_from(
-        Least::share(UNOPTIMISED_SHARE),
-        per_item::unoptimised,
-    )],
+    variants: &[
+        shows_from(Least::share(UNOPTIMISED_SHARE), per_item::unoptimised),
+        shows_from(Least::share(UNOPTIMISED_SHARE), per_item::checked),
+    ],
     text: include_str!("texts/unoptimised-build.md"),
     ..USUAL
 };

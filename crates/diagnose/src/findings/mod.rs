@@ -222,6 +222,13 @@ mod tests {
             &["taking them down", "were made and ended"],
         ),
         (
+            FindingId::UnoptimisedBuild,
+            &[
+                "compiled without optimisation",
+                "which checks what its code does",
+            ],
+        ),
+        (
             FindingId::WaitingForChild,
             &["ran one after another", "was asked to end"],
         ),

@@ -214,6 +214,14 @@ pub(crate) fn is_shell(program: &str) -> bool {
     Runtime::interpreting(program).is_some_and(|runtime| runtime.has(Habit::RunsCommands))
 }
 
+/// Whether a file is an interpreter whose scripts have no frames, and it is known what leads to its
+/// operations.
+pub(crate) fn is_interpreter(binary: &str) -> bool {
+    let begins = |it: &Runtime| it.functions.iter().any(|(of, _)| *of == Use::Start);
+    let runtime = Runtime::interpreting(binary);
+    runtime.is_some_and(|it| it.has(Habit::Interprets) && begins(it))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -115,6 +115,7 @@ pub(super) const C: Runtime = Runtime {
             Use::PutIntoCallers,
             Names {
                 beginnings: &["__gnu_cxx::__normal_iterator", "bool __gnu_cxx::operator"],
+                parts: &[" std::move<", " std::forward<"],
                 ..NAMES
             },
         ),
@@ -283,7 +284,14 @@ pub(super) const RUST: Runtime = Runtime {
         (
             Use::PutIntoCallers,
             Names {
+                // Of traits that only types of the language have.
+                parts: &[
+                    " as core::iter::range::",
+                    " as core::slice::index::SliceIndex<",
+                ],
                 beginnings: &[
+                    "<alloc::vec::Vec<T,A> as core::ops::",
+                    "core::cmp::Ord::",
                     "core::cmp::impls::",
                     "core::core_arch::",
                     "core::intrinsics::",

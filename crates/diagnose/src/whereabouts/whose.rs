@@ -5,7 +5,7 @@
 
 use fathom_stacks::{Frame, is_made_at_run_time};
 
-use crate::runtimes::{is_library, is_library_made, is_start, without_suffix};
+use crate::runtimes::{is_interpreter, is_library, is_library_made, is_start, without_suffix};
 
 /// Whose code a frame is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,13 @@ pub(super) fn whose(frame: &Frame) -> Whose {
     let name = frame.function.as_deref().map(without_suffix);
     if name.is_some_and(is_start) {
         return Whose::Start;
+    }
+    // Of a script that has no frames there is only what its interpreter does.
+    if is_interpreter(&frame.binary) {
+        return match name {
+            Some("main") => Whose::Start,
+            _ => Whose::Library,
+        };
     }
     let source = frame.source_file.as_deref().unwrap_or_default();
     // Nothing is known of what has no name at all.
@@ -95,6 +102,9 @@ mod tests {
         assert_eq!(of("//anon", "java.util.ArrayList.add", ""), Whose::Library);
         assert_eq!(of("//anon", "sort.Main.run", ""), Whose::Own);
         assert_eq!(of("/bin/a", "_start", ""), Whose::Start);
+        assert_eq!(of("/usr/bin/perl", "main", ""), Whose::Start);
+        assert_eq!(of("/usr/bin/perl", "Perl_pp_match", ""), Whose::Library);
+        assert_eq!(of("/usr/bin/bash", "main", ""), Whose::Own);
         assert_eq!(
             of(
                 "/bin/a",

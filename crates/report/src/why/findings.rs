@@ -4,7 +4,7 @@ use fathom_model::{Confidence, Explanation, Finding};
 
 use super::quote::{could_save, share_text};
 use super::summary::whole_seconds;
-use super::verdict::verdict;
+use super::verdict::{not_seen, verdict};
 use super::{code_name, processes, proof};
 use crate::columns;
 use crate::document::Document;
@@ -64,6 +64,9 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
 /// No finding: then where the time goes is the answer.
 fn nothing(page: &mut Page, explanation: &Explanation) {
     page.prose(0, Tone::Strong, &verdict(explanation));
+    if let Some(not_seen) = not_seen(explanation) {
+        page.prose(2, Tone::Quiet, not_seen);
+    }
     if let Some(child) = processes::busiest_child(explanation) {
         page.prose(2, Tone::Plain, &child);
     }

@@ -11,6 +11,8 @@ use super::words::{self, Kind};
 
 /// From this part of the time on, starting the process is the answer.
 const SHORT: f64 = 0.25;
+/// A function with so much of the command's own part is nearly all that it does.
+const MOST: f64 = 0.6;
 /// A function with so much of the time is named with it.
 const NAMED: f64 = 0.2;
 
@@ -45,6 +47,24 @@ pub(crate) fn verdict(explanation: &Explanation) -> String {
     place.map_or_else(
         || in_a_line(facts),
         |place| format!("No known cause; {place}"),
+    )
+}
+
+/// What must be said with it: of a function of the program's own that takes most of the time nobody
+/// sees what the processor does there.
+pub(super) fn not_seen(explanation: &Explanation) -> Option<&'static str> {
+    let others = [TimeCategory::Ready, TimeCategory::Stolen];
+    let others: f64 = others
+        .into_iter()
+        .map(|it| explanation.account.share(it))
+        .sum();
+    let mut rows = whereabouts::shown(explanation);
+    let row = rows
+        .next()
+        .filter(|row| row.role.is_none() && row.group.is_none())?;
+    let is_own = row.kind == TimeCategory::UserCode && row.place.source_file.is_some();
+    (is_own && row.share >= MOST * (1.0 - others)).then_some(
+        "Whether it computes there or waits for memory is not seen: Fathom doesn't read the processor's counters.",
     )
 }
 

@@ -256,6 +256,56 @@ fn a_wait_at_a_socket_for_a_thread_that_computes_is_that_threads_time() {
 }
 
 #[test]
+fn a_thread_that_is_asked_and_waits_to_be_asked_to_its_end_queues_for_nothing() {
+    let locks = |to_the_end: u64| {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        for turn in 0..20 {
+            let (from, to) = (turn * 45, turn * 45 + 40);
+            fake.wait_for(ROOT, "futex", None, (from, to, to), Some(101));
+            fake.wait_for(101, "futex", None, (to, to + 5, to + 5), Some(ROOT));
+        }
+        let last = (900, to_the_end, to_the_end);
+        fake.wait_for(101, "futex", None, last, None);
+        account(&fake).ns(TimeCategory::Locks) / MS
+    };
+    assert_eq!(locks(1000), 0);
+    assert_eq!(locks(950), 800, "it goes on after its last turn");
+}
+
+#[test]
+fn what_answers_within_the_tree_is_waited_for_whatever_it_does() {
+    let of = |accepted: &str| {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.descriptor(3, "socket to 127.0.0.1:8080");
+        fake.descriptor(4, accepted);
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
+        fake.wait_for(101, "clock_nanosleep", None, (150, 790, 790), None);
+        account(&fake)
+    };
+    let own = of("accepted socket from socket at [::ffff:127.0.0.1]:8080 (TCP_NODELAY)");
+    is(&own, TimeCategory::Network, 0);
+    is(&own, TimeCategory::Sleeping, 640);
+    let another = of("accepted socket from socket at 127.0.0.1:8081");
+    is(&another, TimeCategory::Network, 700);
+}
+
+#[test]
+fn a_runtimes_thread_that_ends_the_process_is_asked_to_by_one_that_waited_too() {
+    let mut fake = Fake::new(1000);
+    fake.thread(ROOT, 101, 0, 1000, 1000);
+    fake.thread(ROOT, 102, 0, 1000, 1000);
+    fake.trace.threads[2].name = "VM Thread".to_owned();
+    fake.wait_for(ROOT, "futex", None, (1, 999, 999), None);
+    fake.descriptor(3, "socket to 192.0.2.1:80");
+    fake.wait_for(101, "recvfrom", Some(3), (10, 980, 980), None);
+    fake.wait_for(102, "futex", None, (1, 995, 995), Some(101));
+    fake.calls_of(102, "exit_group", None, 1, 0, 1_000);
+    is(&account(&fake), TimeCategory::Network, 970);
+}
+
+#[test]
 fn naps_until_somebody_is_done_are_that_ones_time() {
     let napping = |naps: u64| {
         let mut fake = Fake::new(1000);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use fathom_model::TimeCategory;
 
-use super::side_by_side;
+use super::{holders, side_by_side};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
@@ -120,8 +120,14 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         time(turns.waited_ns),
         time(turns.asleep_ns),
     );
+    let meanwhile = holders::in_words(analysis, |tid| {
+        analysis
+            .thread(tid)
+            .is_some_and(|times| times.pid == turns.pid)
+    });
     Some(
         side_by_side(analysis, turns.saving_ns, &statement, "")
+            .with_if(meanwhile)
             .evidence("threads that queue", turns.threads as f64, "threads")
             .evidence("waits", turns.waits as f64, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")

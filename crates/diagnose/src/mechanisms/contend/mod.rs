@@ -3,6 +3,7 @@
 pub(crate) mod asleep;
 pub(crate) mod barging;
 pub(crate) mod cpus;
+mod holders;
 pub(crate) mod queueing;
 mod queues;
 pub(crate) mod short_locks;

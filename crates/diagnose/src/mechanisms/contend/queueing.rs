@@ -1,12 +1,13 @@
 //! Threads queue for a lock.
 
 use super::queues::{Queue, queues};
-use super::side_by_side;
+use super::{holders, side_by_side};
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::mechanisms::hand_over;
 use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Topic};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -35,8 +36,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let waited = waited(analysis, &queue, locked.as_deref());
     // The interpreter's own lock can't be split: only what processes would save is known.
     let most = if gil { "at most " } else { "" };
+    let meanwhile = holders::in_words(analysis, |tid| {
+        let of_process = |times: &ThreadTimes| times.pid == queue.pid || queue.between_processes;
+        analysis.thread(tid).is_some_and(of_process)
+    });
     Some(
         side_by_side(analysis, saving, &waited, most)
+            .with_if(meanwhile.filter(|_| !gil))
             .evidence("threads that queue", queue.threads as f64, "threads")
             .evidence("waits", queue.waits as f64, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")

@@ -260,5 +260,16 @@ mod tests {
         };
         assert_eq!(reported([300, 200]), ["unoptimised-build"]);
         assert!(reported([30, 20]).is_empty());
+        for name in [
+            "<core::ops::range::Range<T> as core::iter::range::RangeIteratorImpl>::spec_next",
+            "<usize as core::slice::index::SliceIndex<[T]>>::index",
+            "<alloc::vec::Vec<T,A> as core::ops::index::Index<I>>::index",
+            "std::remove_reference<int&>::type&& std::move<int&>(int&)",
+        ] {
+            let mut fake = Fake::new(1000);
+            fake.in_function(ROOT, "/bin/program", name, 300);
+            fake.in_function(ROOT, "/bin/program", "distance", 700);
+            assert_eq!(fake.ids(), ["unoptimised-build"], "{name}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod builds;
 mod call_cost;
+mod checked;
 mod clocks;
 mod kernel;
 mod lookups;
@@ -14,6 +15,7 @@ mod tiny_files;
 
 pub(crate) use builds::unoptimised;
 pub(crate) use call_cost::{CallCost, part_of};
+pub(crate) use checked::checked;
 pub(crate) use clocks::{clock_calls, clock_reads};
 pub(crate) use kernel::one_call;
 pub(crate) use lookups::missing;

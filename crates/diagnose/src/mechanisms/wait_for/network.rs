@@ -5,10 +5,11 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::{Claim, Least, Piece};
 use crate::descriptors::{self, is_local};
-use crate::numbers::count;
+use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::SyscallRow;
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
 /// by the reads that followed. With it whether there is anybody else.
@@ -29,6 +30,11 @@ fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
     Some((peer, several))
 }
 
+/// So many requests are a habit.
+const FEWEST_REQUESTS: u64 = 20;
+/// Calls for a request, or for an answer, at most.
+const PIECES: u64 = 4;
+
 /// Whether names are asked for there: the port of DNS.
 fn is_name_server(peer: &str) -> bool {
     peer.ends_with(":53")
@@ -39,6 +45,31 @@ fn in_words(peer: &str) -> String {
         true => format!("the name server {peer}"),
         false => peer.to_owned(),
     }
+}
+
+/// `: 6,002 requests one after another, 0.12 ms each`: where that many were sent, each alone, and
+/// answered.
+fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> {
+    let to_peer = |row: &&SyscallRow| {
+        let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
+        fd == Some(peer) && row.bytes > 0
+    };
+    let rows = || analysis.trace.syscalls.iter().filter(to_peer);
+    let count_of = |moves: fn(&str) -> bool| -> u64 {
+        let calls = rows().filter(|row| moves(&row.name)).map(|row| row.calls);
+        calls.sum()
+    };
+    let (sent, read) = (count_of(calls::is_write), count_of(calls::is_read));
+    // A request may be sent, and an answer read, in a few pieces.
+    let requests = sent.min(read);
+    let each = wait_ns / requests.max(1) as f64;
+    (requests >= FEWEST_REQUESTS && sent.max(read) <= PIECES * requests).then(|| {
+        let requests = count(requests);
+        format!(
+            ": {requests} requests one after another, {} each",
+            time(each)
+        )
+    })
 }
 
 /// Samples don't show who ended a wait: another thread of the command that computes for as long,
@@ -93,8 +124,10 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
         None => String::new(),
     };
+    let in_turn = peer.and_then(|(peer, _)| in_turn(analysis, peer, wait));
+    let in_turn = in_turn.filter(|_| in_vain.is_none()).unwrap_or_default();
     let statement = format!(
-        "The command waited for the network for {}{whom}{unanswered}.",
+        "The command waited for the network for {}{whom}{in_turn}{unanswered}.",
         analysis.time_and_share(wait),
     );
     let of_names = peer.is_some_and(|(peer, _)| is_name_server(peer));
@@ -265,6 +298,21 @@ mod tests {
         let waits = found[0].evidence.iter().find(|e| e.name == "waits");
         assert_eq!(waits.map(|waits| waits.value), Some(100.0));
         assert!(!found[0].advice.contains("seen"), "{}", found[0].advice);
+    }
+
+    #[test]
+    fn requests_one_after_another_are_counted() {
+        let said = |sent: u64| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "socket to 127.0.0.1:6379");
+            fake.calls("sendto", Some(3), sent, 20, 1_000);
+            fake.calls("recvfrom", Some(3), 3_000, 9, 1_000);
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 2_500, 240);
+            fake.findings()[0].statement.clone()
+        };
+        let words = ", for 127.0.0.1:6379: 3,000 requests one after another, 200 µs each.";
+        assert!(said(3_000).ends_with(words), "{}", said(3_000));
+        assert!(!said(5).contains("one after another"));
     }
 
     #[test]

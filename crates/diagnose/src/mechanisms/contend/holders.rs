@@ -1,0 +1,139 @@
+//! What does whoever has a lock do while others wait for it?
+
+use std::collections::{BTreeMap, HashMap};
+
+use fathom_trace::{Cause, Interval};
+
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::intervals::woken_ns;
+
+/// Holders that wait for a lock themselves are followed so far.
+const DEEPEST: u32 = 8;
+/// Part of the time from which on what a holder does is worth a word.
+const WORTH_A_WORD: f64 = 0.15;
+
+/// A call, and the process and descriptor that it was for.
+type Wait = (String, Option<(u32, i32)>);
+
+/// What holders did while others waited, in ns of the traced run.
+#[derive(Debug, Default, PartialEq)]
+struct Meanwhile {
+    /// On a CPU, in calls that don't wait too, or ready to be.
+    ran: f64,
+    /// In calls off the CPU.
+    waited: BTreeMap<Wait, f64>,
+}
+
+/// The waits of each thread, in order.
+struct Waits<'a>(HashMap<u32, Vec<&'a Interval>>);
+
+impl<'a> Waits<'a> {
+    fn new(analysis: &'a Analysis<'_>) -> Self {
+        let mut of: HashMap<u32, Vec<&Interval>> = HashMap::new();
+        for wait in analysis.trace.timeline.iter().flatten() {
+            of.entry(wait.tid).or_default().push(wait);
+        }
+        for list in of.values_mut() {
+            list.sort_by_key(|wait| wait.from_ns);
+        }
+        Self(of)
+    }
+
+    /// Adds what a thread did between two moments.
+    fn add(&self, tid: u32, (from, to): (u64, u64), depth: u32, sum: &mut Meanwhile) {
+        let list = self.0.get(&tid).map_or(&[][..], Vec::as_slice);
+        let first = list.partition_point(|wait| wait.to_ns <= from);
+        let mut ran = to.saturating_sub(from);
+        for wait in list[first..].iter().take_while(|wait| wait.from_ns < to) {
+            let span = (wait.from_ns.max(from), woken_ns(wait).min(to));
+            let ns = span.1.saturating_sub(span.0);
+            if wait.cause == Cause::Preempted {
+                continue;
+            }
+            ran = ran.saturating_sub(ns);
+            let call = wait.call.as_deref().unwrap_or_default();
+            if !is_for_lock(call) {
+                let on = wait.fd.map(|fd| (wait.pid, fd));
+                *sum.waited.entry((call.to_owned(), on)).or_default() += ns as f64;
+            } else if let Some(by) = wait.woken_by.filter(|by| *by != tid && depth < DEEPEST) {
+                self.add(by, span, depth + 1, sum);
+            }
+        }
+        sum.ran += ran as f64;
+    }
+}
+
+fn is_for_lock(call: &str) -> bool {
+    calls::is_lock(call) || calls::is_file_lock(call)
+}
+
+/// A sentence on what those did who ended the waits of these threads for locks, during these;
+/// `None` where the trace doesn't know single waits.
+pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Option<String> {
+    let waits = Waits::new(analysis);
+    let mut sum = Meanwhile::default();
+    for wait in analysis.trace.timeline.iter().flatten() {
+        let is_lock = wait.call.as_deref().is_some_and(is_for_lock);
+        let by = wait.woken_by.filter(|by| *by != wait.tid);
+        if let Some(by) = by
+            && is_lock
+            && wait.cause == Cause::Asleep
+            && waits_of(wait.tid)
+            && analysis.thread(by).is_some()
+        {
+            waits.add(by, (wait.from_ns, woken_ns(wait)), 0, &mut sum);
+        }
+    }
+    words(analysis, &sum)
+}
+
+fn words(analysis: &Analysis<'_>, sum: &Meanwhile) -> Option<String> {
+    let all = sum.ran + sum.waited.values().sum::<f64>();
+    let percent = |ns: f64| format!("{:.0} % of that time", 100.0 * ns / all.max(1.0));
+    let waited = |((call, on), ns): (&Wait, &f64)| {
+        let object = on.and_then(|(pid, fd)| analysis.name_of(pid, fd));
+        let object = object.map_or_else(String::new, |object| format!(" on {object}"));
+        let does = match call.as_str() {
+            call if calls::is_sleep(call) => format!("slept (`{call}`)"),
+            "" => "waited for memory or a disk".to_owned(),
+            call => format!("waited in `{call}`{object}"),
+        };
+        (*ns, does)
+    };
+    let mut did: Vec<(f64, String)> = sum.waited.iter().map(waited).collect();
+    did.push((sum.ran, "computed".to_owned()));
+    did.retain(|(ns, _)| *ns >= WORTH_A_WORD * all && *ns > 0.0);
+    did.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let did = did.iter().take(2);
+    let did: Vec<String> = did
+        .map(|(ns, did)| format!("{did} for {}", percent(*ns)))
+        .collect();
+    (!did.is_empty()).then(|| format!("Meanwhile whoever had it {}.", did.join(", and ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn what_a_holder_does_is_said_through_those_that_wait_themselves() {
+        let mut fake = Fake::new(1000);
+        for tid in [101, 102, 103] {
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+        }
+        fake.descriptor(5, "/data/journal");
+        // 103 has the lock, syncs and computes; 102 waits for it, and 101 for 102.
+        fake.wait_for(103, "fdatasync", Some(5), (10, 70, 70), None);
+        fake.wait_for(102, "futex", None, (5, 105, 105), Some(103));
+        fake.wait_for(101, "futex", None, (5, 105, 105), Some(102));
+        let timed = [fake.run()];
+        let observation = fake.observation(&timed);
+        let analysis = Analysis::new(&observation);
+        let said = in_words(&analysis, |_| true);
+        let wanted = "Meanwhile whoever had it waited in `fdatasync` on /data/journal for 60 % of that time, and computed for 40 % of that time.";
+        assert_eq!(said.as_deref(), Some(wanted));
+        assert_eq!(in_words(&analysis, |tid| tid == 103), None);
+    }
+}
