@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::error::Error;
 pub(crate) use crate::measure::Measure;
 use crate::measure::shortened;
+use fathom_model::PLACE;
 use fathom_model::imported::{
     Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, base_unit,
 };
@@ -38,9 +39,14 @@ fn no_time(one: &Benchmark) -> Option<(String, &'static str)> {
             "a time below 0: the tool took off more than it measured",
         ));
     }
+    let reason = match one.metric.as_str() {
+        "wall" => "a time of 0: nothing was measured",
+        // hey writes tenths of a millisecond.
+        "response" => "a time of 0: nothing was measured, or less than the tool can write",
+        _ => return None,
+    };
     // Half of the runs: the median is 0, too.
-    let is_zero = one.metric == "wall" && share(&|value| value == 0.0) >= 0.5;
-    is_zero.then_some((what, "a time of 0: nothing was measured"))
+    (share(&|value| value == 0.0) >= 0.5).then_some((what, reason))
 }
 
 pub(crate) struct Collector {
@@ -56,7 +62,7 @@ pub(crate) struct Collector {
     left_out_index: HashMap<(String, String), usize>,
     values: usize,
     series: usize,
-    /// Records of earlier commits, in a file that is a history.
+    /// Earlier records, in a file that is a history.
     before: Vec<Collector>,
 }
 
@@ -78,8 +84,8 @@ impl Collector {
         }
     }
 
-    /// What follows belongs to a later commit, and so to a record of its own. The bounds are those of all.
-    pub(crate) fn next_commit(&mut self) {
+    /// What follows was measured later, and belongs to a record of its own. The bounds are those of all.
+    pub(crate) fn next_record(&mut self) {
         let mut done = std::mem::replace(self, Collector::new(self.tool));
         self.before = std::mem::take(&mut done.before);
         (self.values, self.series) = (done.values, done.series);
@@ -259,6 +265,11 @@ impl Collector {
             bad += (before - map.len()) as u64;
         }
         self.left_out_times(&measure.name, "no finite number", bad);
+        if summary.count == Some(0) {
+            let what = format!("{} {}", measure.name, measure.metric);
+            self.left_out(what, "figures of no samples");
+            return;
+        }
         if (Summary {
             count: None,
             level: None,
@@ -325,7 +336,29 @@ impl Collector {
         }
     }
 
-    /// A record for each commit, the newest last.
+    /// Of equal series the second and further ones have their place as a parameter.
+    fn place_equals(&mut self) {
+        let all = &mut self.benchmarks;
+        let same = |a: &Benchmark, b: &Benchmark| {
+            (a.name.cmp(&b.name))
+                .then_with(|| a.metric.cmp(&b.metric))
+                .then_with(|| a.threads.cmp(&b.threads))
+                .then_with(|| a.parameters.cmp(&b.parameters))
+        };
+        // By index: a map of 200,000 names would hold each of them twice.
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by(|a, b| same(&all[*a], &all[*b]));
+        let mut further = Vec::new();
+        for equal in order.chunk_by(|a, b| same(&all[*a], &all[*b]).is_eq()) {
+            further.extend((2..).zip(&equal[1..]).map(|(place, at)| (*at, place)));
+        }
+        for (at, place) in further {
+            let parameters = all[at].parameters.entry(PLACE.to_owned());
+            parameters.or_insert_with(|| i32::to_string(&place));
+        }
+    }
+
+    /// All records of a history, the newest last.
     pub(crate) fn finish_all(mut self, file: &str) -> Result<Vec<Imported>, Error> {
         let before = std::mem::take(&mut self.before);
         let all = before.into_iter().chain([self]);
@@ -359,6 +392,7 @@ impl Collector {
             self.left_out(name, "no samples");
         }
         self.benchmarks.retain(|benchmark| !empty(benchmark));
+        self.place_equals();
         if self.benchmarks.is_empty() && self.left_out.is_empty() {
             return Err(Error::Empty(self.tool));
         }

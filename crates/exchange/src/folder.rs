@@ -12,6 +12,7 @@ use crate::error::{Error, malformed};
 use crate::formats::{asv, cargo_criterion::per_iteration, critcmp};
 use crate::json::{document, list, name, word};
 use crate::read::{LARGEST_DOCUMENT, read_all};
+use fathom_model::PLACE;
 use fathom_model::imported::Imported;
 
 /// More files than a tree of results has.
@@ -194,7 +195,7 @@ fn one(
         let sample = document(bytes)?;
         let mut measure = critcmp::measure(&what, out)?;
         if let Some(place) = place(&what) {
-            measure = measure.parameter("place", place);
+            measure = measure.parameter(PLACE, place);
         }
         let measure = match *baseline {
             "new" => measure,

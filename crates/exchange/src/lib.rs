@@ -24,6 +24,7 @@ pub use fathom_model::imported::{
     Benchmark, Direction, Imported, LeftOut, Source, Summary, Values,
 };
 pub use folder::{Entry, Folder, read_folder, walk};
-pub use read::{LARGEST_DOCUMENT, read, read_all};
+pub use read::{LARGEST_DOCUMENT, read, read_all, read_commit};
+pub use rows::{separator, with_point};
 pub use table::{FORMATS, Format, names};
 pub use utf16::decoded as utf8;

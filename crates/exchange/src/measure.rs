@@ -29,7 +29,7 @@ impl Measure {
     ) -> Measure {
         let [name, metric, unit] = [name.into(), metric.into(), unit.into()].map(shortened);
         Measure {
-            name,
+            name: without_addresses(name),
             parameters: BTreeMap::new(),
             metric,
             direction: direction_of_unit(&unit),
@@ -68,16 +68,37 @@ impl Measure {
 
     pub(crate) fn parameter(mut self, name: &str, value: &str) -> Measure {
         if !value.is_empty() {
-            self.parameters
-                .insert(name.to_owned(), shortened(value.to_owned()));
+            let value = without_addresses(shortened(value.to_owned()));
+            self.parameters.insert(name.to_owned(), value);
         }
         self
     }
 
     pub(crate) fn with(mut self, parameters: &BTreeMap<String, String>) -> Measure {
-        self.parameters.clone_from(parameters);
+        let each = parameters.iter();
+        self.parameters = each
+            .map(|(name, value)| (name.clone(), without_addresses(value.clone())))
+            .collect();
         self
     }
+}
+
+/// `<Query object at 0x7f2a9c0d1e50>` without the place in memory, which is another one in each run: two files
+/// would have no series in common.
+fn without_addresses(mut text: String) -> String {
+    const MARK: &str = " at 0x";
+    let mut from = 0;
+    while let Some(at) = text[from..].find(MARK).map(|at| from + at) {
+        let digits = &text[at + MARK.len()..];
+        let end = digits.find(|char: char| !char.is_ascii_hexdigit());
+        let end = end.filter(|end| *end > 0 && digits[*end..].starts_with(['>', ',']));
+        match end.filter(|_| text[..at].contains('<')) {
+            Some(end) => text.replace_range(at..at + MARK.len() + end, ""),
+            None => from = at + MARK.len(),
+        }
+        from = from.min(text.len());
+    }
+    text
 }
 
 /// Cut where it is longer than a name may be.

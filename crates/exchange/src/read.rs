@@ -14,21 +14,46 @@ pub const LARGEST_DOCUMENT: u64 = 64 << 20;
 const HEAD: u64 = 1 << 20;
 
 /// Reads one file; `file` is its name for the record, `format` is what `--format` says. Of a history it is the
-/// newest commit.
+/// newest measurement.
 pub fn read(input: impl BufRead, file: &str, format: Option<&str>) -> Result<Imported, Error> {
-    let mut all = read_all(input, file, format)?;
-    let mut last = all.pop().ok_or(Error::Empty("the file"))?;
-    if !all.is_empty() {
-        last.left_out.push(LeftOut {
-            what: "earlier commits".to_owned(),
-            reason: "the file is a history, of which the newest commit is taken".to_owned(),
-            count: all.len() as u64,
-        });
-    }
-    Ok(last)
+    let all = read_all(input, file, format)?;
+    let last = all.len().saturating_sub(1);
+    let mut kept = newest(all, |at, _| at == last);
+    kept.pop().ok_or(Error::Empty("the file"))
 }
 
-/// Reads one file: a record for each commit of a history, the newest last, else one.
+/// Reads one file; of a history the newest commit, with a record for each time that it was measured.
+pub fn read_commit(
+    input: impl BufRead,
+    file: &str,
+    format: Option<&str>,
+) -> Result<Vec<Imported>, Error> {
+    let all = read_all(input, file, format)?;
+    let commit = |one: &Imported| one.source.environment.get("commit_hash").cloned();
+    let (last, wanted) = (all.len().saturating_sub(1), all.last().and_then(commit));
+    Ok(newest(all, |at, one| {
+        at == last || (wanted.is_some() && commit(one) == wanted)
+    }))
+}
+
+/// Those records of a history that are wanted; the last one says how many there are besides.
+fn newest(all: Vec<Imported>, is_wanted: impl Fn(usize, &Imported) -> bool) -> Vec<Imported> {
+    let count = all.len();
+    let wanted = all.into_iter().enumerate();
+    let wanted = wanted.filter(|(at, one)| is_wanted(*at, one));
+    let mut kept: Vec<Imported> = wanted.map(|(_, one)| one).collect();
+    let others = (count - kept.len()) as u64;
+    if let Some(last) = kept.last_mut().filter(|_| others > 0) {
+        last.left_out.push(LeftOut {
+            what: "earlier measurements".to_owned(),
+            reason: "the file is a history, of which the newest is taken".to_owned(),
+            count: others,
+        });
+    }
+    kept
+}
+
+/// Reads one file: a record for each measurement of a history, the newest last, else one.
 pub fn read_all(
     input: impl BufRead,
     file: &str,

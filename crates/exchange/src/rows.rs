@@ -11,6 +11,7 @@ const MOST_COLUMNS: usize = 1000;
 pub(crate) struct Row<'a> {
     pub(crate) header: &'a [String],
     cells: &'a csv::ByteRecord,
+    delimiter: u8,
 }
 
 impl Row<'_> {
@@ -29,7 +30,12 @@ impl Row<'_> {
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
-        crate::lines::number(self.get(name)?.trim())
+        self.as_number(&self.get(name)?)
+    }
+
+    /// A cell as a number.
+    pub(crate) fn as_number(&self, cell: &str) -> Option<f64> {
+        crate::lines::number(&with_point(cell.trim(), self.delimiter))
     }
 
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
@@ -70,9 +76,39 @@ pub(crate) fn each(
         row(&Row {
             header: &header,
             cells: &record,
+            delimiter,
         })?;
     }
     Ok(())
+}
+
+/// What stands between the cells of a file that begins so: a comma, and where there are more of them in its
+/// first line a semicolon or a tabulator, as spreadsheets write it.
+pub fn separator(head: &[u8]) -> u8 {
+    let mut lines = crate::lines::of(head);
+    let line = lines.find(|line| !line.trim_ascii().is_empty());
+    let mut quoted = false;
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
+    for byte in line.unwrap_or_default() {
+        quoted ^= *byte == b'"';
+        let counted = counts.iter_mut().find(|(known, _)| known == byte);
+        if let Some((_, count)) = counted.filter(|_| !quoted) {
+            *count += 1;
+        }
+    }
+    // The first of equal ones.
+    counts.reverse();
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or(b',', |(separator, _)| separator)
+}
+
+/// A number with a point, where commas don't separate cells and it has a decimal comma.
+pub fn with_point(cell: &str, separator: u8) -> Cow<'_, str> {
+    let has_comma = separator != b',' && cell.matches(',').count() == 1 && !cell.contains('.');
+    match has_comma {
+        true => Cow::Owned(cell.replace(',', ".")),
+        false => Cow::Borrowed(cell),
+    }
 }
 
 /// A reader of ragged rows without a header.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use fathom_conduct::Target;
 use fathom_conduct::gate::{Budget, GateTarget, MARGIN, asked};
 use fathom_measure::IgnoreFailure;
-use fathom_model::{LeftOut, Metric};
+use fathom_model::LeftOut;
 
-use crate::file::experiment::{Experiment, GateSettings, How};
+use crate::file::experiment::{Experiment, GateSettings, How, MetricOf};
 use crate::plan;
 use crate::prepare::{Prepared, Preparer, StepKind};
 use crate::resolve::Scope;
@@ -45,6 +45,8 @@ pub struct Suite {
     pub settings: GateSettings,
     /// By name: the command, or why there is none.
     pub targets: Vec<(String, Result<Target, String>)>,
+    /// What the measures of some of them ask for, by name.
+    pub metrics: Vec<(String, Vec<MetricOf>)>,
     /// Failures that count.
     pub ignore_failure: IgnoreFailure,
     /// Warm-up rounds, the most that a measure asks for.
@@ -58,6 +60,15 @@ impl Suite {
     fn target(&self, name: &str) -> Option<&Result<Target, String>> {
         let found = self.targets.iter().find(|(known, _)| known == name);
         found.map(|(_, target)| target)
+    }
+
+    /// What is judged of a benchmark: what was asked for, else what `[gate]` names, else what its measure names.
+    fn judged<'s>(&'s self, name: &str, asked: &'s [MetricOf]) -> &'s [MetricOf] {
+        let of_measure = self.metrics.iter().find(|(known, _)| known == name);
+        let of_measure = of_measure.map_or(&[][..], |(_, metrics)| metrics);
+        let all = [asked, &self.settings.metrics, of_measure];
+        let first = all.into_iter().find(|metrics| !metrics.is_empty());
+        first.unwrap_or_default()
     }
 }
 
@@ -101,7 +112,7 @@ pub fn suite(tree: &Tree, observer: &mut dyn FnMut(StepKind, &str)) -> Result<Su
         prepared.map_err(|_| SuiteError::Interrupted)?;
     }
     let mut targets: Vec<(String, Result<Target, String>)> = Vec::new();
-    let (mut ignored, mut timeout) = (Vec::new(), None);
+    let (mut ignored, mut timeout, mut metrics) = (Vec::new(), None, Vec::new());
     for measure in &bench {
         let wanted = |name: &str| selection.subjects.contains(name);
         for target in scope.targets(measure, &wanted).map_err(usage)? {
@@ -120,6 +131,9 @@ pub fn suite(tree: &Tree, observer: &mut dyn FnMut(StepKind, &str)) -> Result<Su
                 found.benchmark.parameters.clone_from(&target.parameters);
                 found
             });
+            if !measure.metrics.is_empty() {
+                metrics.push((name.clone(), measure.metrics.clone()));
+            }
             targets.push((name, named));
             ignored.push(target);
         }
@@ -127,6 +141,7 @@ pub fn suite(tree: &Tree, observer: &mut dyn FnMut(StepKind, &str)) -> Result<Su
     Ok(Suite {
         settings: experiment.gate.clone(),
         targets,
+        metrics,
         ignore_failure: verb::ignored(&ignored),
         warmup: bench
             .iter()
@@ -160,13 +175,9 @@ pub fn pairs(
     twin: &Suite,
     head: &Suite,
     margin: Option<f64>,
-    metrics: &[(Metric, Option<f64>)],
+    metrics: &[MetricOf],
 ) -> (Vec<GateTarget>, Vec<LeftOut>) {
     let settings = &base.settings;
-    let metrics = match metrics.is_empty() {
-        true => &settings.metrics[..],
-        false => metrics,
-    };
     let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
     let mut leave = |name: &str, reason: String| {
         left_out.push(LeftOut {
@@ -182,7 +193,8 @@ pub fn pairs(
             }
             (.., Err(reason)) => leave(name, format!("at head, {reason}")),
             (Some(Ok(at_base)), Some(Ok(twin)), Ok(at_head)) => {
-                let (judged, usual) = asked(metrics, margin_of(settings, name, margin));
+                let judged = base.judged(name, metrics);
+                let (judged, usual) = asked(judged, margin_of(settings, name, margin));
                 let own = settings.budgets.iter().filter(|(of, _)| of == name);
                 let mut budgets: Vec<Budget> = own.map(|(_, budget)| budget.clone()).collect();
                 for budget in usual {
@@ -246,7 +258,7 @@ pub fn settings_changed(base: &GateSettings, head: &GateSettings) -> Vec<String>
         head.margin.as_ref().map(percent),
     );
     let metrics = |settings: &GateSettings| {
-        let one = |(metric, margin): &(Metric, Option<f64>)| match margin {
+        let one = |(metric, margin): &MetricOf| match margin {
             Some(margin) => format!("{}={}", metric.name(), percent(margin)),
             None => metric.name().to_owned(),
         };

@@ -48,7 +48,8 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
         How::Bench => {
             for subject in &subjects {
                 for metric in Metric::ALL {
-                    let (unit, primary) = (unit_text(metric.unit()), metric == Metric::Wall);
+                    let (unit, primary) =
+                        (unit_text(metric.unit()), metric == measure.main_metric());
                     add(metric.name(), Some(subject), unit, false, primary);
                 }
                 add("failures", Some(subject), "", true, false);

@@ -117,6 +117,71 @@ fn a_column_for_each_series_is_read_too() {
     assert_eq!(wide(utf16, folder.path())["series"], record["series"]);
 }
 
+/// `main` has a step at 60, `dev` none; their lines are mixed. Numbers have the decimal sign that is given.
+fn branches(header: &str, separator: char, comma: bool, index: bool) -> String {
+    let mut text = header.replace(',', &separator.to_string());
+    for at in 0..100 {
+        let noise = 1.0 + f64::from((at * 7919) % 101) / 5000.0;
+        let level = if at < 60 { 10.0 } else { 10.8 };
+        for (branch, level) in [("main", level), ("dev", 5.0)] {
+            let mut value = (level * noise).to_string();
+            if comma {
+                value = value.replace('.', ",");
+            }
+            let cells = match index {
+                true => vec!["a".to_owned(), at.to_string(), branch.to_owned(), value],
+                false => vec![format!("c{at}"), branch.to_owned(), value],
+            };
+            text.push_str(&format!("\n{}", cells.join(&separator.to_string())));
+        }
+    }
+    text
+}
+
+#[test]
+fn branches_are_series_and_semicolons_separate_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        branches("series,index,branch,value", ',', false, true),
+        branches("series,index,branch,value", ';', true, true),
+        branches("commit,branch,a", '\t', true, false),
+        branches("commit,Branch,a", ';', false, false),
+    ];
+    for (number, text) in files.iter().enumerate() {
+        let path = folder.path().join(format!("{number}.csv"));
+        std::fs::write(&path, text).expect("a file");
+        let path = path.to_str().expect("UTF-8");
+        let found = |arguments: &[&str]| {
+            let record = json(&[&["--csv", path], arguments].concat());
+            let series = record["series"].as_array().expect("series").iter();
+            let each = series.map(|one| {
+                let changes = one["change_points"].as_array().expect("changes").iter();
+                let places: Vec<u64> = changes.filter_map(|one| one["index"].as_u64()).collect();
+                (
+                    one["name"].as_str().expect("a name").to_owned(),
+                    one["points"].clone(),
+                    places,
+                )
+            });
+            each.collect::<Vec<_>>()
+        };
+        let both = [
+            ("a [branch=main]".to_owned(), Value::from(100), vec![60]),
+            ("a [branch=dev]".to_owned(), Value::from(100), vec![]),
+        ];
+        assert_eq!(found(&[]), both, "{number}");
+        let one = [("a".to_owned(), Value::from(100), vec![60])];
+        assert_eq!(found(&["--branch", "main"]), one, "{number}");
+        let said = refused(&["--csv", path, "--branch", "next"]);
+        assert!(said.contains("\"next\"; there are main, dev"), "{said}");
+    }
+    // One branch alone is all that was measured.
+    let path = folder.path().join("one.csv");
+    std::fs::write(&path, "series,index,value,branch\na,1,2,main\na,2,2,main\n").expect("a file");
+    let path = path.to_str().expect("UTF-8");
+    assert_eq!(json(&["--csv", path])["series"][0]["name"], "a");
+}
+
 #[test]
 fn lines_in_any_order_give_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -183,7 +248,9 @@ fn wrong_files_are_answered_with_what_to_change() {
         said.contains("line 3") && said.contains("leave the line out"),
         "{said}"
     );
-    let empty = file("c.csv", "series,index,value\n");
+    let said = refused(&["--csv", &no_number, "--branch", "main"]);
+    assert!(said.contains("no column \"branch\""), "{said}");
+    let empty = file("c.csv", "series,index,value,branch\n");
     assert!(refused(&["--csv", &empty]).contains("no line with a value"));
     let ragged = file("d.csv", "series,index,value\na,1\n");
     assert!(refused(&["--csv", &ragged]).contains("line 2 has 2 fields"));

@@ -140,6 +140,22 @@ fn each_verb_has_a_manual_page() {
         let text = std::fs::read_to_string(pages.join(page)).expect("the page is there");
         assert!(text.contains(".SH OPTIONS"), "{page}");
     }
+    // The guide has them all; verbs of a verb are said on its own page.
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide is there");
+    for page in std::fs::read_dir(&pages).expect("the folder is there") {
+        let page = page
+            .expect("a page")
+            .file_name()
+            .into_string()
+            .expect("text");
+        let verb = page
+            .strip_prefix("fathom-")
+            .and_then(|name| name.strip_suffix(".1"));
+        if let Some(verb) = verb.filter(|verb| !verb.contains('-') && *verb != "help") {
+            assert!(guide.contains(&format!("fathom {verb}")), "{verb}");
+        }
+    }
     let why = std::fs::read_to_string(pages.join("fathom-why.1")).expect("the page is there");
     assert!(why.contains("what the second takes more"), "{why}");
     assert_eq!(fathom(&["man", "/dev/null/x"]).status.code(), Some(2));

@@ -120,6 +120,56 @@ fn a_benchmark_has_one_name_and_one_clock_whoever_measures_it() {
 }
 
 #[test]
+fn a_measure_names_the_metrics_that_are_judged() {
+    let world = World::new();
+    world.good(&["init"]);
+    let metrics = "how = \"bench\"\nmetrics = [\"write_calls\", \"peak_memory=90%\"]";
+    let claim = "\n[[claims]]\nid = \"c\"\ntext = \"It writes once\"\nlayer = \"mechanism\"\nholds = \"count == 1\"\n";
+    world.write("work.sh", "echo done\n");
+    let suite = SUITE.replace("how = \"bench\"", metrics) + claim;
+    world.write("fathom.toml", &suite);
+    world.commit("the suite");
+    let text = world.good(&["run", "--json", "run.json"]);
+    assert!(
+        text.contains("write calls") || text.contains("write_calls"),
+        "{text}"
+    );
+    let run = std::fs::read_to_string(world.root().join("run.json")).expect("a record");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    assert_eq!(
+        run["claims"][0]["judged"]["verdict"], "reproduced",
+        "{run:#}"
+    );
+    world.git(&["switch", "-q", "-c", "change"]);
+    world.write("work.sh", "echo done\necho again\n");
+    let gate = world.fathom(&["gate", "--time", "20s", "--json", "-"]);
+    let gate: Value = serde_json::from_slice(&gate.stdout).expect("JSON");
+    let rows = gate["benchmarks"].as_array().expect("rows").iter();
+    let rows: Vec<(&Value, &Value)> = rows.map(|row| (&row["metric"], &row["verdict"])).collect();
+    let [worse, not_worse] = ["worse", "not worse"].map(Value::from);
+    let [calls, memory] = ["write_calls", "peak_memory"].map(Value::from);
+    let mut expected = [(&memory, &not_worse), (&calls, &worse)];
+    if rows[0].0 == &calls {
+        expected.reverse();
+    }
+    assert_eq!(rows, expected, "{gate:#}");
+    let wrong = SUITE.replace(
+        "how = \"bench\"",
+        "how = \"startup\"\nmetrics = [\"speed\"]",
+    );
+    world.write("fathom.toml", &wrong);
+    let text = said(&world.fathom(&["run"]));
+    assert!(
+        text.contains("there is no metric \"speed\"; there are wall, "),
+        "{text}"
+    );
+    assert!(
+        text.contains("`metrics` means nothing for how = \"startup\""),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_run_says_what_it_took_and_a_gate_without_a_base_compares_with_it() {
     let world = World::new();
     world.good(&["init"]);

@@ -16,7 +16,8 @@ mod wait;
 mod watchdog;
 
 use crate::holders::Holder;
-use descriptors::{anonymous_file, duplicate, pipe, program_file};
+pub(crate) use descriptors::anonymous_file;
+use descriptors::{duplicate, pipe, program_file};
 use memory::Memory;
 pub(crate) use pipeline::{PipelineAnswer, StageOrder};
 use spawn::spawn;

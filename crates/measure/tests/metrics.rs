@@ -10,7 +10,15 @@ const ROUNDS: u32 = 10;
 
 /// `of` makes the run of a benchmark in a round.
 fn outcome(metrics: &[(Metric, f64)], of: impl Fn(usize, u32, Run) -> Run) -> Outcome {
-    let attempts = (0..ROUNDS).flat_map(|round| (0..2).map(move |benchmark| (benchmark, round)));
+    outcome_of(ROUNDS, metrics, of)
+}
+
+fn outcome_of(
+    rounds: u32,
+    metrics: &[(Metric, f64)],
+    of: impl Fn(usize, u32, Run) -> Run,
+) -> Outcome {
+    let attempts = (0..rounds).flat_map(|round| (0..2).map(move |benchmark| (benchmark, round)));
     let runs: Vec<Run> = attempts
         .map(|(benchmark, round)| {
             let attempt = Attempt {
@@ -82,6 +90,28 @@ fn each_metric_has_a_verdict_with_its_own_margin() {
     let margins: Vec<f64> = wide.comparisons.iter().map(|one| one.margin).collect();
     assert_eq!(margins, [0.10, 0.01]);
     assert!(wide.cross_checks.is_empty() && wide.also_differ.is_empty());
+}
+
+/// Of two metrics a claim takes more rounds than of one: the verdict says so, and claims nothing.
+#[test]
+fn eight_rounds_decide_one_metric_and_are_too_few_for_one_of_two() {
+    let memory = |benchmark: usize, round: u32, run: Run| Run {
+        peak_memory_bytes: 4_000_000 + 400_000 * benchmark as u64 + 1000 * u64::from(round % 3),
+        // Now the one, now the other.
+        wall_ns: run.wall_ns + MS * u64::from((round + benchmark as u32) % 2),
+        ..run
+    };
+    let [memory_alone, wall] = [(Metric::PeakMemory, 0.01), (Metric::Wall, 0.01)];
+    let one = outcome_of(8, &[memory_alone], memory);
+    assert_eq!(said(&one), [(Metric::PeakMemory, Verdict::Slower)]);
+    let fewest = |one: &Comparison| fathom_stats::fewest_rounds(one.claim_level);
+    assert_eq!(fewest(&one.comparisons[0]), 8);
+    let both = outcome_of(8, &[memory_alone, wall], memory);
+    let undecided = [Metric::PeakMemory, Metric::Wall].map(|metric| (metric, Verdict::Undecided));
+    assert_eq!(said(&both), undecided);
+    assert!(both.comparisons.iter().all(|one| fewest(one) == 9));
+    let more = outcome_of(9, &[memory_alone, wall], memory);
+    assert_eq!(said(&more)[0], (Metric::PeakMemory, Verdict::Slower));
 }
 
 #[test]

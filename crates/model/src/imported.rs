@@ -127,12 +127,14 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// The parameters that tell its series from others: threads, too, if there are several.
+    /// The parameters that tell its series from others: threads, too, if there are several. The place among
+    /// equal names comes last, as in [`crate::distinguish`].
     pub fn series_parameters(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = self.parameters.clone().into_iter().collect();
         if let Some(threads) = self.threads.filter(|threads| *threads != 1) {
             all.push(("threads".to_owned(), threads.to_string()));
         }
+        all.sort_by_key(|(name, _)| name == crate::parameters::PLACE);
         all
     }
 }

@@ -80,7 +80,7 @@ pub use machine::{
     MachineIdentity, MachineRecord, NoiseFloor, ProbeResult, ProbeVerdict, SelfComparison,
 };
 pub use metric::{AskedMetric, Direction, Metric, Unit};
-pub use parameters::{distinguish, listed, pairs, with_parameters};
+pub use parameters::{PLACE, distinguish, listed, pairs, with_parameters};
 pub use paths::{CodePath, CodePaths, PathStep, PathsDifference, StepDifference};
 pub use pipe::{
     AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,

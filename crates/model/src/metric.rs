@@ -88,6 +88,17 @@ pub struct AskedMetric {
     pub margin: f64,
 }
 
+impl AskedMetric {
+    /// With the margin that holds for it: its own, else none for what is counted, else that of the others.
+    pub fn new(metric: Metric, own: Option<f64>, others: f64) -> AskedMetric {
+        let usual = if metric.is_exact() { 0.0 } else { others };
+        AskedMetric {
+            metric,
+            margin: own.unwrap_or(usual),
+        }
+    }
+}
+
 impl Metric {
     /// All metrics, in the order in which they are shown.
     pub const ALL: [Metric; 15] = [

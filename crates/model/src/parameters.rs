@@ -33,6 +33,9 @@ pub fn listed(parameters: &[(String, String)]) -> impl Iterator<Item = (&str, &s
         .map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
+/// The parameter that tells equal names of a session or file apart, from the second on.
+pub const PLACE: &str = "place";
+
 /// The same command twice in one session (a comparison with itself) makes two series. Each is a name,
 /// its parameters, and a metric; from the second that is the same on, its place is a parameter.
 pub fn distinguish<'p>(
@@ -43,7 +46,7 @@ pub fn distinguish<'p>(
         let key = (name, parameters.clone(), metric);
         let place = seen.entry(key).and_modify(|n| *n += 1).or_insert(1);
         if *place > 1 {
-            parameters.push(("place".to_owned(), place.to_string()));
+            parameters.push((PLACE.to_owned(), place.to_string()));
         }
     }
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use fathom_model::{BenchRecord, Metric};
-use fathom_report::{Screen, TerminalOptions, bench_html, markdown, terminal};
+use fathom_report::{Screen, TerminalOptions, asciidoc, bench_html, markdown, orgmode, terminal};
 use support::program::Program;
 use support::{asked, estimate, outcome_of, session};
 
@@ -62,6 +62,38 @@ fn several_metrics_have_a_table_and_a_verdict_each() {
 }
 
 #[test]
+fn the_rate_of_false_claims_is_of_what_was_sampled() {
+    let rate = |metrics: &[(Metric, f64)]| {
+        let known = print(&asked(two(), metrics), true, false).replace('\u{a0}', " ");
+        let line = known
+            .lines()
+            .find(|line| line.contains("false discovery rate"));
+        line.map(|line| line.trim().to_owned())
+    };
+    let [calls, writes] = [Metric::ReadCalls, Metric::WriteCalls].map(|metric| (metric, 0.0));
+    let [wall, memory] = [Metric::Wall, Metric::PeakMemory].map(|metric| (metric, 0.01));
+    assert_eq!(rate(&[calls, writes]), None);
+    assert_eq!(rate(&[calls, wall]), None);
+    let two = rate(&[calls, wall, memory]);
+    assert!(two.is_some_and(|line| line.starts_with("2 comparisons: ")));
+}
+
+#[test]
+fn too_few_rounds_for_two_metrics_are_said() {
+    let metrics = [(Metric::PeakMemory, 0.05), (Metric::Wall, 0.01)];
+    let mut record = asked(two(), &metrics);
+    for one in &mut outcome_of(&mut record).comparisons {
+        (one.rounds, one.claim_level) = (8, 0.995);
+        one.verdict = fathom_model::Verdict::Undecided;
+    }
+    let known = print(&record, false, false).replace('\u{a0}', " ");
+    for metric in ["peak memory", "wall time"] {
+        let said = format!("{metric}: too few rounds (8 of 9); so far 2 ");
+        assert!(known.contains(&said), "{said}: {known}");
+    }
+}
+
+#[test]
 fn of_many_commands_the_least_is_named() {
     let programs = [3_u64, 2, 9].map(|mib| Program {
         memory: mib << 20,
@@ -77,6 +109,17 @@ fn exports_and_the_page_are_of_the_metric() {
     let table = markdown(&record, None);
     assert!(table.contains("Median peak memory [MiB]"), "{table}");
     assert!(table.contains(", less |"), "{table}");
+    let both = asked(two(), &[(Metric::PeakMemory, 0.05), (Metric::Wall, 0.01)]);
+    for (form, rows) in [
+        (markdown(&both, None), "| `sort"),
+        (asciidoc(&both, None), "| `sort"),
+        (orgmode(&both, None), "| =sort"),
+    ] {
+        for title in ["Median peak memory [MiB]", "Median wall time [ms]"] {
+            assert_eq!(form.matches(title).count(), 1, "{form}");
+        }
+        assert_eq!(form.matches(rows).count(), 4, "{form}");
+    }
     let page = bench_html(&record);
     for text in [
         "peak memory: 2 has",

@@ -23,8 +23,13 @@ pub struct ChangesPlan {
 /// Where series are.
 #[derive(Debug)]
 pub enum ChangesSource {
-    /// A file with the columns `series`, `index` and `value`.
-    Csv(PathBuf),
+    /// A file with the columns `series`, `index` and `value`, or a column for each series.
+    Csv {
+        /// The file.
+        path: PathBuf,
+        /// Only the lines of this branch; of several each is a series of its own.
+        branch: Option<String>,
+    },
     /// A store.
     Store(Stored),
 }
@@ -44,7 +49,10 @@ struct Asked {
 /// [`ConductError::Refused`] with the sentence that helps when there are none that can be read.
 pub fn changes(plan: &ChangesPlan) -> Result<ChangesRecord, ConductError> {
     let (source, asked) = match &plan.source {
-        ChangesSource::Csv(path) => (path.display().to_string(), csv::read(path)?),
+        ChangesSource::Csv { path, branch } => {
+            let series = csv::read(path, branch.as_deref())?;
+            (path.display().to_string(), series)
+        }
         ChangesSource::Store(stored) => stored.read()?,
     };
     let of = |name: &str| {

@@ -46,15 +46,16 @@ pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side,
     };
     if own.is_empty() {
         let file = BufReader::new(fathom_store::regular::open(path).map_err(failed)?);
-        let imported = fathom_exchange::read(file, asked, None)
+        let imported = fathom_exchange::read_commit(file, asked, None)
             .map_err(|error| ConductError::Refused(format!("{asked}: {error}")))?;
-        let record = crate::import::record(imported);
-        let environment = serde_json::to_value(&record.environment).unwrap_or_default();
-        let time = date::parse(&record.started_at).unwrap_or_default();
-        let points = imported_points(&record);
-        let segment = Segment::of(&environment);
-        let body = Body::of_import(record);
-        put(&mut side, &mut known, points, &segment, time, &body);
+        for record in imported.into_iter().map(crate::import::record) {
+            let environment = serde_json::to_value(&record.environment).unwrap_or_default();
+            let time = date::parse(&record.started_at).unwrap_or_default();
+            let points = imported_points(&record);
+            let segment = Segment::of(&environment);
+            let body = Body::of_import(record);
+            put(&mut side, &mut known, points, &segment, time, &body);
+        }
     }
     for text in own {
         add(&mut side, &mut known, text)?;

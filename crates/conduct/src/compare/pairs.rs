@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Metric, NotCompared};
+use fathom_model::{Metric, NotCompared, PLACE};
 
 use super::side::{Side, SideSeries};
 
@@ -26,7 +26,7 @@ fn place(one: &SideSeries) -> Place<'_> {
 fn unplaced(one: &SideSeries) -> Place<'_> {
     let (benchmark, parameters, metric) = place(one);
     match parameters.split_last() {
-        Some(((name, _), before)) if name == "place" => (benchmark, before, metric),
+        Some(((name, _), before)) if name == PLACE => (benchmark, before, metric),
         _ => (benchmark, parameters, metric),
     }
 }

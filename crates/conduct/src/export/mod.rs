@@ -103,9 +103,10 @@ fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
         }
     }
     let file = fathom_store::regular::open(path).map_err(failed)?;
-    let read = fathom_exchange::read(BufReader::with_capacity(1 << 16, file), name, None);
+    let read = fathom_exchange::read_commit(BufReader::with_capacity(1 << 16, file), name, None);
     let imported = read.map_err(|error| ConductError::Refused(format!("{name}: {error}")))?;
-    Ok(vec![record::of_imported(crate::import::record(imported))])
+    let records = imported.into_iter().map(crate::import::record);
+    Ok(records.map(record::of_imported).collect())
 }
 
 /// The records of Fathom in a text; none if it is another tool's.

@@ -1,4 +1,5 @@
-//! github-action-benchmark's history, `data.js`: `window.BENCHMARK_DATA = {...}`. Each commit is a record.
+//! github-action-benchmark's history, `data.js`: `window.BENCHMARK_DATA = {...}`. Each measurement of a commit is
+//! a record.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +12,8 @@ use crate::json::{document, entries, holds, list, text, word};
 use crate::lines::find;
 use fathom_model::imported::Direction;
 
-/// A history of more commits is none that a person looks at.
-const MOST_COMMITS: usize = 20_000;
+/// A history of more measurements is none that a person looks at.
+const MOST_RECORDS: usize = 20_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
     holds(head, &["window.BENCHMARK_DATA", "\"entries\""])
@@ -23,7 +24,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let json = bytes[start..].trim_ascii_end();
     let document = document(json.strip_suffix(b";").unwrap_or(json))?;
     let suites = entries(&document, "entries").count();
-    let mut runs: Vec<(&str, &Value)> = Vec::new();
+    let mut runs = Record::new();
     for (suite, all) in entries(&document, "entries") {
         // One suite alone is all that was measured; of several each is a parameter.
         let suite = if suites == 1 { "" } else { suite };
@@ -33,39 +34,55 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 .map(|run| (suite, run)),
         );
     }
-    runs.sort_by(|(_, left), (_, right)| date(left).total_cmp(&date(right)));
-    // The runs of a commit are one record, at the place of the last of them.
-    let last: HashMap<&str, usize> = runs
-        .iter()
-        .enumerate()
-        .map(|(at, (_, run))| (commit(run), at))
-        .collect();
-    runs.sort_by_key(|(_, run)| last[commit(run)]);
-    let mut of_commits = runs.chunk_by(|(_, left), (_, right)| commit(left) == commit(right));
-    let too_many = last.len().saturating_sub(MOST_COMMITS);
-    if too_many > 0 {
-        of_commits.nth(too_many - 1);
-    }
-    for (number, of_commit) in of_commits.enumerate() {
+    let records = records(runs);
+    let too_many = records.len().saturating_sub(MOST_RECORDS);
+    for (number, record) in records.into_iter().skip(too_many).enumerate() {
         if number > 0 {
-            out.next_commit();
+            out.next_record();
         }
-        let newest = of_commit[of_commit.len() - 1].1;
-        for (key, value) in [
-            ("commit_hash", &newest["commit"]["id"]),
-            ("date", &newest["date"]),
-        ] {
-            if !value.is_null() {
-                out.environment(key, &text(value));
+        let newest = record[record.len() - 1].1;
+        if !newest["commit"]["id"].is_null() {
+            out.environment("commit_hash", &text(&newest["commit"]["id"]));
+        }
+        if !newest["date"].is_null() {
+            out.environment("date", &text(&newest["date"]));
+        }
+        for (suite, run) in &record {
+            // The suites of a commit are jobs that end one after the other.
+            if run["date"] != newest["date"] {
+                out.environment(&format!("date of {suite}"), &text(&run["date"]));
             }
-        }
-        for (suite, run) in of_commit {
             one(suite, run, out)?;
         }
     }
-    let reason = format!("more than {MOST_COMMITS}");
-    out.left_out_times("earlier commits", reason, too_many as u64);
+    let reason = format!("more than {MOST_RECORDS} measurements");
+    out.left_out_times("earlier measurements", reason, too_many as u64);
     Ok(())
+}
+
+/// What was measured of a commit at once: one run of each of its suites, in the order of time.
+type Record<'a> = Vec<(&'a str, &'a Value)>;
+
+/// In the order of time. A suite that ran again on the same commit begins a record of its own: another
+/// measurement, at another time.
+fn records<'a>(mut runs: Record<'a>) -> Vec<Record<'a>> {
+    runs.sort_by(|(_, left), (_, right)| date(left).total_cmp(&date(right)));
+    let mut records: Vec<Record<'a>> = Vec::new();
+    let mut latest: HashMap<&str, usize> = HashMap::new();
+    for (suite, run) in runs {
+        let commit = commit(run);
+        let open = latest.get(commit).map(|at| &mut records[*at]);
+        match open.filter(|open| open.iter().all(|(other, _)| *other != suite)) {
+            Some(open) => open.push((suite, run)),
+            None => {
+                latest.insert(commit, records.len());
+                records.push(vec![(suite, run)]);
+            }
+        }
+    }
+    let end = |record: &Record| record.last().map_or(0.0, |(_, run)| date(run));
+    records.sort_by(|a, b| end(a).total_cmp(&end(b)));
+    records
 }
 
 fn one(suite: &str, run: &Value, out: &mut Collector) -> Result<(), Error> {

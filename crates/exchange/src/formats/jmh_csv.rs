@@ -5,7 +5,7 @@ use fathom_model::imported::Summary;
 use super::jmh::directed;
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
-use crate::rows::{self, Row};
+use crate::rows;
 
 const COLUMNS: &[&str] = &["Benchmark", "Mode", "Threads", "Samples", "Score", "Unit"];
 
@@ -50,12 +50,12 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             Some(metric) => measure(metric),
             None => directed(&mode, measure),
         };
-        let score = number(row, "Score");
+        let score = row.number("Score");
         let error = row
             .header
             .iter()
             .find(|column| column.starts_with("Score Error ("));
-        let half = error.and_then(|column| number(row, column));
+        let half = error.and_then(|column| row.number(column));
         let level = error.and_then(|column| {
             let percent = column.split_once('(')?.1.strip_suffix("%)")?;
             Some((crate::lines::number(percent)? * 1000.0).round() / 100_000.0)
@@ -72,9 +72,4 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         out.summary(measure, summary);
         Ok(())
     })
-}
-
-/// JMH writes the decimal comma of its locale, and never a separator of thousands.
-fn number(row: &Row, column: &str) -> Option<f64> {
-    crate::lines::number(&row.get(column)?.trim().replace(',', "."))
 }

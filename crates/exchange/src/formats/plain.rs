@@ -8,7 +8,6 @@ use fathom_model::imported::Summary;
 
 use crate::collector::{Collector, Measure};
 use crate::error::{Error, malformed};
-use crate::lines;
 use crate::rows;
 
 const MEANT: &[&str] = &[
@@ -26,7 +25,7 @@ const MEANT: &[&str] = &[
 ];
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
-    let header = rows::header(head, b',');
+    let header = rows::header(head, rows::separator(head));
     let has = |name: &str| header.iter().any(|column| column == name);
     (has("name") || has("benchmark"))
         && (has("value") || header.iter().any(|column| with_unit(column).is_some()))
@@ -41,7 +40,7 @@ fn with_unit(column: &str) -> Option<(&str, &str)> {
 }
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
-    rows::each(bytes, b',', |row| {
+    rows::each(bytes, rows::separator(bytes), |row| {
         let name = row.get("name").or_else(|| row.get("benchmark"));
         let name = name.ok_or_else(|| malformed("a row has neither 'name' nor 'benchmark'"))?;
         let others = row
@@ -60,15 +59,14 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 _ => measure,
             }
         };
-        let sample =
-            |out: &mut Collector, measure: Measure, cell: &str| match lines::number(cell.trim()) {
-                Some(value) => {
-                    if let Some(at) = out.samples(measure, [], &[]) {
-                        out.sample_at(at, value, row.count("iterations"));
-                    }
+        let sample = |out: &mut Collector, measure: Measure, cell: &str| match row.as_number(cell) {
+            Some(value) => {
+                if let Some(at) = out.samples(measure, [], &[]) {
+                    out.sample_at(at, value, row.count("iterations"));
                 }
-                None => out.left_out(name.as_ref(), format!("no number: {cell}")),
-            };
+            }
+            None => out.left_out(name.as_ref(), format!("no number: {cell}")),
+        };
         if let Some(value) = row.get("value") {
             let metric = row.get("metric").unwrap_or("value".into());
             let measure = measure(&metric, &row.get("unit").unwrap_or_default());

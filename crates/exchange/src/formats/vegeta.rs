@@ -64,6 +64,9 @@ impl Report {
     }
 
     pub(super) fn write(self, out: &mut Collector) {
+        if matches!(self.response.count, None | Some(0)) && self.throughput.unwrap_or(0.0) == 0.0 {
+            return out.left_out("vegeta", "no request was sent");
+        }
         let measure = |metric, unit| Measure::new("vegeta", metric, unit);
         out.summary(measure("response", "ns"), self.response);
         let others = [

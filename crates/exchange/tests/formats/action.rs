@@ -1,6 +1,6 @@
 //! github-action-benchmark: its list, and its history.
 
-use fathom_exchange::{Direction, read_all};
+use fathom_exchange::{Direction, read_all, read_commit};
 
 use crate::{imported, left_out, sample, series, summary, text};
 
@@ -66,7 +66,7 @@ fn its_history_is_a_record_for_each_commit() {
     // As one file it is its newest commit.
     let newest = imported("github-action-benchmark-data.js");
     assert_eq!(newest.benchmarks, second.benchmarks);
-    assert_eq!(left_out(&newest, "earlier commits", "history"), 1);
+    assert_eq!(left_out(&newest, "earlier measurements", "history"), 1);
 }
 
 #[test]
@@ -90,6 +90,57 @@ fn its_only_suite_is_no_parameter() {
 }
 
 #[test]
+fn a_commit_that_was_measured_again_is_a_record_each_time() {
+    let run = |commit: &str, date: u64, value: u64| {
+        format!(
+            r#"{{"commit":{{"id":"{commit}"}},"date":{date},"tool":"go",
+            "benches":[{{"name":"a","value":{value},"unit":"ns/op"}}]}}"#
+        )
+    };
+    let (a, b) = ("aaaaaaaa", "bbbbbbbb");
+    // The suites of a commit end one after the other; `fast` ran three times on the last commit.
+    let fast = [
+        run(a, 100, 1),
+        run(b, 200, 2),
+        run(b, 300, 3),
+        run(b, 400, 4),
+    ]
+    .join(",");
+    let slow = [run(a, 110, 10), run(b, 230, 20)].join(",");
+    let file =
+        format!(r#"window.BENCHMARK_DATA = {{"entries":{{"fast":[{fast}],"slow":[{slow}]}}}}"#);
+    let all = read_all(file.as_bytes(), "data.js", None).unwrap();
+    let said = |of: &fathom_exchange::Imported| {
+        let of_suite = |suite| {
+            let wanted = |one: &&fathom_exchange::Benchmark| one.parameters["suite"] == suite;
+            let found = of.benchmarks.iter().find(wanted);
+            found.and_then(|one| summary(one).value)
+        };
+        let facts = &of.source.environment;
+        (
+            facts["commit_hash"].clone(),
+            facts["date"].clone(),
+            of_suite("fast"),
+            of_suite("slow"),
+        )
+    };
+    let expected = [
+        (a, "110", Some(1.0), Some(10.0)),
+        (b, "230", Some(2.0), Some(20.0)),
+        (b, "300", Some(3.0), None),
+        (b, "400", Some(4.0), None),
+    ];
+    let expected =
+        expected.map(|(commit, date, fast, slow)| (commit.to_owned(), date.to_owned(), fast, slow));
+    assert_eq!(all.iter().map(said).collect::<Vec<_>>(), expected);
+    // The time of each suite is kept where it is another one.
+    assert_eq!(all[0].source.environment["date of fast"], "100");
+    let newest = read_commit(file.as_bytes(), "data.js", None).unwrap();
+    assert_eq!(newest.iter().map(said).collect::<Vec<_>>(), expected[1..]);
+    assert_eq!(left_out(&newest[2], "earlier measurements", "history"), 1);
+}
+
+#[test]
 fn a_history_without_end_is_bounded() {
     let run = |at: usize| {
         format!(
@@ -105,5 +156,8 @@ fn a_history_without_end_is_bounded() {
     assert_eq!(all.len(), 20_000);
     let newest = &all[19_999];
     assert_eq!(summary(&newest.benchmarks[0]).value, Some(20_999.0));
-    assert_eq!(left_out(newest, "earlier commits", "more than 20000"), 1000);
+    assert_eq!(
+        left_out(newest, "earlier measurements", "more than 20000"),
+        1000
+    );
 }

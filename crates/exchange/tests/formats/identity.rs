@@ -38,6 +38,89 @@ fn a_job_is_a_parameter_by_what_it_sets() {
     assert_eq!(jobs[1..], expected.map(Some));
 }
 
+fn pytest(benchmarks: &[(&str, &str, f64)]) -> String {
+    let each = benchmarks.iter().map(|(name, value, seconds)| {
+        format!(
+            r#"{{"name":"n","fullname":"{name}","params":{{"of":"{value}"}},
+            "stats":{{"rounds":3,"iterations":1,"mean":{seconds},"median":{seconds}}}}}"#
+        )
+    });
+    format!(
+        r#"{{"machine_info":{{}},"commit_info":{{}},"version":"4.0.0","benchmarks":[{}]}}"#,
+        each.collect::<Vec<_>>().join(",")
+    )
+}
+
+#[test]
+fn a_place_in_memory_is_no_parameter() {
+    let file = |one: &str, other: &str| {
+        text(&pytest(&[
+            (
+                "t.py::test[a]",
+                &format!("UNSERIALIZABLE[<t.Query object at 0x{one}>]"),
+                1.0,
+            ),
+            (
+                &format!("t.py::test[<function f at 0x{one}>]"),
+                "x at 0x7f2b, y",
+                2.0,
+            ),
+            (
+                "t.py::test[a]",
+                &format!("UNSERIALIZABLE[<t.Query object at 0x{other}>]"),
+                3.0,
+            ),
+        ]))
+        .unwrap()
+    };
+    let found = file("7f2a9c0d1e50", "7f2a9c0d1f00");
+    let known: Vec<_> = found
+        .benchmarks
+        .iter()
+        .map(|one| (one.name.as_str(), &one.parameters["of"]))
+        .collect();
+    let query = "UNSERIALIZABLE[<t.Query object>]";
+    assert_eq!(known[0], ("t.py::test[a]", &query.to_owned()));
+    // What only looks like one stays.
+    assert_eq!(
+        known[1],
+        ("t.py::test[<function f>]", &"x at 0x7f2b, y".to_owned())
+    );
+    // Another run has the same series; two objects of a class are told apart by their place.
+    assert_eq!(
+        file("7ffd00000010", "7ffd00000020").benchmarks,
+        found.benchmarks
+    );
+    assert_eq!(found.benchmarks[2].parameters["place"], "2");
+}
+
+#[test]
+fn equal_names_have_their_place() {
+    let rows = "a,ns,1,5,1\na,ns,2,5,1\nb,ns,1,5,1\na,ns,3,5,2\na,ns,4,5,1\n";
+    let found = text(&format!("name,unit,value,runs,threads\n{rows}")).unwrap();
+    let places: Vec<Option<&str>> = found
+        .benchmarks
+        .iter()
+        .map(|one| one.parameters.get("place").map(String::as_str))
+        .collect();
+    // Threads tell a benchmark from another, too.
+    assert_eq!(places, [None, Some("2"), None, None, Some("3")]);
+    // As JSON they are called as in the store, where the place is the last parameter.
+    let last = found.benchmarks[4].series_parameters();
+    assert_eq!(last, [("place".to_owned(), "3".to_owned())]);
+}
+
+#[test]
+fn semicolons_separate_cells_too() {
+    let comma = text("name,size,wall (s)\nsort,1000,0.25\n").unwrap();
+    for other in [
+        "name;size;wall (s)\nsort;1000;0,25\n",
+        "name\tsize\twall (s)\nsort\t1000\t0,25\n",
+    ] {
+        assert_eq!(text(other).unwrap().benchmarks, comma.benchmarks);
+    }
+}
+
 #[test]
 fn a_parameters_value_may_hold_a_comma() {
     let file = benchmark_dot_net(&[

@@ -237,6 +237,21 @@ fn vegeta_as_text() {
 }
 
 #[test]
+fn a_test_that_sent_nothing_has_no_figures() {
+    let zero = r#"{"latencies":{"total":0,"mean":0,"50th":0,"90th":0,"95th":0,"99th":0,"max":0,"min":0},
+        "bytes_in":{"total":0,"mean":0},"bytes_out":{"total":0,"mean":0},"duration":0,"wait":0,"requests":REQUESTS,
+        "rate":0,"throughput":0,"success":0,"status_codes":{},"errors":[]}"#;
+    let none = text(&zero.replace("REQUESTS", "0")).unwrap();
+    assert!(none.benchmarks.is_empty(), "{:#?}", none.benchmarks);
+    assert_eq!(left_out(&none, "vegeta", "no request was sent"), 1);
+    // No answer comes in no time; that none came is true.
+    let failed = text(&zero.replace("REQUESTS", "5")).unwrap();
+    assert!(failed.benchmarks.iter().all(|one| one.metric != "response"));
+    assert_eq!(left_out(&failed, "vegeta response", "a time of 0"), 1);
+    assert_eq!(value(&failed, "vegeta", "success_rate"), Some(0.0));
+}
+
+#[test]
 fn bombardier_as_text() {
     let url = "http://localhost:8080/test";
     let report = imported("bombardier.txt");

@@ -4,16 +4,16 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fathom_model::{Layer, Published, Source};
+use fathom_model::{Layer, Metric, Published, Source};
 use serde::Deserialize;
 
 use super::gate::GateKeys;
 pub use super::gate::GateSettings;
 use super::leaf::{
-    Expression, Given, Hex, Lists, NumberPattern, Parameters, PathsByName, Pattern, Positive,
-    Quick, Several, Size, Texts, TextsByName, Time, UnitOf, Version, Whole,
+    Expression, Given, Hex, Lists, Metrics, NumberPattern, Parameters, PathsByName, Pattern,
+    Positive, Quick, Several, Size, Texts, TextsByName, Time, UnitOf, Version, Whole,
 };
-pub use super::leaf::{Formula, Only};
+pub use super::leaf::{Formula, MetricOf, Only};
 use super::problem::Located;
 #[cfg(test)]
 use super::schema::NoDefault as _;
@@ -392,7 +392,7 @@ pub struct Value {
     pub name: Located<String>,
     /// A regular expression with one group around the number.
     #[serde(with = "NumberPattern")]
-    pub pattern: regex::Regex,
+    pub pattern: regex_lite::Regex,
     /// Where it stands.
     #[serde(default)]
     pub from: From,
@@ -420,7 +420,7 @@ pub struct Count {
     pub command: Located<String>,
     /// A regular expression.
     #[serde(with = "Pattern")]
-    pub pattern: regex::Regex,
+    pub pattern: regex_lite::Regex,
     /// Where.
     #[serde(default)]
     pub from: From,
@@ -458,6 +458,10 @@ pub struct Measure {
     /// undecided: if absent they are (bench, value, startup; not with --quick).
     #[serde(default = "yes")]
     pub until_decided: bool,
+    /// What is judged, such as ["peak_memory=5%", "wall"], where it isn't time: the first is what a subject's
+    /// name alone stands for. Only for bench.
+    #[serde(default, with = "Metrics")]
+    pub metrics: Vec<MetricOf>,
     /// Longest time that a run may take.
     #[serde(default, with = "Time")]
     pub timeout: Option<Duration>,
@@ -506,6 +510,13 @@ pub struct Measure {
 }
 
 impl Measure {
+    /// What the name of a subject alone stands for, where it is timed.
+    pub fn main_metric(&self) -> Metric {
+        self.metrics
+            .first()
+            .map_or(Metric::Wall, |(metric, _)| *metric)
+    }
+
     /// Whether rounds can be added to those that there are. Counts over all launches of a server, or of
     /// one traced run, are no rounds.
     pub fn grows(&self) -> bool {

@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Range;
 
 use fathom_conduct::gate::{Budget, BudgetLimit};
-use fathom_model::{Metric, Waiver};
+use fathom_model::Waiver;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::leaf::{Ceiling, Day, Margin, Margins, Texts, share_of};
+use super::leaf::{Ceiling, Day, Margin, Margins, MetricOf, Metrics};
 use super::problem::{Located, Problems};
 #[cfg(test)]
 use super::schema::NoDefault as _;
@@ -22,7 +22,7 @@ pub struct GateSettings {
     /// The same by benchmark.
     pub margins: Vec<(String, f64)>,
     /// The metrics that are judged, each with its own margin if it has one; time if there is none.
-    pub metrics: Vec<(Metric, Option<f64>)>,
+    pub metrics: Vec<MetricOf>,
     /// The branch that is compared with.
     pub base: Option<String>,
     /// Whether `cannot tell` lets a suite pass.
@@ -47,8 +47,8 @@ pub struct GateKeys {
     margins: Vec<(String, f64)>,
     /// What is judged: wall, peak_memory and so on, each with a margin of its own behind it if it has one,
     /// such as "peak_memory=5%"; time if absent.
-    #[serde(default, with = "Texts")]
-    metrics: Vec<Located<String>>,
+    #[serde(default, with = "Metrics")]
+    metrics: Vec<MetricOf>,
     /// The branch that is compared with; main if absent.
     base: Option<String>,
     /// Whether a suite passes that can't be decided.
@@ -165,43 +165,13 @@ impl GateKeys {
         GateSettings {
             margin: self.margin,
             margins: self.margins.clone(),
-            metrics: (self.metrics.iter())
-                .filter_map(|one| metric(one, problems))
-                .collect(),
+            metrics: self.metrics.clone(),
             base: self.base.clone(),
             undecided_passes: self.undecided.map(|word| matches!(word, Undecided::Pass)),
             budgets,
             waivers: self.waivers.iter().map(waiver).collect(),
         }
     }
-}
-
-/// `peak_memory` or `peak_memory=5%`.
-fn metric(text: &Located<String>, problems: &Problems) -> Option<(Metric, Option<f64>)> {
-    let (name, margin) = match text.value.split_once('=') {
-        Some((name, margin)) => (name.trim(), Some(margin)),
-        None => (text.value.trim(), None),
-    };
-    let known = || Metric::ALL.into_iter();
-    let Some(metric) = known().find(|known| known.name() == name) else {
-        let names: Vec<&str> = known().map(Metric::name).collect();
-        let problem = format!("there is no metric {name:?}");
-        problems.add(text.span.clone(), problem, names.join(", "));
-        return None;
-    };
-    let Some(margin) = margin else {
-        return Some((metric, None));
-    };
-    let share = share_of(margin).filter(|share| *share < 1.0);
-    if share.is_none() {
-        let problem = format!("{margin:?} is not a margin");
-        problems.add(
-            text.span.clone(),
-            problem,
-            "write one such as \"peak_memory=5%\"",
-        );
-    }
-    share.map(|share| (metric, Some(share)))
 }
 
 fn budget(

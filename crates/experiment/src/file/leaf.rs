@@ -3,8 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use fathom_model::Metric;
 use jiff::civil::Date;
-use regex::Regex;
+use regex_lite::Regex;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Unexpected, Visitor};
 
@@ -200,6 +201,13 @@ leaf! {
         _ => Err((format!("{:?} is not a margin", text.value), "write one such as \"3%\"")),
     });
 
+    /// Metrics, each with a margin of its own behind it if it has one.
+    Metrics -> Vec<MetricOf>, {"type": "array", "items": {"type": "string"}, "examples": [["wall", "peak_memory=5%"]]},
+    |from| {
+        let each = texts(from)?.into_iter().map(|text| parsed(text, |text| metric(text).map(Some)));
+        Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    };
+
     /// Margins by name.
     Margins -> Vec<(String, f64)>, {"type": "object", "additionalProperties": {"type": "string"}},
     |from| {
@@ -227,6 +235,35 @@ leaf! {
             false => Err((format!("{:?} is not a date", text.value), UNTIL)),
         })
     };
+}
+
+/// A metric that is judged, and its own margin.
+pub type MetricOf = (Metric, Option<f64>);
+
+/// `peak_memory` or `peak_memory=5%`.
+fn metric(text: &str) -> Read<MetricOf> {
+    let (name, margin) = match text.split_once('=') {
+        Some((name, margin)) => (name.trim(), Some(margin)),
+        None => (text.trim(), None),
+    };
+    let Some(metric) = Metric::ALL.into_iter().find(|known| known.name() == name) else {
+        let names = Metric::ALL.map(Metric::name).join(", ");
+        return Err((
+            format!("there is no metric {name:?}; there are {names}"),
+            "",
+        ));
+    };
+    let share = margin.map(|margin| {
+        let share = share_of(margin).filter(|share| *share < 1.0);
+        let wrong = || {
+            (
+                format!("{margin:?} is not a margin"),
+                "write one such as \"peak_memory=5%\"",
+            )
+        };
+        share.ok_or_else(wrong)
+    });
+    Ok((metric, share.transpose()?))
 }
 
 /// Reads a text as what it means; nothing stands for one that was left out.
@@ -331,7 +368,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
 }
 
 fn pattern(text: &str) -> Read<Regex> {
-    let built = regex::RegexBuilder::new(text)
+    let built = regex_lite::RegexBuilder::new(text)
         .multi_line(true)
         .size_limit(1 << 20)
         .build();

@@ -101,7 +101,7 @@ fn fitting_keys(measure: &DeTable<'_>, span: Range<usize>, how: How, problems: &
         ),
         _ => {}
     }
-    let only_of: [(&str, &[How]); 14] = [
+    let only_of: [(&str, &[How]); 15] = [
         ("values", &[How::Value]),
         ("stages", &[How::Pipe]),
         ("names", &[How::Pipe]),
@@ -119,6 +119,7 @@ fn fitting_keys(measure: &DeTable<'_>, span: Range<usize>, how: How, problems: &
             &[How::Bench, How::Why, How::Startup, How::Serve, How::Value],
         ),
         ("warmup", &[How::Bench, How::Value]),
+        ("metrics", &[How::Bench]),
     ];
     for (key, ways) in only_of {
         let Some(value) = measure.get(key) else {

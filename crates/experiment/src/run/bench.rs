@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use fathom_conduct::{BenchPlan, ConductError, Event, fresh_seed};
 use fathom_measure::MeasureError;
-use fathom_model::{BenchRecord, Exit, Metric, RunOrder};
+use fathom_model::{AskedMetric, BenchRecord, Exit, Metric, RunOrder};
 
 use super::command::{self, CommandError, execute};
 use super::verb::{self, End, Verb};
@@ -157,7 +157,7 @@ pub fn run(
     let failure = match measured {
         Ok(measured) => {
             let record = measured.record;
-            outcome.results.samples = samples(&record, &targets, &measure.id.value);
+            outcome.results.samples = samples(&record, &targets, measure);
             record
                 .runs
                 .iter()
@@ -219,7 +219,11 @@ fn plan(
             .map(found)
             .collect::<Result<_, MeasureError>>()?,
         against: fathom_measure::Against::One(0),
-        metrics: Vec::new(),
+        metrics: measure
+            .metrics
+            .iter()
+            .map(|(metric, own)| AskedMetric::new(*metric, *own, fathom_conduct::bench::MARGIN))
+            .collect(),
         alpha: fathom_conduct::bench::ALPHA,
         amount: fathom_conduct::bench::Amount {
             runs: Some(verb::count(rounds)),
@@ -240,7 +244,7 @@ fn plan(
 }
 
 /// The metrics of all runs, by round.
-fn samples(record: &BenchRecord, targets: &[Target], measure: &str) -> Vec<Samples> {
+fn samples(record: &BenchRecord, targets: &[Target], measure: &Measure) -> Vec<Samples> {
     let mut all = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         let runs: Vec<_> = record
@@ -251,7 +255,7 @@ fn samples(record: &BenchRecord, targets: &[Target], measure: &str) -> Vec<Sampl
         let mut add = |metric: &str, unit: &str, exact, primary, values: Vec<(u32, f64)>| {
             if !values.is_empty() {
                 all.push(Samples {
-                    measure: measure.to_string(),
+                    measure: measure.id.value.clone(),
                     metric: metric.to_string(),
                     subject: Some(target.subject.clone()),
                     parameters: target.parameters.clone(),
@@ -268,7 +272,7 @@ fn samples(record: &BenchRecord, targets: &[Target], measure: &str) -> Vec<Sampl
                 .iter()
                 .filter_map(|run| Some((run.round, metric.of(run)?)))
                 .collect();
-            let primary = metric == Metric::Wall;
+            let primary = metric == measure.main_metric();
             add(
                 metric.name(),
                 unit_text(metric.unit()),

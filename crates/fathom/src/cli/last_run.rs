@@ -82,6 +82,7 @@ pub(super) fn medians(
     for measure in &experiment.measures {
         let known = metrics::of(experiment, measure).into_iter();
         main.extend(known.filter(|one| one.primary).map(|one| one.metric));
+        main.extend(measure.metrics.iter().map(|(one, _)| one.name().to_owned()));
     }
     let record = serde_json::to_value(record).unwrap_or_default();
     let medians: Vec<RunMedian> = extract(&record)

@@ -4,7 +4,7 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::str::FromStr;
 use std::time::Duration;
 
-use fathom_model::{AskedMetric, Metric};
+use fathom_model::Metric;
 
 use crate::cli::failure::{Failure, usage};
 
@@ -105,17 +105,6 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 pub(super) struct MetricAndMargin {
     pub metric: Metric,
     pub margin: Option<f64>,
-}
-
-impl MetricAndMargin {
-    /// With the margin that holds for it: its own, else none for what is counted, else that of the others.
-    pub(super) fn asked(self, others: f64) -> AskedMetric {
-        let usual = if self.metric.is_exact() { 0.0 } else { others };
-        AskedMetric {
-            metric: self.metric,
-            margin: self.margin.unwrap_or(usual),
-        }
-    }
 }
 
 /// Refuses a metric that is given twice: it would have two margins.

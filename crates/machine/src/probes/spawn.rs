@@ -37,7 +37,7 @@ pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
 mod linux {
     use std::fs::File;
     use std::io::Write;
-    use std::os::fd::{AsRawFd, FromRawFd};
+    use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 
     /// exit(0) and the ELF machine number.
     #[cfg(target_arch = "x86_64")]
@@ -108,8 +108,10 @@ mod linux {
         pub(super) fn new() -> Result<Floor, String> {
             let (code, machine) = PROGRAM;
             let io = |error: std::io::Error| format!("no file in memory: {error}");
-            // SAFETY: the name is a valid string.
-            let fd = unsafe { libc::memfd_create(c"floor".as_ptr(), libc::MFD_CLOEXEC) };
+            let name = c"floor".as_ptr();
+            // SAFETY: the name is a valid string. As a call of the kernel: glibc has it since 2.27.
+            let fd = unsafe { libc::syscall(libc::SYS_memfd_create, name, libc::MFD_CLOEXEC) };
+            let fd = fd as RawFd;
             if fd < 0 {
                 return Err(io(std::io::Error::last_os_error()));
             }

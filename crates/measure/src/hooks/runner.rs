@@ -7,12 +7,12 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use super::Hook;
-use crate::launcher::{Answer, Block, Ended, Launcher, Order, Terms, fd, now_ns};
+use crate::launcher::{Answer, Block, Ended, Launcher, Order, Terms, anonymous_file, fd, now_ns};
 use crate::{Iteration, environment, interrupt, lookup};
 
 /// What is kept of the end of standard error.
@@ -156,16 +156,10 @@ impl Runner {
 }
 
 fn unnamed_file() -> io::Result<File> {
-    // SAFETY: a string that ends with zero; the descriptor is new. Its writers append.
-    unsafe {
-        let file = libc::memfd_create(c"fathom-hook-errors".as_ptr(), libc::MFD_CLOEXEC);
-        if file < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let file = File::from_raw_fd(file);
-        match libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) {
-            -1 => Err(io::Error::last_os_error()),
-            _ => Ok(file),
-        }
+    let file = File::from(anonymous_file(c"fathom-hook-errors", 0)?);
+    // SAFETY: takes numbers. Its writers append.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(file),
     }
 }

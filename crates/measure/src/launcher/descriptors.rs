@@ -25,14 +25,15 @@ pub(super) fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
-pub(super) fn anonymous_file(name: &std::ffi::CStr, flags: libc::c_uint) -> io::Result<OwnedFd> {
-    // SAFETY: a string that ends with zero, and numbers.
-    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | flags) };
+pub(crate) fn anonymous_file(name: &std::ffi::CStr, flags: libc::c_uint) -> io::Result<OwnedFd> {
+    let flags = libc::MFD_CLOEXEC | flags;
+    // SAFETY: a string that ends with zero, and numbers. As a call of the kernel: glibc has it since 2.27.
+    let file = unsafe { libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags) };
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: just made, owned by nobody else.
-    high(unsafe { OwnedFd::from_raw_fd(file) })
+    high(unsafe { OwnedFd::from_raw_fd(file as RawFd) })
 }
 
 /// An executable that exists in memory only.

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -155,16 +155,13 @@ fn file_name(stage: usize, name: &str) -> String {
 
 fn create(path: Option<&Path>) -> Result<File, MeasureError> {
     let Some(path) = path else {
-        // SAFETY: a string that ends with zero; the descriptor is new.
-        return unsafe {
-            match libc::memfd_create(c"fathom-staged-input".as_ptr(), libc::MFD_CLOEXEC) {
-                file if file < 0 => Err(MeasureError::Launcher {
-                    what: "could not be given memory for staged input",
-                    error: io::Error::last_os_error(),
-                }),
-                file => Ok(File::from_raw_fd(file)),
-            }
-        };
+        let made = crate::launcher::anonymous_file(c"fathom-staged-input", 0);
+        return made
+            .map(File::from)
+            .map_err(|error| MeasureError::Launcher {
+                what: "could not be given memory for staged input",
+                error,
+            });
     };
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(true);

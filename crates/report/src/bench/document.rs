@@ -10,7 +10,7 @@ use crate::TimeUnit;
 use crate::distribution::sorted;
 use crate::document::{Document, Form};
 use crate::line::Tone;
-use crate::quantity::counted;
+use crate::quantity::{counted, is_counted};
 use crate::session::Subject;
 use crate::text::bounded;
 
@@ -115,8 +115,10 @@ fn comparisons(
             }
         });
     }
-    if all.len() > 1 {
-        let count = counted(all.len() as u64, "comparison", "comparisons");
+    // What is counted and alike in all runs is no claim that could be false.
+    let sampled = all.iter().filter(|one| !is_counted(&one.ratio)).count();
+    if sampled > 1 {
+        let count = counted(sampled as u64, "comparison", "comparisons");
         let text = format!("{count}: the false discovery rate is controlled (Benjamini-Hochberg)");
         out.prose(2, Tone::Quiet, text);
     }

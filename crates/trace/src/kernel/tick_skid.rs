@@ -78,8 +78,8 @@ impl TickSamples {
     fn new() -> Option<Self> {
         let mut attributes = Attributes::recording(Some(PERIOD), flag::EXCLUDE_IDLE);
         attributes.flags &= !flag::EXCLUDE_KERNEL;
-        // SAFETY: asks for a number of this thread.
-        let own = unsafe { libc::gettid() } as u32;
+        // SAFETY: asks for a number of this thread. As a call of the kernel: glibc has it since 2.30.
+        let own = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
         let event = event::open(&attributes, Watched::Thread(own), -1).ok()??;
         let ring = Ring::map(&event, PAGES).ok()?;
         Some(Self {

@@ -2,7 +2,7 @@
 
 use ::csv::StringRecord;
 
-use super::{Asked, sorted};
+use super::{Asked, Table, sorted};
 
 /// Columns that say when or of what a line is, and no measurement, though they may be numbers.
 const ABOUT: [&str; 12] = [
@@ -22,7 +22,8 @@ const ABOUT: [&str; 12] = [
 
 /// Each column of numbers is a series; its lines are labelled by their commit, else by the first column of `ABOUT`
 /// that is there, and are in the order of their times, where those can be read.
-pub(super) fn read(names: &[&str], rows: &[StringRecord]) -> Result<Vec<Asked>, String> {
+pub(super) fn read(table: &Table<'_>, rows: &[StringRecord]) -> Result<Vec<Asked>, String> {
+    let names = table.names;
     let about = |wanted: &str| {
         names
             .iter()
@@ -33,14 +34,14 @@ pub(super) fn read(names: &[&str], rows: &[StringRecord]) -> Result<Vec<Asked>, 
     let time = ["index", "time", "date", "timestamp"]
         .into_iter()
         .find_map(about);
-    let place = |row: &StringRecord| moment(row.get(time?)?);
+    let place = |row: &StringRecord| moment(table, row.get(time?)?);
     let all_numbers = |column: usize| {
         let cells = || {
             rows.iter()
                 .filter_map(|row| row.get(column))
                 .filter(|cell| !cell.is_empty())
         };
-        cells().next().is_some() && cells().all(|cell| number(cell).is_some())
+        cells().next().is_some() && cells().all(|cell| table.number(cell).is_some())
     };
     let measured = |column: &usize| {
         let name = names[*column];
@@ -52,7 +53,8 @@ pub(super) fn read(names: &[&str], rows: &[StringRecord]) -> Result<Vec<Asked>, 
         .filter(measured)
         .map(|column| {
             let kept = rows.iter().enumerate();
-            let kept = kept.filter_map(|(line, row)| Some((line, row, number(row.get(column)?)?)));
+            let kept =
+                kept.filter_map(|(line, row)| Some((line, row, table.number(row.get(column)?)?)));
             let kept: Vec<(usize, &StringRecord, f64)> = kept.collect();
             let labelled = |(line, row, _): &(usize, &StringRecord, f64)| match label {
                 Some(column) => cell(row, column),
@@ -78,13 +80,9 @@ pub(super) fn read(names: &[&str], rows: &[StringRecord]) -> Result<Vec<Asked>, 
     }
 }
 
-pub(super) fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite())
-}
-
 /// A number, or a date such as `2024.01.01 3:00:00 +0100`, as something to sort by.
-fn moment(text: &str) -> Option<f64> {
-    if let Some(number) = number(text) {
+fn moment(table: &Table<'_>, text: &str) -> Option<f64> {
+    if let Some(number) = table.number(text) {
         return Some(number);
     }
     let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));

@@ -153,7 +153,9 @@ fn asked(arguments: &Arguments) -> Result<Vec<AskedMetric>, Failure> {
     quantities::each_once(&arguments.metric)?;
     let others = arguments.rounds.margin.margin;
     let all = arguments.metric.iter();
-    Ok(all.map(|one| one.asked(others)).collect())
+    Ok(all
+        .map(|one| AskedMetric::new(one.metric, one.margin, others))
+        .collect())
 }
 
 /// That so few rounds can show nothing, before any is made.

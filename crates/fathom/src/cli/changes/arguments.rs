@@ -26,9 +26,14 @@ pub(crate) struct Arguments {
     pub series: Vec<String>,
 
     /// Read the series from this file: a line for each point, with the columns series, index and value, or a line
-    /// for each measurement with a column for each series, as Otava has it
+    /// for each measurement with a column for each series, as Otava has it. Commas, semicolons or tabulators
+    /// stand between
     #[arg(long, value_name = "FILE", conflicts_with_all = ["series", "metric", "store"])]
     pub csv: Option<PathBuf>,
+
+    /// Of a file with a column branch only the lines of this one; else each branch is a series of its own
+    #[arg(long, value_name = "NAME", requires = "csv")]
+    pub branch: Option<String>,
 
     /// This metric, such as peak_memory, in place of the main one of each benchmark; * stands for any
     /// letters

@@ -24,7 +24,10 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         .map(read_previous)
         .transpose()?;
     let source = match arguments.csv {
-        Some(path) => ChangesSource::Csv(path),
+        Some(path) => ChangesSource::Csv {
+            path,
+            branch: arguments.branch,
+        },
         None => ChangesSource::Store(Stored {
             store: arguments.read.store,
             names: arguments.series,

@@ -2,12 +2,15 @@
 
 use fathom_model::BenchRecord;
 
-use super::markup::table;
+use super::markup::{Table, each_metric};
 use crate::{TimeUnit, escape};
 
 /// The table of [`crate::markdown`] in AsciiDoc.
 pub fn asciidoc(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
-    let table = table(record, unit);
+    each_metric(record, unit, of_metric)
+}
+
+fn of_metric(table: &Table) -> String {
     let mut out = String::from("[cols=\"<,>,>,>,>,>\"]\n|===\n");
     for title in &table.header {
         out.push_str(&format!("| {title}\n"));

@@ -2,13 +2,17 @@
 
 use fathom_model::BenchRecord;
 
-use super::markup::table;
+use super::markup::{Table, each_metric};
 use crate::{TimeUnit, escape};
 
 /// The benchmarks as a Markdown table of wall times: median with its interval, range, and the ratio
-/// to the reference. `unit` is that of all times; `None` takes the one that fits the fastest.
+/// to the reference; of several metrics a table for each. `unit` is that of all times; `None` takes the one
+/// that fits the fastest.
 pub fn markdown(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
-    let table = table(record, unit);
+    each_metric(record, unit, of_metric)
+}
+
+fn of_metric(table: &Table) -> String {
     let mut out = format!(
         "| {} |\n|:---|---:|---:|---:|---:|---:|\n",
         table.header.join(" | ")

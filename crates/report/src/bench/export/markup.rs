@@ -3,7 +3,7 @@
 use fathom_model::{BenchRecord, Comparison, Metric};
 
 use crate::TimeUnit;
-use crate::bench::terminal::answer::clock;
+use crate::bench::terminal::answer::metrics;
 use crate::quantity::{InUnit, Words, format_level, signed_with_interval};
 use crate::session::Subject;
 use crate::text::JOIN;
@@ -16,11 +16,22 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<(String, [String; 5])>,
 }
 
-/// `record` as a table of times in `unit`, or in the unit that fits the fastest benchmark. All of it
-/// is of one metric, the first of the verdicts, as on the terminal.
-pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
+/// A table for each metric that was asked for, else for that of the verdicts, as on the terminal.
+pub(crate) fn each_metric(
+    record: &BenchRecord,
+    unit: Option<TimeUnit>,
+    write: fn(&Table) -> String,
+) -> String {
+    let all = metrics(record).into_iter();
+    let all: Vec<String> = all
+        .map(|metric| write(&table(record, metric, unit)))
+        .collect();
+    all.join("\n")
+}
+
+/// `record` as a table of a metric; times are in `unit`, or in the unit that fits the fastest benchmark.
+fn table(record: &BenchRecord, clock: Metric, unit: Option<TimeUnit>) -> Table {
     let subjects = Subject::all(record);
-    let clock = clock(record);
     let medians = subjects.iter().filter_map(|subject| subject.median(clock));
     let least = medians.fold(f64::INFINITY, f64::min);
     let unit = InUnit::asked(clock, if least.is_finite() { least } else { 1.0 }, unit);

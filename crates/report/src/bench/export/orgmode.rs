@@ -2,12 +2,15 @@
 
 use fathom_model::BenchRecord;
 
-use super::markup::table;
+use super::markup::{Table, each_metric};
 use crate::{TimeUnit, escape};
 
 /// The table of [`crate::markdown`] in Org mode.
 pub fn orgmode(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
-    let table = table(record, unit);
+    each_metric(record, unit, of_metric)
+}
+
+fn of_metric(table: &Table) -> String {
     let mut out = format!("| {} |\n|--+--+--+--+--+--|\n", table.header.join(" | "));
     for (name, cells) in &table.rows {
         out.push_str(&format!(
