@@ -18,7 +18,7 @@ def _hints(of: Any) -> dict[str, Any]:
 
 def record(of: type[T], value: Any) -> T:
     """A record of this class."""
-    hints = _hints(of)
+    hints = _hints(typing.cast(Any, of))
     known = {key: _value(hints[key], inner) for key, inner in value.items() if key in hints}
     return of(**known)
 

@@ -15,6 +15,7 @@ InputFrom = Literal['null'] | dict[str, str]
 Metric = Literal['wall', 'cpu_wait_free', 'cpu', 'user', 'system', 'run_queue_wait', 'peak_memory', 'minor_faults', 'major_faults', 'voluntary_switches', 'involuntary_switches', 'read_bytes', 'written_bytes', 'read_calls', 'write_calls']
 MoreRounds = int
 OutputTo = Literal['null'] | Literal['pipe'] | dict[str, str] | Literal['inherit']
+ProofVerdict = Literal['proved', 'refuted', 'undecided', 'void', 'not_possible']
 RunOrder = Literal['random', 'fixed']
 StopReason = Literal['run_count', 'decided', 'precise', 'time_budget', 'maximum_rounds', 'interrupted', 'failed']
 ThreadRole = Literal['collector', 'compiler', 'pool', 'idle', 'service']
@@ -500,6 +501,8 @@ class Finding:
     after: str | None = None
     # Without a function: the byte of the binary.
     offset: int | None = None
+    # What came of running the command without this cause; absent where that was not asked for.
+    proof: Proof | None = None
     # Without a function: the package that has the symbols of the binary.
     symbols_in: str | None = None
 
@@ -782,6 +785,24 @@ class ProcessRow:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """The command was run with and without a cause, in random rounds."""
+
+    # What came of it.
+    verdict: ProofVerdict
+    # What took the cause away, as `fathom bench --try` takes it.
+    intervention: str | None = None
+    # Why it is not decided, void or not possible.
+    reason: str | None = None
+    # What is saved, by the paired rounds.
+    saves_ms: SavedMilliseconds | None = None
+    # Median time of the command as it is, in milliseconds.
+    with_ms: float | None = None
+    # The same without the cause.
+    without_ms: float | None = None
+
+
+@dataclass(frozen=True)
 class Run:
     """One execution, complete. Times are nanoseconds."""
 
@@ -830,6 +851,18 @@ class Run:
     # For how long the CPU limit of Fathom's own control group, or of one above it, kept threads from a CPU
     # while this run was on, all CPUs together. Absent where there is no such limit.
     throttled_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class SavedMilliseconds:
+    """A time that is saved, in milliseconds, with its 95 % interval; less than 0 where more is taken."""
+
+    # To here.
+    high: float
+    # From here.
+    low: float
+    # The estimate.
+    value: float
 
 
 @dataclass(frozen=True)
@@ -1106,6 +1139,10 @@ class WhereRow:
     after: str | None = None
     # Variables of the environment, options and calls that change how much of that work there is.
     changed_by: list[str] | None = None
+    # What several functions of libraries do below one caller, such as `allocation` or `functions of
+    # libcrypto.so.3`: the row is of all of them, and `function` is the one with most of the time; null where
+    # the row is of one function whose name says it.
+    group: str | None = None
     # Without a function: the byte of the binary.
     offset: int | None = None
     # Without a function: the package that has the symbols of the binary.

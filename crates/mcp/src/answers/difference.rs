@@ -88,7 +88,7 @@ pub(super) fn difference(record: DifferenceRecord) -> Found {
             .findings
             .iter()
             .take(FINDINGS)
-            .map(|only| Cause::of(&only.finding, None))
+            .map(|only| Cause::of(&only.finding))
             .collect(),
         tier: last.map_or_else(String::new, |command| bare_name(&command.observation.tier)),
         difference: Difference {

@@ -68,13 +68,15 @@ pub(super) struct Cause {
 
 /// What an experiment said.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Proof {
+struct Proof {
     /// `proved`, `refuted`, `undecided`, `void` or `not_possible`.
     verdict: String,
     /// What was done.
     intervention: Option<String>,
     /// What it saved, milliseconds.
     saves_ms: Option<f64>,
+    /// Why it says no more.
+    reason: Option<String>,
 }
 
 /// A place where time goes.
@@ -103,7 +105,6 @@ pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
     if value["kind"] == "difference" {
         return of_two(&value);
     }
-    let proofs: Vec<Option<Proof>> = proofs(&value["findings"]);
     let explanation: Explanation = read(value)?;
     let timed = &explanation.timed;
     let time = short_time(timed.wall.value);
@@ -121,8 +122,7 @@ pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
         lines.push(format!("It ended: {}", sentence(&explanation.end)));
     }
     for (at, finding) in explanation.findings.iter().take(TOLD).enumerate() {
-        let proof = proofs.get(at).and_then(Option::as_ref);
-        lines.extend(in_lines(&explanation, finding, proof, at));
+        lines.extend(in_lines(&explanation, finding, at));
     }
     if timed.runs > 0 {
         lines.push(format!(
@@ -149,10 +149,7 @@ pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
         answer,
         next: Some(next),
         wall_s: (timed.runs > 0).then(|| (&timed.wall).into()),
-        findings: shown
-            .zip(proofs.into_iter().chain(std::iter::repeat_with(|| None)))
-            .map(|(finding, proof)| Cause::of(finding, proof))
-            .collect(),
+        findings: shown.map(Cause::of).collect(),
         whereabouts: rows.into_iter().map(Row::from).collect(),
         difference: None,
         tier: bare_name(&explanation.explaining.tier),
@@ -180,22 +177,25 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(|error| format!("the record can't be read: {error}"))
 }
 
-/// Of each finding.
-fn proofs(findings: &Value) -> Vec<Option<Proof>> {
-    let all = findings.as_array().map_or(&[][..], Vec::as_slice);
-    let of = |finding: &Value| {
-        let proof = finding.get("proof")?;
-        Some(Proof {
-            verdict: bare_name(proof["verdict"].as_str()?),
-            intervention: proof["intervention"].as_str().map(sentence),
-            saves_ms: proof["saves_ms"]["value"].as_f64(),
-        })
-    };
-    all.iter().map(of).collect()
+impl From<&fathom_model::Proof> for Proof {
+    fn from(proof: &fathom_model::Proof) -> Self {
+        Self {
+            verdict: word(&proof.verdict),
+            intervention: proof.intervention.as_deref().map(sentence),
+            saves_ms: proof.saves_ms.as_ref().map(|saves| saves.value),
+            reason: proof.reason.as_deref().map(sentence),
+        }
+    }
+}
+
+/// A value by its name in records.
+fn word(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 impl Cause {
-    pub(super) fn of(finding: &Finding, proof: Option<Proof>) -> Self {
+    pub(super) fn of(finding: &Finding) -> Self {
         let ms = |ns: u64| ns as f64 / 1e6;
         Self {
             id: finding.id.as_str().to_owned(),
@@ -213,7 +213,7 @@ impl Cause {
                 .take(CALLERS)
                 .map(Place::from)
                 .collect(),
-            proof,
+            proof: finding.proof.as_ref().map(Proof::from),
         }
     }
 }
@@ -233,12 +233,7 @@ impl From<&WhereRow> for Row {
 }
 
 /// A cause in a few lines. The first one's statement is the answer already.
-fn in_lines(
-    explanation: &Explanation,
-    finding: &Finding,
-    proof: Option<&Proof>,
-    at: usize,
-) -> Vec<String> {
+fn in_lines(explanation: &Explanation, finding: &Finding, at: usize) -> Vec<String> {
     let saving = saving_sentence(explanation, finding);
     let saving = saving.unwrap_or_else(|| format!("{:.0} % of the time", 100.0 * finding.share));
     let statement = match at {
@@ -253,8 +248,8 @@ fn in_lines(
         lines.push(format!("   at: {}", at.join(" in ")));
     }
     lines.push(format!("   change: {}", sentence(&finding.advice)));
-    if let Some(proof) = proof {
-        lines.push(format!("   {}", in_a_sentence(proof)));
+    if let Some(proof) = &finding.proof {
+        lines.push(format!("   {}", in_a_sentence(&proof.into())));
     }
     lines
 }
@@ -264,11 +259,13 @@ fn in_a_sentence(proof: &Proof) -> String {
     let saves = proof
         .saves_ms
         .map(|ms| format!(", saves {}", short_time(ms / 1e3)));
+    let reason = proof.reason.as_ref().map(|reason| format!(": {reason}"));
     format!(
-        "proof: {}{}{}",
+        "proof: {}{}{}{}",
         proof.verdict,
         by.unwrap_or_default(),
-        saves.unwrap_or_default()
+        saves.unwrap_or_default(),
+        reason.unwrap_or_default()
     )
 }
 
@@ -294,6 +291,10 @@ fn next(explanation: &Explanation) -> String {
         true => {
             "no cause is known; what takes most of the time is the place to look at. A change is \
                  checked by bench with the old and the new command"
+                .to_owned()
+        }
+        false if explanation.findings.iter().all(|one| one.proof.is_none()) => {
+            "make change 1, or ask why with prove; then bench with the old and the new command says what it saved"
                 .to_owned()
         }
         false => "make change 1, then bench with the old and the new command says what it saved"
