@@ -130,14 +130,15 @@ impl<F: Clone + Eq + Hash> Tree<F> {
 
     /// The frames of a node, innermost first.
     pub fn path(&self, node: u32) -> impl Iterator<Item = &F> {
-        let mut next = self.nodes.get(node as usize);
-        std::iter::from_fn(move || {
-            let node = next?;
-            next = node
-                .parent
-                .and_then(|parent| self.nodes.get(parent as usize));
-            self.frames.get(node.frame as usize)
-        })
+        let numbers = self.frame_numbers_of(node);
+        numbers.filter_map(|frame| self.frames.get(frame as usize))
+    }
+
+    /// The same by their numbers in [`Tree::frames`].
+    pub fn frame_numbers_of(&self, node: u32) -> impl Iterator<Item = u32> {
+        let parent = |node: &Node| self.nodes.get(node.parent? as usize);
+        let nodes = std::iter::successors(self.nodes.get(node as usize), move |node| parent(node));
+        nodes.map(|node| node.frame)
     }
 }
 

@@ -262,6 +262,7 @@ impl<'a> Analysis<'a> {
             untraced_io: Default::default(),
             extrapolation: CallExtrapolation::NONE,
             small_calls: OnceLock::new(),
+            routes: OnceLock::new(),
             entries: OnceLock::new(),
         };
         analysis.untraced_io = analysis.count_untraced_io();

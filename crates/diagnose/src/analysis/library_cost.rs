@@ -115,7 +115,8 @@ impl Analysis<'_> {
     }
 
     fn entries(&self) -> &Entries {
-        self.entries.get_or_init(|| Entries::new(self.trace))
+        let entries = || Entries::new(self.trace, self.routes());
+        self.entries.get_or_init(entries)
     }
 
     /// What a process did so far. Its runtime is looked up once: of thousands of processes that

@@ -44,7 +44,7 @@ use crate::observation::Observation;
 use crate::runtimes::Works;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::whereabouts::Entries;
+use crate::whereabouts::{Entries, Routes};
 
 /// An observation with everything that is worked out of it.
 pub(crate) struct Analysis<'a> {
@@ -91,11 +91,19 @@ pub(crate) struct Analysis<'a> {
     extrapolation: CallExtrapolation,
     /// What is read or written in small pieces, once somebody asks.
     small_calls: OnceLock<Vec<Small>>,
+    /// The ways to its stacks, likewise.
+    routes: OnceLock<Routes>,
     /// By which functions calls are made, likewise.
     entries: OnceLock<Entries>,
 }
 
 impl Analysis<'_> {
+    /// The ways to the rows of the trace's stacks.
+    pub(crate) fn routes(&self) -> &Routes {
+        let routes = || Routes::new(self.trace, &self.works);
+        self.routes.get_or_init(routes)
+    }
+
     /// Part of the untraced runs' wall time, 0 to 1: the share that is reported.
     pub(crate) fn of_wall(&self, ns: f64) -> f64 {
         (ns / self.timed_ns).clamp(0.0, 1.0)

@@ -210,7 +210,7 @@ impl Functions {
             let of_who = weights.entry(who).or_default();
             *of_who.entry(what).or_default() += weight * count as f64;
         };
-        let sites = own_code_sites(observation);
+        let sites = own_code_sites(analysis);
         for (row, place, caller) in &sites {
             let place = anywhere(analysis, row.pid, place.clone());
             let what = What {

@@ -143,6 +143,15 @@ impl Works {
         *self.stacks.get(row)?
     }
 
+    /// How many of the innermost frames of a row are a runtime's: within what it does no place is the
+    /// program's.
+    pub(crate) fn of_runtime(&self, row: usize) -> usize {
+        match self.of_stack(row) {
+            Some((work, from)) if work.role != ThreadRole::Pool => from,
+            _ => 0,
+        }
+    }
+
     /// What a thread does besides.
     pub(crate) fn of_thread(&self, tid: u32) -> Option<&'static Work> {
         let by_stacks = || self.others.get(&tid);

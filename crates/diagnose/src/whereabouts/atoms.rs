@@ -6,7 +6,7 @@ use fathom_model::{ThreadRole, TimeCategory};
 use fathom_trace::{Activity, DescriptorKind, Tier};
 
 use super::objects::{Objects, is_path};
-use super::route::{Step, route};
+use super::route::{Step, alone};
 use super::sites::{Functions, Sites};
 use crate::analysis::{Analysis, OnPath};
 use crate::runtimes::{self, Work};
@@ -152,7 +152,7 @@ impl<'a> Source<'a> {
             let functions = self.functions.of(part.tid).into_iter();
             ways = functions
                 .map(|(frame, samples, share)| Way {
-                    route: route(std::iter::once(frame)),
+                    route: alone(frame),
                     work: runtimes::of_function(frame),
                     path: None,
                     part: share,

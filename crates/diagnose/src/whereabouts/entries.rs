@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use fathom_trace::{Activity, SyscallRow, Trace};
 
-use super::route::{Key, route};
+use super::route::{Key, Routes};
 use crate::thresholds as t;
 
 /// A function of a library that own code called, by its place among all of them.
@@ -32,16 +32,16 @@ struct Own {
 }
 
 impl Entries {
-    pub(crate) fn new(trace: &Trace) -> Self {
+    pub(crate) fn new(trace: &Trace, routes: &Routes) -> Self {
         let mut entries = Self::default();
         let Some(stacks) = &trace.stacks else {
             return entries;
         };
         let mut known: HashMap<Key<'_>, Entry> = HashMap::new();
-        for row in &stacks.rows {
+        for (at, row) in stacks.rows.iter().enumerate() {
             let mut entry = || {
-                let steps = route(stacks.tree.path(row.node?));
-                let last = steps.last().filter(|step| !step.is_own)?;
+                let last = routes.of(stacks, at).next_back()?;
+                let last = Some(last).filter(|step| !step.is_own)?;
                 let next = known.len();
                 Some(*known.entry(last.key()).or_insert(next))
             };

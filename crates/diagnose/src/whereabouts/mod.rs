@@ -28,6 +28,7 @@ use divide::{Least, Sample};
 
 pub(crate) use entries::Entries;
 pub(crate) use findings::name_places;
+pub(crate) use route::Routes;
 pub(crate) use sites::own_code_sites;
 pub(crate) use whose::is_system_library;
 

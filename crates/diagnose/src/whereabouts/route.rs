@@ -2,9 +2,10 @@
 //! libraries.
 
 use fathom_stacks::Frame;
+use fathom_trace::{StackRow, Stacks, Trace};
 
 use super::whose::{Whose, is_made, whose};
-use crate::runtimes::is_engines;
+use crate::runtimes::{Works, is_engines};
 
 /// One function on the way.
 #[derive(Debug, Clone, Copy)]
@@ -42,52 +43,108 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Whether a function of the program's that a runtime made is among these.
-fn is_scripted(frames: &[&Frame]) -> bool {
-    let is_function = |frame: &&Frame| is_made(frame) && named_by_maker(frame);
-    frames.iter().any(is_function)
+/// What is known of a frame, whichever way it is on.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    whose: Whose,
+    /// Whether it is a function of the program's that a runtime made.
+    is_scripted: bool,
+    /// Whether it is code of the engine that carries a program out.
+    is_of_engine: bool,
 }
 
-/// Whether it has the name that the runtime wrote for it, and isn't the runtime's own.
-fn named_by_maker(frame: &Frame) -> bool {
-    frame.function.is_some() && !frame.interpreter
-}
-
-/// Whether it is code of the engine that carries a program out.
-fn is_of_engine(frame: &Frame) -> bool {
-    match is_made(frame) {
-        true => frame.interpreter,
-        false => is_engines(&frame.binary, frame.function.as_deref()),
+impl Known {
+    fn of(frame: &Frame) -> Self {
+        let is_made = is_made(frame);
+        Self {
+            whose: whose(frame),
+            // By the name that the runtime wrote for it, where it isn't the runtime's own.
+            is_scripted: is_made && frame.function.is_some() && !frame.interpreter,
+            is_of_engine: match is_made {
+                true => frame.interpreter,
+                false => is_engines(&frame.binary, frame.function.as_deref()),
+            },
+        }
     }
+}
+
+/// The ways to all stacks of a trace, each followed once.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    /// Of each row, by the numbers of its frames, with what steps are.
+    of_rows: Vec<Vec<(u32, bool)>>,
+}
+
+impl Routes {
+    pub(crate) fn new(trace: &Trace, works: &Works) -> Self {
+        let Some(stacks) = &trace.stacks else {
+            return Self::default();
+        };
+        let tree = &stacks.tree;
+        let known: Vec<Known> = tree.frames.iter().map(Known::of).collect();
+        let of_row = |(at, row): (usize, &StackRow)| {
+            let numbers = row.node.into_iter();
+            let numbers = numbers.flat_map(|node| tree.frame_numbers_of(node));
+            let frames = numbers.skip(works.of_runtime(at)).filter_map(|number| {
+                let at = number as usize;
+                Some((number, tree.frames.get(at)?, *known.get(at)?))
+            });
+            let steps = followed(frames).into_iter();
+            steps.map(|(number, step)| (number, step.is_own)).collect()
+        };
+        Self {
+            of_rows: stacks.rows.iter().enumerate().map(of_row).collect(),
+        }
+    }
+
+    /// The way to a row of these stacks, outermost first.
+    pub(super) fn of<'a>(
+        &self,
+        stacks: &'a Stacks,
+        row: usize,
+    ) -> impl DoubleEndedIterator<Item = Step<'a>> {
+        let frames = &stacks.tree.frames;
+        let step = |(number, is_own): &(u32, bool)| Step::new(&frames[*number as usize], *is_own);
+        self.of_rows[row].iter().map(step)
+    }
+}
+
+/// The way to a frame without its stack.
+pub(super) fn alone(frame: &Frame) -> Vec<Step<'_>> {
+    let steps = followed(std::iter::once((0, frame, Known::of(frame)))).into_iter();
+    steps.map(|(_, step)| step).collect()
 }
 
 /// The way to a frame, outermost first: own functions, each once (a recursion is where it began),
 /// and of the functions of libraries the one by which own code entered them. Without any own code
 /// the outermost function that says something.
-pub(super) fn route<'a>(innermost_first: impl Iterator<Item = &'a Frame>) -> Vec<Step<'a>> {
-    let mut frames: Vec<&Frame> = innermost_first.collect();
+fn followed<'a>(
+    innermost_first: impl Iterator<Item = (u32, &'a Frame, Known)>,
+) -> Vec<(u32, Step<'a>)> {
+    let mut frames: Vec<_> = innermost_first.collect();
     frames.reverse();
     // What it takes to carry a function out is that function's time.
-    if is_scripted(&frames) {
-        frames.retain(|frame| !is_of_engine(frame));
+    if frames.iter().any(|(_, _, known)| known.is_scripted) {
+        frames.retain(|(_, _, known)| !known.is_of_engine);
     }
-    let mut steps: Vec<Step<'a>> = Vec::new();
+    let mut steps: Vec<(u32, Step<'a>)> = Vec::new();
     let mut before_own = None;
-    for frame in frames {
-        let step = match whose(frame) {
+    for (number, frame, known) in frames {
+        let is_own = match known.whose {
             Whose::Start => continue,
-            Whose::Library => Step::new(frame, false),
-            Whose::Own => Step::new(frame, true),
+            whose => whose == Whose::Own,
         };
+        let step = (number, Step::new(frame, is_own));
         match steps.last() {
-            None if !step.is_own => {
+            None if !is_own => {
                 before_own.get_or_insert(step);
                 continue;
             }
-            Some(last) if !step.is_own && !last.is_own => continue,
+            Some((_, last)) if !is_own && !last.is_own => continue,
             _ => {}
         }
-        if let Some(again) = steps.iter().position(|known| known.key() == step.key()) {
+        let mut before = steps.iter();
+        if let Some(again) = before.position(|(_, known)| known.key() == step.1.key()) {
             steps.truncate(again);
         }
         steps.push(step);
@@ -111,8 +168,12 @@ mod tests {
                 ..Frame::default()
             })
             .collect();
-        let steps = route(frames.iter().rev());
-        let name = |step: &Step<'_>| step.frame.function.clone().unwrap_or_default();
+        let known = frames
+            .iter()
+            .rev()
+            .map(|frame| (0, frame, Known::of(frame)));
+        let steps = followed(known);
+        let name = |(_, step): &(u32, Step<'_>)| step.frame.function.clone().unwrap_or_default();
         steps.iter().map(name).collect()
     }
 

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use fathom_model::{CodePlace, ThreadRole};
+use fathom_model::CodePlace;
 use fathom_stacks::Frame;
 use fathom_trace::{Activity, FunctionRow, StackRow};
 
 use super::locks;
-use super::route::{Step, route};
+use super::route::Step;
 use crate::analysis::Analysis;
 use crate::observation::Observation;
 use crate::runtimes::{Work, group_of};
@@ -42,18 +42,22 @@ struct Groups(HashMap<*const Frame, Option<&'static str>>);
 impl Groups {
     /// Says of the library's function at the end of a way what it does: itself, or the first that
     /// it led to of which something is known.
-    fn add(&mut self, route: &mut [Step<'_>], innermost_first: &[&Frame]) {
+    fn add<'a>(
+        &mut self,
+        route: &mut [Step<'_>],
+        innermost_first: impl Iterator<Item = &'a Frame>,
+    ) {
         let Some(entry) = route.last_mut().filter(|step| !step.is_own) else {
             return;
         };
-        let mut frames = innermost_first.iter();
-        let at = frames.position(|frame| std::ptr::eq(*frame, entry.frame));
-        let within = innermost_first[..=at.unwrap_or(0)].iter().rev();
+        let is_within = |frame: &&Frame| !std::ptr::eq(*frame, entry.frame);
+        let mut within: Vec<&Frame> = innermost_first.take_while(is_within).collect();
+        within.push(entry.frame);
         let group = |frame: &Frame| {
             let known = self.0.entry(std::ptr::from_ref(frame));
             *known.or_insert_with(|| group_of(frame))
         };
-        entry.group = within.copied().find_map(group);
+        entry.group = within.into_iter().rev().find_map(group);
     }
 }
 
@@ -72,16 +76,10 @@ impl<'a> Sites<'a> {
         if let Some(stacks) = &analysis.trace.stacks {
             let mut groups = Groups::default();
             for (at, row) in stacks.rows.iter().enumerate() {
+                let mut route: Vec<Step<'_>> = analysis.routes().of(stacks, at).collect();
                 let frames = row.node.into_iter().flat_map(|node| stacks.tree.path(node));
+                groups.add(&mut route, frames.skip(analysis.works.of_runtime(at)));
                 let work = analysis.works.of_stack(at);
-                // Within what a runtime does no place is the program's.
-                let from = match work {
-                    Some((work, from)) if work.role != ThreadRole::Pool => from,
-                    _ => 0,
-                };
-                let frames: Vec<&Frame> = frames.skip(from).collect();
-                let mut route = route(frames.iter().copied());
-                groups.add(&mut route, &frames);
                 sites.add(row, route, work.map(|(work, _)| work));
             }
             locks::name(&mut sites.rows, &stacks.rows);
@@ -184,26 +182,24 @@ fn frame(row: &FunctionRow) -> Frame {
 
 /// Of each row of own code's stacks: the function that it is in, its nearest own caller, and the
 /// samples. What two runs can both have.
-pub(crate) fn own_code_sites(
-    observation: &Observation,
-) -> Vec<(&StackRow, CodePlace, Option<CodePlace>)> {
-    let Some(stacks) = &observation.trace.stacks else {
+pub(crate) fn own_code_sites<'a>(
+    analysis: &Analysis<'a>,
+) -> Vec<(&'a StackRow, CodePlace, Option<CodePlace>)> {
+    let Some(stacks) = &analysis.trace.stacks else {
         return Vec::new();
     };
-    let own = stacks
-        .rows
-        .iter()
-        .filter(|row| row.activity == Activity::OwnCode);
-    let place = |step: &Step<'_>| CodePlace {
+    let rows = stacks.rows.iter().enumerate();
+    let own = rows.filter(|(_, row)| row.activity == Activity::OwnCode);
+    let place = |step: Step<'_>| CodePlace {
         function: step.frame.function.clone(),
         binary: Some(step.frame.binary.clone()),
         after: step.frame.after.clone(),
         ..CodePlace::default()
     };
-    own.filter_map(|row| {
-        let route = route(stacks.tree.path(row.node?));
-        let (last, before) = route.split_last()?;
-        let caller = before.iter().rev().find(|step| step.is_own);
+    own.filter_map(|(at, row)| {
+        let mut innermost_first = analysis.routes().of(stacks, at).rev();
+        let last = innermost_first.next()?;
+        let caller = innermost_first.find(|step| step.is_own);
         Some((row, place(last), caller.map(place)))
     })
     .collect()
