@@ -299,6 +299,17 @@ impl Least {
         }
     }
 
+    /// The same where something else is known to go: of what is left. What little is noticed of the whole
+    /// isn't reported then either.
+    pub(crate) fn is_reached_in_rest(self, analysis: &Analysis<'_>, ns: f64, gone_ns: f64) -> bool {
+        let rest = (1.0 - analysis.share(gone_ns)).max(f64::MIN_POSITIVE);
+        let least = Self {
+            share: (self.share * rest).max(self.share.min(t::LEAST_SHARE)),
+            ..self
+        };
+        least.is_reached(analysis, ns)
+    }
+
     /// Whether so much time is worth reporting.
     pub(crate) fn is_reached(self, analysis: &Analysis<'_>, ns: f64) -> bool {
         ns >= self.ns && analysis.share(ns) >= self.share && analysis.of_wall(ns) >= self.of_wall

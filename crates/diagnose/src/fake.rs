@@ -1,9 +1,10 @@
 //! Traces made up for tests: a process, its threads, calls and waits.
 
 use fathom_model::{Exit, Finding, Run};
+use fathom_stacks::Frame;
 use fathom_trace::{
-    Cause, DescriptorRow, End, Exec, FileRow, FunctionRow, Interval, Limited, LookupRow, OffCpuRow,
-    Process, Profile, SyscallRow, Thread, Tier, Trace,
+    Activity, Cause, DescriptorRow, End, Exec, FileRow, FunctionRow, Interval, Limited, LookupRow,
+    OffCpuRow, Process, Profile, StackRow, SyscallRow, Thread, Tier, Trace,
 };
 
 use crate::observation::{Languages, Limits, Observation};
@@ -107,6 +108,30 @@ impl Fake {
             on_cpu_ns: Some(cpu * MS),
             minor_faults: Some(0),
             ..Thread::default()
+        });
+    }
+
+    /// Stacks that the command's first thread had for so many ms, one each ms, outermost frame first.
+    pub(crate) fn stack(
+        &mut self,
+        activity: Activity,
+        call: Option<&str>,
+        frames: impl IntoIterator<Item = Frame>,
+        milliseconds: u64,
+    ) {
+        let stacks = self.trace.stacks.get_or_insert_default();
+        stacks.rows.push(StackRow {
+            pid: ROOT,
+            tid: ROOT,
+            activity,
+            call: call.map(str::to_owned),
+            fd: None,
+            path: None,
+            woken_by: None,
+            node: stacks.tree.add(frames),
+            samples: milliseconds,
+            calls: 0,
+            ns: milliseconds * MS,
         });
     }
 

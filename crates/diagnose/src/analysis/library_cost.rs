@@ -1,12 +1,13 @@
 //! How much of the program's own time goes with its calls: what the language's library does around
 //! each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use fathom_model::TimeCategory;
+use fathom_model::{ThreadRole, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use super::Analysis;
+use crate::calls;
 use crate::runtimes::{Around, Habit, Runtime};
 use crate::thread_times::ThreadTimes;
 use crate::whereabouts::Entries;
@@ -45,18 +46,57 @@ impl Analysis<'_> {
     /// What the library does around the calls that fit, in ns on the critical path of an untraced
     /// run. Modelled.
     pub(crate) fn library_ns(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
-        let mut done: BTreeMap<u32, Done> = BTreeMap::new();
+        let mut done: BTreeMap<(u32, bool), (Done, f64)> = BTreeMap::new();
+        let is_alone = |row: &SyscallRow| !calls::moves_bytes(&row.name);
         for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
-            let of_process = self.done_by(&mut done, row.pid);
-            let around = of_process.runtime.around(&row.name, row.fd);
-            of_process.add(self.calls_on_path(row), around);
+            let by = || (Done::by(self.runtime(Some(row.pid))), 0.0);
+            let of_process = done.entry((row.pid, is_alone(row))).or_insert_with(by);
+            let around = of_process.0.runtime.around(&row.name, row.fd);
+            of_process.0.add(self.calls_on_path(row), around);
+            of_process.1 += self.cost_ns(row);
         }
-        let around = done.iter().map(|(pid, done)| {
+        let around = done.iter().map(|((pid, alone), (done, in_kernel_ns))| {
             let model = done.ns_of(self.own_code_ns(*pid));
-            let most = self.in_entries_ns(*pid, &fits);
-            most.map_or(model, |most| model.min(most))
+            match self.in_entries_ns(*pid, |row| fits(row) && is_alone(row) == *alone) {
+                None => model,
+                // What opens a file or asks is there for nothing else; as much as the kernel does it
+                // hardly does beside.
+                Some(sampled) if *alone => sampled.min(in_kernel_ns.max(model)),
+                // What moves bytes goes on to do so from a buffer.
+                Some(sampled) => sampled.min(model),
+            }
         });
         around.sum()
+    }
+
+    /// Calls that a runtime makes for work of this role, by their places in the trace, each with the part
+    /// that is of it, 0 to 1: by the names of threads, or as far as stacks show.
+    pub(crate) fn calls_of_role(&self, role: ThreadRole) -> Vec<(usize, f64)> {
+        let mut known: HashMap<(u32, &str), (f64, f64)> = HashMap::new();
+        let stacks = self.trace.stacks.iter().flat_map(|stacks| &stacks.rows);
+        for (at, row) in stacks.enumerate() {
+            let Some(call) = row.call.as_deref() else {
+                continue;
+            };
+            let weight = if row.ns > 0 { row.ns } else { row.calls } as f64;
+            let work = self.works.of_stack(at);
+            let (of_role, all) = known.entry((row.tid, call)).or_default();
+            *all += weight;
+            if work.is_some_and(|(work, _)| work.role == role) {
+                *of_role += weight;
+            }
+        }
+        let rows = self.trace.syscalls.iter().enumerate();
+        let parts = rows.map(|(at, row)| {
+            let of_thread = self.works.of_thread(row.tid).map(|work| work.role);
+            let part = match known.get(&(row.tid, row.name.as_str())) {
+                _ if of_thread == Some(role) => 1.0,
+                Some((of_role, all)) => of_role / all.max(1.0),
+                None => 0.0,
+            };
+            (at, part)
+        });
+        parts.filter(|(_, part)| *part > 0.0).collect()
     }
 
     /// What of a process's own code samples found in the functions of libraries by which its calls

@@ -56,11 +56,8 @@ fn repeated<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_stacks::StackTree;
-    use fathom_trace::{StackRow, Stacks};
-
     use super::*;
-    use crate::fake::{Fake, ROOT};
+    use crate::fake::Fake;
 
     fn warned(depth: usize, signal: Option<i32>) -> bool {
         let mut fake = Fake::new(100);
@@ -69,27 +66,9 @@ mod tests {
             function: Some(name.to_owned()),
             ..Frame::default()
         };
-        let mut tree = StackTree::default();
         let calls = std::iter::repeat_with(|| frame("visit")).take(depth);
-        let node = tree.add(std::iter::once(frame("main")).chain(calls));
-        let row = StackRow {
-            pid: ROOT,
-            tid: ROOT,
-            activity: Activity::OwnCode,
-            call: None,
-            fd: None,
-            path: None,
-            woken_by: None,
-            node,
-            samples: 20,
-            ns: 20_000_000,
-            calls: 0,
-        };
-        fake.trace.stacks = Some(Stacks {
-            tree,
-            rows: vec![row],
-            ..Stacks::default()
-        });
+        let frames = std::iter::once(frame("main")).chain(calls);
+        fake.stack(Activity::OwnCode, None, frames, 20);
         (fake.trace.end.code, fake.trace.end.signal) = (None, signal);
         let timed = [fake.run()];
         let warnings = crate::diagnose(&fake.observation(&timed)).warnings;

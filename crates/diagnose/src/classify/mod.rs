@@ -304,6 +304,22 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_with_a_time_limit_is_a_pause_if_nobody_computes_meanwhile() {
+        let counts_as = |of_another_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("futex", None, 80, 0, 1_000).errors = 80;
+            fake.waits(Some("futex"), None, Cause::Asleep, 80, 5_000);
+            // It computes for longer than it pauses.
+            fake.thread(crate::fake::ROOT, 101, 0, 1000, of_another_ms);
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = Classifier::new(&fake.trace, &descriptors);
+            classifier.row(&fake.trace.off_cpu[0])
+        };
+        assert_eq!(counts_as(100), TimeCategory::Sleeping);
+        assert_eq!(counts_as(400), TimeCategory::Locks);
+    }
+
+    #[test]
     fn a_child_that_was_over_soon_is_not_what_long_polls_wait_for() {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 45, 40);

@@ -35,18 +35,19 @@ fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
 }
 
 /// Threads that use locks as timers: most of their waits, or most of the time in them, ended by a
-/// time limit, and they did little else, and neither did the process's other threads. (Python's
-/// threads wait for the interpreter with a limit of 5 ms, again and again, but one of them computes
-/// meanwhile.)
+/// time limit, and the process's other threads did little meanwhile. (Python's threads wait for the
+/// interpreter with a limit of 5 ms, again and again, but one of them computes meanwhile.)
 pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace.syscalls.iter().filter(|row| is_lock(&row.name)) {
         *timed.entry(row.tid).or_default() += row.errors.saturating_sub(row.would_block);
     }
-    let mut waits: HashMap<u32, u64> = HashMap::new();
+    let mut waits: HashMap<u32, (u64, u64)> = HashMap::new();
     for row in &trace.off_cpu {
         if row.cause == Cause::Asleep && row.call.as_deref().is_some_and(is_lock) {
-            *waits.entry(row.tid).or_default() += row.count;
+            let sums = waits.entry(row.tid).or_default();
+            sums.0 += row.count;
+            sums.1 += row.total_ns;
         }
     }
     let mut cpu_of: HashMap<u32, u64> = HashMap::new();
@@ -63,14 +64,14 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);
         let times = end.saturating_sub(thread.started_ns);
         let timed = timed.get(&thread.tid).copied().unwrap_or(0);
-        let waits = waits.get(&thread.tid).copied().unwrap_or(0);
+        let (waits, waited) = waits.get(&thread.tid).copied().unwrap_or_default();
         let own = thread.on_cpu_ns.unwrap_or(0);
         let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
         let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
         let mostly_by_nobody =
             all_wakers_known && in_all * 2 >= times && by_nobody * 10 >= in_all * 9;
         let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
-        by_limit && own * 2 < times && others * 2 < times
+        by_limit && others * 2 < waited
     };
     trace
         .threads

@@ -313,7 +313,6 @@ fn functions_are_told_apart_by_who_called_them() {
     let with = |program: &str, ms: u64, of_check: u64| {
         let mut fake = Fake::new(ms);
         fake.trace.processes[0].execs[0].path = program.to_owned();
-        let stacks = fake.trace.stacks.get_or_insert_default();
         for (caller, samples) in [("load", 150), ("check", of_check)] {
             let frame = |binary: &str, name: &str| Frame {
                 binary: binary.to_owned(),
@@ -326,19 +325,7 @@ fn functions_are_told_apart_by_who_called_them() {
                 frame("/usr/lib/libc.so.6", "regexec"),
                 frame("/usr/lib/libc.so.6", "re_search"),
             ];
-            stacks.rows.push(fathom_trace::StackRow {
-                pid: ROOT,
-                tid: ROOT,
-                activity: fathom_trace::Activity::OwnCode,
-                call: None,
-                fd: None,
-                path: None,
-                woken_by: None,
-                node: stacks.tree.add(frames),
-                samples,
-                ns: samples * MS,
-                calls: 0,
-            });
+            fake.stack(fathom_trace::Activity::OwnCode, None, frames, samples);
         }
         observed(fake, 0)
     };

@@ -38,7 +38,12 @@ pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
     id: Id::AllocatorChurn,
     mechanism: Mechanism::PerItem,
     also: &[Part::UserCode],
-    effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::ThreadSpawning)]),
+    effect_of: EffectOf::Causes(&[
+        a_third(Id::ProcessSpawning),
+        a_third(Id::ThreadSpawning),
+        // Memory for what is read again.
+        a_third(Id::Rereading),
+    ]),
     variants: &[
         shows(per_item::given_back),
         shows_from(Least::share(ALLOCATION_SHARE), per_item::objects),

@@ -77,6 +77,8 @@ pub(super) const C: Runtime = Runtime {
             Names {
                 parts: &[
                     "::_M_create",
+                    "::_M_construct",
+                    "::_M_append",
                     "::_M_mutate",
                     "::_M_replace",
                     "::_M_assign",

@@ -2,29 +2,14 @@
 
 use fathom_model::{FindingId, Run, TimeCategory, WhereRow};
 use fathom_stacks::Frame;
-use fathom_trace::{Activity, Cause, FaultOverhead, PathRow, StackRow, Tier};
+use fathom_trace::{Activity, Cause, FaultOverhead, PathRow, Tier};
 
 use crate::fake::{Fake, MS, ROOT};
 
 /// Adds stacks of the command's first thread: a way in `/bin/program` and in the C library, whose
 /// functions are written with `c:` before them; `name:7` is line 7 of `p.c`.
 fn stacks(fake: &mut Fake, activity: Activity, call: Option<&str>, ms: u64, way: &str) {
-    let stacks = fake.trace.stacks.get_or_insert_default();
-    let frames: Vec<Frame> = way.split_whitespace().map(frame).collect();
-    let node = stacks.tree.add(frames);
-    stacks.rows.push(StackRow {
-        pid: ROOT,
-        tid: ROOT,
-        activity,
-        call: call.map(str::to_owned),
-        fd: None,
-        path: None,
-        woken_by: None,
-        node,
-        samples: ms,
-        calls: 0,
-        ns: ms * MS,
-    });
+    fake.stack(activity, call, way.split_whitespace().map(frame), ms);
 }
 
 fn frame(word: &str) -> Frame {
@@ -476,4 +461,51 @@ fn no_more_goes_with_calls_than_samples_found_in_the_functions_that_make_them() 
     // Own code makes the calls itself, and an interpreter's work is in the program's functions.
     assert!(library_ms(C, 4, "main") > 4.0);
     assert!(library_ms(Python, 4, "main c:take") > 100.0);
+}
+
+#[test]
+fn what_only_opens_a_file_takes_what_samples_found_in_it() {
+    let library_ms = |within_ms: u64, each_ns: u64| {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(crate::Language::C);
+        fake.calls("openat", None, 100_000, 0, each_ns);
+        let way = "main c:fopen";
+        stacks(&mut fake, Activity::Call, Some("openat"), 100, way);
+        stacks(&mut fake, Activity::OwnCode, None, within_ms, way);
+        stacks(&mut fake, Activity::OwnCode, None, 900 - within_ms, "main");
+        let timed = [fake.run()];
+        let observation = fake.observation(&timed);
+        crate::analysis::Analysis::new(&observation).library_ns(|row| row.name == "openat") / 1e6
+    };
+    // 20 ns a call are 2 ms of the model's.
+    let sampled = library_ms(90, 2_000);
+    assert!((sampled - 80.0).abs() < 10.0, "{sampled}");
+    // No more than the kernel does for it.
+    let most = library_ms(600, 1_000);
+    assert!((90.0..=110.0).contains(&most), "{most}");
+}
+
+#[test]
+fn what_a_collector_asks_of_the_kernel_is_known_by_its_stacks() {
+    let mut fake = Fake::new(1000);
+    fake.calls("madvise", None, 10_000, 0, 10_000);
+    stacks(
+        &mut fake,
+        Activity::Call,
+        Some("madvise"),
+        30,
+        "main runtime.gcDrain",
+    );
+    stacks(
+        &mut fake,
+        Activity::Call,
+        Some("madvise"),
+        10,
+        "main advise",
+    );
+    let timed = [fake.run()];
+    let observation = fake.observation(&timed);
+    let analysis = crate::analysis::Analysis::new(&observation);
+    let calls = analysis.calls_of_role(fathom_model::ThreadRole::Collector);
+    assert_eq!(calls, [(0, 0.75)]);
 }

@@ -41,7 +41,9 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let of_reads = of_bytes.max(part_of(file.reads, all_reads.calls));
     let reads = CallCost::with(&all_reads, analysis, is_read).part(of_reads);
     let again = files.again();
-    let calls = reads.plus(files.cost_of_opening(analysis)).part(again);
+    let collecting = CallCost::of_collectors(analysis).part(of_bytes);
+    let calls = reads.plus(files.cost_of_opening(analysis)).plus(collecting);
+    let calls = calls.part(again);
     let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
     let cost = Cost {
         work_ns: work_ns(analysis, file.pid, read_again, of_bytes, &calls),
@@ -208,6 +210,22 @@ mod tests {
             limit.contains("2.00 µs") && limit.contains("8.0 GB/s"),
             "{limit}"
         );
+    }
+
+    #[test]
+    fn questions_about_what_is_not_there_open_nothing() {
+        let saved = |failed: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("openat", None, 10_000, 0, 5_000);
+            fake.calls("read", Some(3), 20_000, 8_000, 10_000);
+            fake.calls("stat", None, 10_000 + failed, 0, 1_000).errors = failed;
+            fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
+            let found = fake.findings();
+            let found = found.iter().find(|found| found.id == FindingId::Rereading);
+            found.map_or(0, |found| found.could_win_ns)
+        };
+        let (none, many) = (saved(0), saved(200_000));
+        assert!(none.abs_diff(many) < none / 50, "{none} {many}");
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl ReopenedFile {
     /// What it costs to open them, to look at them and to close them, as part of what the process
     /// opens at all.
     pub(crate) fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
-        CallCost::of(analysis, self.own(is_around_reads)).part(self.part_of_opens)
+        CallCost::without_misses(analysis, self.own(is_around_reads)).part(self.part_of_opens)
     }
 
     /// How many of the times were not the first, 0 to 1.

@@ -174,8 +174,7 @@ fn by_names(samples: &[Sample]) -> Option<Unoptimised> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_stacks::{Frame, StackTree};
-    use fathom_trace::Stacks;
+    use fathom_stacks::Frame;
 
     use super::*;
     use crate::fake::{Fake, ROOT, hold_words};
@@ -183,35 +182,16 @@ mod tests {
     /// A second of own code, so much of it in code without optimisation.
     fn noted(ms: u64, source: &str) -> Fake {
         let mut fake = Fake::new(1000);
-        let mut tree = StackTree::default();
-        let mut rows = Vec::new();
         for (name, unoptimised, samples) in [("count", true, ms), ("memchr", false, 1000 - ms)] {
-            let node = tree.add(std::iter::once(Frame {
+            let frame = Frame {
                 binary: "/bin/program".to_owned(),
                 function: Some(name.to_owned()),
                 source_file: Some(source.to_owned()),
                 unoptimised,
                 ..Frame::default()
-            }));
-            rows.push(StackRow {
-                pid: ROOT,
-                tid: ROOT,
-                activity: Activity::OwnCode,
-                call: None,
-                fd: None,
-                path: None,
-                woken_by: None,
-                node,
-                samples,
-                ns: samples * 1_000_000,
-                calls: 0,
-            });
+            };
+            fake.stack(Activity::OwnCode, None, [frame], samples);
         }
-        fake.trace.stacks = Some(Stacks {
-            tree,
-            rows,
-            ..Stacks::default()
-        });
         fake
     }
 

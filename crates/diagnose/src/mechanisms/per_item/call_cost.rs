@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use fathom_model::{FindingId, TimeCategory};
+use fathom_model::{FindingId, ThreadRole, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, Tally};
+use crate::calls;
 use crate::claim::{Atoms, Claim, Piece, Row};
 use crate::numbers::time;
 use crate::thresholds as t;
@@ -55,6 +56,37 @@ impl CallCost {
                 ns: in_kernel_ns,
             }],
         }
+    }
+
+    /// The same without questions about paths that aren't there: these are a search.
+    pub(crate) fn without_misses(
+        analysis: &Analysis<'_>,
+        fits: impl Fn(&SyscallRow) -> bool,
+    ) -> Self {
+        let misses = |row: &SyscallRow| calls::asks_about_path(&row.name) && row.errors > 0;
+        let failing = |row: &SyscallRow| misses(row) && fits(row);
+        let mixed = analysis.tally(failing);
+        let failed = part_of(mixed.errors, mixed.calls);
+        let mixed = Self::with(&mixed, analysis, failing).part(1.0 - failed);
+        Self::of(analysis, |row| !misses(row) && fits(row)).plus(mixed)
+    }
+
+    /// What collectors of memory ask the kernel for.
+    pub(crate) fn of_collectors(analysis: &Analysis<'_>) -> Self {
+        let each = analysis.calls_of_role(ThreadRole::Collector);
+        let each = each.into_iter().map(|(row, part)| {
+            let ns = analysis.cost_of_row(row) * part;
+            let rows = vec![Row::Call(row)];
+            Self {
+                in_kernel_ns: ns,
+                library_ns: 0.0,
+                calls: vec![Piece {
+                    of: Atoms::Rows { rows, part },
+                    ns,
+                }],
+            }
+        });
+        each.fold(Self::default(), Self::plus)
     }
 
     /// Time that is in no call.
