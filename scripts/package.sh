@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# Packages of Fathom: builds the program once, packs it in each form, installs each from its file into a clean place,
+# runs the first command of README.md there, and says how long that took from the installation on.
+#
+#   scripts/package.sh [wheel|npm|deb|rpm|tar]...       all of them if none is named
+#
+# What is made lies in target/package, with SHA256SUMS. The program is built for glibc 2.17 (with zig, from PyPI), so
+# that it runs on every distribution since 2014; TARGET=aarch64-unknown-linux-gnu builds for that processor, after
+# `rustup target add`, and tries nothing; FATHOM=target/release/fathom packs a program that is there already. What a
+# form needs and this machine lacks is said, and the form left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C
+sources=$PWD
+target=${TARGET:-x86_64-unknown-linux-gnu}
+out=$PWD/target/package
+mkdir -p "$out"
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
+name=fathom-lab
+description="A performance laboratory for whole programs whose numbers are true, and which says why"
+case $target in
+x86_64-*) debian=amd64 node=x64 processor=x86_64 ;;
+aarch64-*) debian=arm64 node=arm64 processor=aarch64 ;;
+*)
+    echo "there are no packages for $target" >&2
+    exit 2
+    ;;
+esac
+own=$([ "$(uname -m)" = "$processor" ] && echo yes || true)
+
+# Whether a program is there; as root on Debian and Ubuntu it is installed.
+have() {
+    command -v "$1" >/dev/null && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1 && return
+    fi
+    echo "$form: left out, without $1 (package $2)"
+    return 1
+}
+
+# Runs the first command of README.md in a folder that has its file, with what was installed since $began.
+verdict() {
+    local folder=$1 said
+    shift
+    said=$("$@" bench --cwd "$folder" 'gzip -1 -k -c Cargo.lock' 'gzip -9 -k -c Cargo.lock' 2>&1) || {
+        echo "$said" >&2
+        return 1
+    }
+    grep -E '2 is .* than 1' <<<"$said"
+    echo "$form: $(($(date +%s%N) / 1000000 - began)) ms from the installation to the verdict"
+}
+
+now() { began=$(($(date +%s%N) / 1000000)); }
+
+# The program, and the wheel around it.
+build() {
+    local tools=$out/tools
+    if [ -n "${FATHOM:-}" ]; then
+        program=$FATHOM
+        return
+    fi
+    if [ ! -x "$tools/bin/maturin" ]; then
+        python3 -m venv "$tools"
+        "$tools/bin/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1.9,<2'
+    fi
+    PATH=$tools/bin:$PATH "$tools/bin/maturin" build --quiet --zig --target "$target" \
+        --compatibility manylinux2014 --out "$out"
+    program=$PWD/target/$target/dist/fathom
+    echo "program: $(stat -c %s "$program") bytes, $(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' |
+        sort -Vu | tail -1 | tr _ ' ') or newer"
+}
+
+# What a package puts under /usr.
+stage() {
+    local share=$stage/usr/share
+    rm -rf "$stage"
+    install -D -m 755 "$program" "$stage/usr/bin/fathom"
+    install -D -m 644 -t "$share/doc/$name" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE
+    [ "$own" ] || return 0
+    "$program" man "$share/man/man1"
+    gzip -9n "$share"/man/man1/*
+    mkdir -p "$share"/{bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
+    "$program" completions bash >"$share/bash-completion/completions/fathom"
+    "$program" completions zsh >"$share/zsh/vendor-completions/_fathom"
+    "$program" completions fish >"$share/fish/vendor_completions.d/fathom.fish"
+}
+
+pack_wheel() {
+    if [ -n "${FATHOM:-}" ]; then
+        echo "wheel: left out, what it holds is built with it"
+        return
+    fi
+    local file=$out/fathom_lab-$version-py3-none-manylinux_2_17_$processor.manylinux2014_$processor.whl
+    sums+=("$file")
+    [ "$own" ] || return 0
+    rm -rf "$out/venv"
+    python3 -m venv "$out/venv"
+    now
+    "$out/venv/bin/pip" install --quiet --disable-pip-version-check --no-index "$file"
+    verdict "$sources" "$out/venv/bin/fathom"
+    rm -rf "$out/venv"
+}
+
+pack_tar() {
+    local folder=$name-$version-$target file=$out/$name-$version-$target.tar.gz
+    rm -rf "${out:?}/$folder"
+    install -D -m 755 "$program" "$out/$folder/fathom"
+    cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$out/$folder"
+    if [ "$own" ]; then cp -r "$stage/usr/share/man" "$out/$folder"; fi
+    tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -cf - "$folder" |
+        gzip -9n >"$file"
+    rm -r "${out:?}/$folder"
+    sums+=("$file")
+    [ "$own" ] || return 0
+    mkdir "$out/unpacked"
+    now
+    tar -C "$out/unpacked" -xzf "$file"
+    verdict "$sources" "$out/unpacked/$folder/fathom"
+    rm -r "$out/unpacked"
+}
+
+# A package that starts the program, and one with the program for each processor, of which npm takes the fitting one.
+pack_npm() {
+    have npm npm || return 0
+    local files=()
+    rm -rf "$out/npm"
+    mkdir -p "$out/npm/$name/bin" "$out/npm/platform/bin"
+    cp scripts/package/fathom.js "$out/npm/$name/bin/fathom.js"
+    cp README.md LICENSE-MIT LICENSE-APACHE "$out/npm/$name"
+    cp LICENSE-MIT LICENSE-APACHE "$out/npm/platform"
+    cp "$program" "$out/npm/platform/bin/fathom"
+    sed "s/VERSION/$version/g" scripts/package/package.json >"$out/npm/$name/package.json"
+    sed "s/VERSION/$version/g; s/PROCESSOR/$node/g" scripts/package/platform.json >"$out/npm/platform/package.json"
+    for folder in platform "$name"; do
+        files+=("$out/$(cd "$out/npm/$folder" && npm pack --silent --pack-destination "$out")")
+    done
+    sums+=("${files[@]}")
+    [ "$own" ] || return 0
+    now
+    npm install --silent --offline --no-audit --no-fund --prefix "$out/npm/prefix" "${files[@]}"
+    verdict "$sources" "$out/npm/prefix/node_modules/.bin/fathom"
+    rm -r "$out/npm"
+}
+
+# A Debian with nothing but what every one has, in which a package is installed.
+root() {
+    root=$out/root
+    [ "$(id -u)" = 0 ] || {
+        echo "$form: not tried, an installation takes root"
+        return 1
+    }
+    have debootstrap debootstrap || return 1
+    [ -x "$root/usr/bin/gzip" ] || debootstrap --variant=minbase bookworm "$root" >/dev/null
+    install -D -m 644 -t "$root/sources" Cargo.lock
+}
+
+# Runs a program in that Debian, with the kernel's folders.
+within() {
+    # shellcheck disable=SC2016
+    unshare --mount --pid --fork sh -c 'root=$1; shift
+        mount -t proc proc "$root/proc" && mount --bind /dev "$root/dev" && exec chroot "$root" "$@"' sh "$root" "$@"
+}
+
+pack_deb() {
+    have dpkg-deb dpkg || return 0
+    local file=$out/${name}_${version}_$debian.deb
+    mkdir -p "$stage/DEBIAN"
+    cat >"$stage/DEBIAN/control" <<END
+Package: $name
+Version: $version
+Architecture: $debian
+Maintainer: the developers of Fathom <$name@localhost>
+Depends: libc6 (>= 2.17)
+Section: devel
+Priority: optional
+Installed-Size: $(du -sk "$stage/usr" | cut -f1)
+Description: times programs, compares them and says why they are slow
+ $description.
+END
+    SOURCE_DATE_EPOCH=$epoch dpkg-deb --root-owner-group -Zxz --build "$stage" "$file" >/dev/null
+    rm -r "$stage/DEBIAN"
+    sums+=("$file")
+    [ "$own" ] && root || return 0
+    cp "$file" "$root/package.deb"
+    now
+    within dpkg -i /package.deb >/dev/null
+    verdict /sources within /usr/bin/fathom
+    within dpkg --purge "$name" >/dev/null
+}
+
+pack_rpm() {
+    have rpmbuild rpm || return 0
+    local file=$out/$name-$version-1.$processor.rpm
+    SOURCE_DATE_EPOCH=$epoch rpmbuild -bb --quiet --target "$processor" --define "_topdir $out/rpmbuild" \
+        --define "_rpmdir $out" --define '_rpmfilename %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm' \
+        --define "__os_install_post %{nil}" --define "version_ $version" --define "stage $stage" \
+        --define "summary_ $description" scripts/package/fathom-lab.spec
+    rm -r "$out/rpmbuild"
+    sums+=("$file")
+    [ "$own" ] && root || return 0
+    now
+    rpm --root "$root" --nodeps -i "$file"
+    verdict /sources within /usr/bin/fathom
+    rpm --root "$root" --nodeps -e "$name"
+}
+
+forms=("$@")
+[ ${#forms[@]} -gt 0 ] || forms=(wheel tar deb npm rpm)
+for form in "${forms[@]}"; do
+    case $form in
+    wheel | npm | deb | rpm | tar) ;;
+    *)
+        echo "usage: scripts/package.sh [wheel|npm|deb|rpm|tar]..." >&2
+        exit 2
+        ;;
+    esac
+done
+# The same commit makes the same files.
+epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+sums=()
+stage=$out/stage
+build
+stage
+for form in "${forms[@]}"; do
+    "pack_$form"
+done
+rm -r "$stage"
+(cd "$out" && sha256sum "${sums[@]##*/}" >SHA256SUMS && cat SHA256SUMS)

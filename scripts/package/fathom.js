@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+// Starts the program of this machine's package: npm installs the one of the optional dependencies that fits.
+'use strict';
+
+const { spawn } = require('node:child_process');
+const { constants } = require('node:os');
+
+let program;
+try {
+  program = require.resolve(`fathom-lab-${process.platform}-${process.arch}/bin/fathom`);
+} catch {
+  const machine = `${process.platform} on ${process.arch}`;
+  console.error(`error: Fathom runs on Linux, on x64 and arm64, and this is ${machine}; or npm was told to leave out optional dependencies`);
+  process.exit(4);
+}
+const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' });
+// The terminal sends its own to both.
+process.on('SIGINT', () => {});
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  console.error(`error: ${program} can't be started: ${error.message}`);
+  process.exit(4);
+});
+child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
