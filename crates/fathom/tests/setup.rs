@@ -21,16 +21,6 @@ fn run(program: &Path, as_nobody: bool, arguments: &[&str]) -> Output {
     command.stdin(Stdio::null()).output().unwrap()
 }
 
-/// By a process of its own: what a test that runs beside this one starts would hold the file open for
-/// writing until it executes its program, and nobody could execute the copy meanwhile.
-fn copy_fathom(to: &Path) {
-    let copied = Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_fathom"))
-        .arg(to)
-        .status();
-    assert!(copied.unwrap().success());
-}
-
 fn said(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     text(&output.stdout) + &text(&output.stderr)
@@ -40,7 +30,7 @@ fn said(output: &Output) -> String {
 fn it_says_how_the_kernel_tier_stands_and_undoes_only_what_it_did() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("fathom");
-    copy_fathom(&program);
+    fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
     let output = run(&program, false, &[]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(
@@ -68,7 +58,7 @@ fn another_user_gets_the_kernel_tier_by_the_file_and_loses_it_again() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("fathom");
-    copy_fathom(&program);
+    fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
     let works = |output: &Output| said(output).contains("The kernel tier works");
     if !works(&run(&program, false, &[])) {
         return fathom_test_log::skipped("the kernel tier doesn't work here for root either");

@@ -5,6 +5,8 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::path::Path;
+use std::process::Command;
 
 /// Names the file; absolute, as tests run in the folder of their package.
 const LOG: &str = "FATHOM_TEST_LOG";
@@ -24,6 +26,21 @@ pub fn tier(name: &str, available: bool, why_not: impl FnOnce() -> String) -> bo
         false => skipped(&format!("tier {name}: {}", why_not())),
     }
     available
+}
+
+/// Copies a program that the test will execute.
+///
+/// By a process of its own: a test that copied it itself would hold the copy open for writing, and so
+/// would each child that another test forks meanwhile, until that child executes its own program.
+///
+/// # Panics
+/// If `cp` can't be started or fails.
+pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let copied = Command::new("cp")
+        .arg(from.as_ref())
+        .arg(to.as_ref())
+        .status();
+    assert!(copied.expect("cp can be started").success(), "cp failed");
 }
 
 /// The harness names each test's thread after it.

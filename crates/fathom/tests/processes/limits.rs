@@ -26,11 +26,7 @@ fn without_further_threads_there_is_a_sentence_and_no_panic() {
     // Readable by that user, wherever the build is.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("fathom");
-    let copied = std::process::Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_fathom"))
-        .arg(&program)
-        .status();
-    assert!(copied.unwrap().success());
+    fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
     let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), all).unwrap();
     let user = 3_000_000 + std::process::id();

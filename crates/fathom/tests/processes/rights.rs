@@ -40,11 +40,7 @@ impl Place {
         };
         mode(folder.path(), 0o755);
         let place = Place { folder };
-        let copied = std::process::Command::new("cp")
-            .arg(env!("CARGO_BIN_EXE_fathom"))
-            .arg(place.path("fathom"))
-            .status();
-        assert!(copied.unwrap().success());
+        fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), place.path("fathom"));
         // cap_perfmon (38) and cap_bpf (39), permitted and effective, in the second version.
         let capabilities = [
             1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0u8,

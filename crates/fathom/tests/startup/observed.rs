@@ -140,11 +140,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
     };
     readable(folder.path(), 0o755);
     let (program, rights) = (folder.path().join("fathom"), folder.path().join("id"));
-    let copied = std::process::Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_fathom"))
-        .arg(&program)
-        .status();
-    assert!(copied.unwrap().success());
+    fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
     std::fs::copy("/usr/bin/id", &rights).unwrap();
     readable(&rights, 0o4755);
     let as_nobody = |program: &Path, arguments: &[&str]| {
@@ -204,11 +200,7 @@ fn another_user_gets_files_and_phases_by_stops() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("fathom");
-    let copied = std::process::Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_fathom"))
-        .arg(&program)
-        .status();
-    assert!(copied.unwrap().success());
+    fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
     let as_nobody = |arguments: &[&str]| {
         Command::new("setpriv")
             .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])

@@ -275,11 +275,7 @@ pub(crate) fn for_nobody(folder: &Path) -> Result<PathBuf, &'static str> {
     }
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.join("fathom");
-    let copied = std::process::Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_fathom"))
-        .arg(&program)
-        .status();
-    assert!(copied.unwrap().success());
+    fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
     Ok(program)
 }
 
