@@ -3,7 +3,7 @@
 //! Each tool is one verb. It runs as a process of its own, the same command as a user would type: nothing
 //! of this server is between the clock and a program, a measurement that is cancelled ends with all that
 //! it started, and nothing but the protocol reaches standard output. What comes back is a record, from
-//! which [`answers`] makes a short text and a bounded structure.
+//! which `answers` makes a short text and a bounded structure.
 
 mod allowed;
 mod answers;

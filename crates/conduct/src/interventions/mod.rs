@@ -1,7 +1,7 @@
 //! What a command can be run without, though nobody changes it: one file each in `kinds`.
 //!
 //! An [`Intervention`] declares what it takes away, what it needs, what it can break, and which
-//! findings it tries. Its [`Change`] makes two commands of one: as it is, and without the cause. Both
+//! findings it tries. Its `Change` makes two commands of one: as it is, and without the cause. Both
 //! are otherwise alike, down to a filter of calls that costs both the same.
 
 mod change;
