@@ -63,6 +63,8 @@ fn installed(line: &str) -> Vec<&str> {
                 "--root" | "--version" | "--prefix" | "--requirement" => _ = words.next(),
                 "\\" => {}
                 option if option.starts_with('-') => {}
+                // A file that is there is not asked of a registry either.
+                file if file.starts_with("./") => {}
                 name => names.push(name.trim_matches(['"', '\'', ',', '.'])),
             }
         }
@@ -122,6 +124,10 @@ fn names_are_found_however_they_are_asked_for() {
     assert!(installed("cargo install --path crates/fathom").is_empty());
     assert!(installed("cargo install --git URL --rev REV fathom").is_empty());
     assert!(installed("`cargo install` brings the program").is_empty());
+    assert_eq!(
+        installed("npm install -g ./a.tgz b ../c.tgz"),
+        ["b", "/c.tgz"]
+    );
 }
 
 #[test]
