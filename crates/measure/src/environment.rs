@@ -6,7 +6,7 @@
 //! loader only forgets where they are: the text that the kernel put on the stack is still there.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
 
 use crate::CommandLine;
@@ -69,19 +69,20 @@ fn bounds(stat: &[u8]) -> Option<(usize, usize)> {
     (from != 0 && from < to).then_some((from, to))
 }
 
+/// The variables of an environment as the kernel has it: strings `NAME=VALUE`, each ended by a zero. What has
+/// no name is left out.
+pub fn variables(block: &[u8]) -> impl Iterator<Item = Variable> {
+    block.split(|byte| *byte == 0).filter_map(|string| {
+        let at = string.iter().position(|byte| *byte == b'=')?;
+        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        (at > 0).then(|| (text(&string[..at]), text(&string[at + 1..])))
+    })
+}
+
 /// The variables of a block of strings that are not there any more.
 fn missing(block: &[u8], is_there: impl Fn(&OsStr) -> bool) -> Vec<Variable> {
-    let strings = block.split(|byte| *byte == 0);
-    let variables = strings.filter_map(|string| {
-        let at = string.iter().position(|byte| *byte == b'=')?;
-        let (name, value) = (&string[..at], &string[at + 1..]);
-        Some((
-            OsString::from_vec(name.to_vec()),
-            OsString::from_vec(value.to_vec()),
-        ))
-    });
-    variables
-        .filter(|(name, _)| !name.as_bytes().is_empty() && !is_there(name))
+    variables(block)
+        .filter(|(name, _)| !is_there(name))
         .collect()
 }
 

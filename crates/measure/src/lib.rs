@@ -54,7 +54,7 @@ pub use call_filter::{Answered, CallFilter};
 pub use command_line::{CommandLine, Expectation, Input, Output, Without};
 pub use date::now_rfc3339;
 pub use digest::OutputDigest;
-pub use environment::remember_what_the_loader_took;
+pub use environment::{remember_what_the_loader_took, variables};
 pub use error::MeasureError;
 pub use executor::{Attempt, Executor, Iteration, RunReport};
 pub use hooks::end as end_what_hooks_left;

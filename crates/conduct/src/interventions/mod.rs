@@ -14,12 +14,12 @@ mod same;
 mod tries;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) use change::Change;
 use fathom_diagnose::Language;
 use fathom_model::{Finding, FindingId};
-use fathom_trace::Trace;
+use fathom_trace::{Exec, Trace};
 pub use kinds::ALL;
 pub use prove::{ProvePlan, Tries, prove, tries};
 pub use tries::{Arms, by_hand};
@@ -110,14 +110,23 @@ impl Case<'_> {
         self.variable(name).is_some_and(|value| !value.is_empty())
     }
 
+    /// The programs that the processes of the tree executed.
+    fn programs(&self) -> impl Iterator<Item = &Exec> {
+        let processes = self.trace.processes.iter();
+        processes.flat_map(|process| &process.execs)
+    }
+
+    /// Where the command is run.
+    fn folder_of_runs(&self) -> PathBuf {
+        let here = std::env::current_dir().unwrap_or_default();
+        here.join(self.target.command.folder())
+    }
+
     /// Whether a program of the tree runs programs of this language, by its name.
     fn runs(&self, language: Language) -> bool {
-        let programs = self
-            .trace
-            .processes
-            .iter()
-            .flat_map(|process| &process.execs);
-        let mut languages = programs.map(|exec| Language::from_program_name(&exec.path));
+        let mut languages = self
+            .programs()
+            .map(|exec| Language::from_program_name(&exec.path));
         languages.any(|known| known == Some(language))
     }
 

@@ -1,13 +1,11 @@
 //! `why --pid`: a process that runs already is observed for a while and explained.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fathom_diagnose::{Observation, Subject};
-use fathom_measure::{interrupt, now_rfc3339};
+use fathom_measure::{interrupt, now_rfc3339, variables};
 use fathom_trace::{
     StackPool, Stacks, Target as Process, Tier, TimelineOptions, Trace, TraceError, TraceOptions,
     attach,
@@ -143,10 +141,5 @@ pub(crate) fn observation(trace: Trace, measure_limits: bool) -> Observation {
 /// Whether it was begun with `PYTHONUNBUFFERED` set to something.
 fn has_python_unbuffered(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let variables = environment.split(|byte| *byte == 0).filter_map(|one| {
-        let at = one.iter().position(|byte| *byte == b'=')?;
-        let text = |bytes| OsStr::from_bytes(bytes).to_owned();
-        Some((text(&one[..at]), text(&one[at + 1..])))
-    });
-    language::is_unbuffered(&variables.collect::<Vec<_>>())
+    language::is_unbuffered(&variables(&environment).collect::<Vec<_>>())
 }

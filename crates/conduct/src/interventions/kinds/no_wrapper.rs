@@ -1,12 +1,11 @@
 //! The program that a wrapper becomes is started at once, in the environment that the wrapper made.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fathom_measure::Input;
+use fathom_measure::{Input, variables};
 use fathom_model::FindingId;
 use fathom_trace::Exec;
 
@@ -94,24 +93,12 @@ fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsStrin
         std::thread::sleep(BETWEEN_LOOKS);
     }
     let (block, folder) = seen.ok_or_else(missed)?;
-    let own = std::env::current_dir()
-        .unwrap_or_default()
-        .join(target.command.folder());
-    if own.canonicalize().is_ok_and(|own| own != folder) {
+    if case
+        .folder_of_runs()
+        .canonicalize()
+        .is_ok_and(|own| own != folder)
+    {
         return Err("its wrapper goes to another folder".to_owned());
     }
-    Ok(variables(&block))
-}
-
-fn variables(block: &[u8]) -> Vec<(OsString, OsString)> {
-    let strings = block.split(|byte| *byte == 0);
-    let pairs = strings.filter_map(|string| {
-        let at = string
-            .iter()
-            .position(|byte| *byte == b'=')
-            .filter(|at| *at > 0)?;
-        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
-        Some((text(&string[..at]), text(&string[at + 1..])))
-    });
-    pairs.collect()
+    Ok(variables(&block).collect())
 }

@@ -19,17 +19,10 @@ pub(super) const INTERVENTION: Intervention = Intervention {
 const MOST_FILES: usize = 200;
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
-    let folder = std::env::current_dir()
-        .unwrap_or_default()
-        .join(case.target.command.folder());
+    let folder = case.folder_of_runs();
     let read = case.trace.files.iter().filter(|row| row.written_bytes == 0);
     let paths = read.filter_map(|row| row.name.path()).map(Path::new);
-    let programs = case
-        .trace
-        .processes
-        .iter()
-        .flat_map(|process| &process.execs);
-    let paths = paths.chain(programs.map(|exec| Path::new(&exec.path)));
+    let paths = paths.chain(case.programs().map(|exec| Path::new(&exec.path)));
     let input = match &case.target.command.input {
         fathom_measure::Input::File(path) => {
             Some(std::env::current_dir().unwrap_or_default().join(path))
