@@ -68,6 +68,7 @@ pub use result::{
     OffCpuRow, PathRow, PollEnds, Process, SIZE_LIMITS, Sampling, StackRow, Stacks, StopReading,
     SyscallRow, Thread, Tier, Trace, is_of_withheld_rights,
 };
+pub use rights::gives_rights;
 pub use sample::NO_CALLS;
 pub use signals::{RefusedRow, SignalRow};
 pub use stacks::StackPool;

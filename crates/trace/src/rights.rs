@@ -46,7 +46,7 @@ pub(crate) fn note_those_withheld(trace: &mut Trace, folder: Option<&Path>) {
 }
 
 /// Whether the file gives whoever runs it rights that this user doesn't have.
-fn gives_rights(path: &Path) -> bool {
+pub fn gives_rights(path: &Path) -> bool {
     let Ok(file) = fs::metadata(path) else {
         return false;
     };

@@ -1,10 +1,9 @@
 //! What an observed run shows that decides what a command may be run without.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use fathom_trace::Trace;
+use fathom_trace::{Trace, gives_rights};
 
 /// More files than these aren't compared: it would take longer than the runs.
 const MOST_FILES: usize = 1_000;
@@ -31,18 +30,10 @@ pub(super) fn written(trace: &Trace, folder: &Path) -> Result<Vec<PathBuf>, Stri
 
 /// A program of the tree that its file gives rights: it would run without them.
 pub(super) fn with_rights(trace: &Trace, folder: &Path) -> Option<PathBuf> {
-    // SAFETY: take nothing, return numbers.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    let gives = |path: &PathBuf| {
-        std::fs::metadata(path).is_ok_and(|data| {
-            (data.mode() & libc::S_ISUID != 0 && data.uid() != user)
-                || (data.mode() & libc::S_ISGID != 0 && data.gid() != group)
-        })
-    };
     let programs = trace.processes.iter().flat_map(|process| &process.execs);
     let programs: BTreeSet<PathBuf> = programs.map(|exec| folder.join(&exec.path)).collect();
     let withheld = trace.without_rights.first().map(PathBuf::from);
-    withheld.or_else(|| programs.into_iter().find(gives))
+    withheld.or_else(|| programs.into_iter().find(|path| gives_rights(path)))
 }
 
 /// Time asleep, ns, by the name of the call.

@@ -1,5 +1,6 @@
 //! The command has one CPU.
 
+use fathom_machine::allowed_cpus;
 use fathom_model::FindingId;
 
 use crate::interventions::{Case, Change, Intervention, Takes};
@@ -19,26 +20,12 @@ pub(super) const INTERVENTION: Intervention = Intervention {
 };
 
 fn arrange(_: &Case<'_>) -> Result<Change, String> {
-    let cpus = allowed();
+    let cpus = allowed_cpus();
     match cpus.len() {
         0 | 1 => Err("there is one CPU".to_owned()),
         several => Ok(Change {
             cpus: vec![cpus[several - 1]],
             ..Change::default()
         }),
-    }
-}
-
-/// The CPUs that this process may use.
-fn allowed() -> Vec<usize> {
-    // SAFETY: an all-zero set is an empty one; the call fills it up to its size.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        match libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) {
-            0 => (0..libc::CPU_SETSIZE as usize)
-                .filter(|cpu| libc::CPU_ISSET(*cpu, &set))
-                .collect(),
-            _ => Vec::new(),
-        }
     }
 }
