@@ -75,25 +75,24 @@ impl Tries {
 /// When no folder can be made for the runs.
 pub fn tries(plan: &ProvePlan, explained: &mut Explained) -> Result<Tries, ConductError> {
     let trace = &explained.observation.trace;
+    let ended = explained.explanation.end.is_empty();
     let mut possible = Vec::new();
     for (index, finding) in explained.explanation.findings.iter_mut().enumerate() {
         let asks = Asks::For {
             finding: &finding.clone(),
             all: plan.all,
         };
-        match explained.explanation.end.is_empty() {
-            true => match first_that_fits(plan, trace, asks, finding.id)? {
-                Ok((intervention, arms)) => possible.push(Try {
-                    finding: index,
-                    intervention,
-                    arms,
-                }),
-                Err(why) => finding.proof = Some(none(ProofVerdict::NotPossible, None, why)),
-            },
-            false => {
-                let why = "the command did not come to its end".to_owned();
-                finding.proof = Some(none(ProofVerdict::NotPossible, None, why));
-            }
+        let fits = match ended {
+            true => first_that_fits(plan, trace, asks, finding.id)?,
+            false => Err("the command did not come to its end".to_owned()),
+        };
+        match fits {
+            Ok((intervention, arms)) => possible.push(Try {
+                finding: index,
+                intervention,
+                arms,
+            }),
+            Err(why) => finding.proof = Some(none(ProofVerdict::NotPossible, None, why)),
         }
     }
     Ok(Tries {
