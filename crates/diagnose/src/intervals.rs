@@ -1,6 +1,22 @@
-//! Which part of an interval off the CPU was a wait?
+//! The intervals off the CPU: those of each thread, and which part of one was a wait.
 
-use fathom_trace::{Cause, Interval};
+use std::collections::HashMap;
+
+use fathom_trace::{Cause, Interval, Trace};
+
+/// The intervals of each thread that have a length, the first one first; none where the trace doesn't have
+/// them in order.
+pub(crate) fn by_thread(trace: &Trace) -> HashMap<u32, Vec<&Interval>> {
+    let mut of: HashMap<u32, Vec<&Interval>> = HashMap::new();
+    let all = trace.timeline.iter().flatten();
+    for interval in all.filter(|interval| interval.from_ns < interval.to_ns) {
+        of.entry(interval.tid).or_default().push(interval);
+    }
+    for list in of.values_mut() {
+        list.sort_by_key(|interval| interval.from_ns);
+    }
+    of
+}
 
 /// When a wait was over and only a CPU was missing.
 pub(crate) fn woken_ns(interval: &Interval) -> u64 {

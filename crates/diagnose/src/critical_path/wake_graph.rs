@@ -9,7 +9,7 @@ use super::path::{GIVING_BACK_NS, representative_thread};
 use super::waits::lock_waits;
 use crate::calls;
 use crate::classify::Classifier;
-use crate::intervals::woken_ns;
+use crate::intervals::{by_thread, woken_ns};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -81,20 +81,12 @@ impl<'a> WakeGraph<'a> {
         threads: &'a [ThreadTimes],
         classifier: &'a Classifier<'a>,
     ) -> Option<Self> {
-        let mut intervals: HashMap<u32, Vec<&Interval>> = HashMap::new();
-        let waits = trace.timeline.iter().flatten();
-        for interval in waits.filter(|i| i.from_ns < i.to_ns) {
-            intervals.entry(interval.tid).or_default().push(interval);
-        }
-        for list in intervals.values_mut() {
-            list.sort_by_key(|interval| interval.from_ns);
-        }
         trace.timeline.is_some().then(|| Self {
             trace,
             classifier,
             all: threads,
             threads: threads.iter().map(|times| (times.tid, times)).collect(),
-            intervals,
+            intervals: by_thread(trace),
         })
     }
 

@@ -6,7 +6,7 @@ use fathom_trace::{Cause, Interval};
 
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::intervals::woken_ns;
+use crate::intervals::{by_thread, woken_ns};
 
 /// Holders that wait for a lock themselves are followed so far.
 const DEEPEST: u32 = 8;
@@ -28,18 +28,7 @@ struct Meanwhile {
 /// The waits of each thread, in order.
 struct Waits<'a>(HashMap<u32, Vec<&'a Interval>>);
 
-impl<'a> Waits<'a> {
-    fn new(analysis: &'a Analysis<'_>) -> Self {
-        let mut of: HashMap<u32, Vec<&Interval>> = HashMap::new();
-        for wait in analysis.trace.timeline.iter().flatten() {
-            of.entry(wait.tid).or_default().push(wait);
-        }
-        for list in of.values_mut() {
-            list.sort_by_key(|wait| wait.from_ns);
-        }
-        Self(of)
-    }
-
+impl Waits<'_> {
     /// Adds what a thread did between two moments.
     fn add(&self, tid: u32, (from, to): (u64, u64), depth: u32, sum: &mut Meanwhile) {
         let list = self.0.get(&tid).map_or(&[][..], Vec::as_slice);
@@ -71,7 +60,7 @@ fn is_for_lock(call: &str) -> bool {
 /// A sentence on what those did who ended the waits of these threads for locks, during these;
 /// `None` where the trace doesn't know single waits.
 pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Option<String> {
-    let waits = Waits::new(analysis);
+    let waits = Waits(by_thread(analysis.trace));
     let mut sum = Meanwhile::default();
     for wait in analysis.trace.timeline.iter().flatten() {
         let is_lock = wait.call.as_deref().is_some_and(is_for_lock);
