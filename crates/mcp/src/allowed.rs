@@ -13,7 +13,7 @@ const SHELLS: [&str; 12] = [
 #[derive(Debug, Clone, Default)]
 pub struct Allowed {
     commands: Vec<Vec<String>>,
-    /// `*`: any program that is no shell.
+    /// `*`: any program that is not a shell.
     any_program: bool,
 }
 

@@ -117,22 +117,15 @@ impl Bench {
             return Err(format!("bench takes 1 to {MOST_COMMANDS} commands"));
         }
         let mut words = vec!["bench".to_owned(), "--json=-".to_owned()];
-        words.push(format!(
-            "--timeout={}s",
-            seconds("timeout_s", self.timeout_s, TIMEOUT_S)?
-        ));
+        words.push(timeout(self.timeout_s)?);
         if let Some(runs) = self.runs {
             words.push(format!("--runs={runs}"));
         }
         if self.time_s.is_some() {
             words.push(format!("--time={}s", seconds("time_s", self.time_s, 0.0)?));
         }
-        words.extend(
-            self.metric
-                .as_ref()
-                .map(|metric| format!("--metric={metric}")),
-        );
-        words.extend(self.label.as_ref().map(|label| format!("--label={label}")));
+        words.extend(option("metric", self.metric.as_deref()));
+        words.extend(option("label", self.label.as_deref()));
         words.extend(input(self.input.as_deref(), root)?);
         for command in &self.commands {
             allowed.check(command, root)?;
@@ -147,10 +140,7 @@ impl Why {
     /// With what may not be asked.
     pub(crate) fn words(&self, allowed: &Allowed, root: &Path) -> Result<Vec<String>, String> {
         let mut words = vec!["why".to_owned(), "--json=-".to_owned()];
-        words.push(format!(
-            "--timeout={}s",
-            seconds("timeout_s", self.timeout_s, TIMEOUT_S)?
-        ));
+        words.push(timeout(self.timeout_s)?);
         if self.prove {
             words.push("--prove".to_owned());
         }
@@ -168,11 +158,7 @@ impl Compare {
     /// With what may not be asked.
     pub(crate) fn words(&self, root: &Path) -> Result<Vec<String>, String> {
         let mut words = vec!["compare".to_owned(), "--json=-".to_owned()];
-        words.extend(
-            self.metric
-                .as_ref()
-                .map(|metric| format!("--metric={metric}")),
-        );
+        words.extend(option("metric", self.metric.as_deref()));
         for side in [&self.base, &self.head] {
             if root.join(side).exists() {
                 below(side, root)?;
@@ -191,7 +177,7 @@ impl History {
         let mut words = vec!["history".to_owned(), "--json=-".to_owned()];
         let metric = self.metric.as_deref().unwrap_or("wall");
         words.push(format!("--metric={metric}"));
-        words.extend(self.since.as_ref().map(|since| format!("--since={since}")));
+        words.extend(option("since", self.since.as_deref()));
         positional(&mut words, &self.series);
         words
     }
@@ -203,6 +189,16 @@ impl MachineCheck {
             .map(str::to_owned)
             .to_vec()
     }
+}
+
+/// An option with its value in one word, so that no value is taken for another option.
+fn option(name: &str, value: Option<&str>) -> Option<String> {
+    value.map(|value| format!("--{name}={value}"))
+}
+
+fn timeout(asked: Option<f64>) -> Result<String, String> {
+    let seconds = seconds("timeout_s", asked, TIMEOUT_S)?;
+    Ok(format!("--timeout={seconds}s"))
 }
 
 /// None of them is an option, whatever it begins with.

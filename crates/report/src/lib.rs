@@ -60,7 +60,7 @@ pub use machine::{
 pub use page::Origin;
 pub use pipe::{pipe_html, pipe_terminal};
 pub use progress::{Progress, progress_line};
-pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
+pub use quantity::{TimeUnit, format_bytes, format_count, format_metric, format_time};
 pub use screen::Screen;
 pub use sentences::{
     bench_sentences, compare_sentence, difference_sentence, explain_sentence, saving_sentence,

@@ -1,8 +1,8 @@
 //! Which command is faster?
 
-use fathom_model::quantity::{counted, format_bytes, format_count, short_time};
-use fathom_model::{BenchRecord, Metric, StopReason, Unit, Verdict};
-use fathom_report::bench_sentences;
+use fathom_model::quantity::counted;
+use fathom_model::{BenchRecord, Metric, StopReason, Verdict};
+use fathom_report::{bench_sentences, format_metric};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ struct Compared {
 /// The answer from a record.
 ///
 /// # Errors
-/// When it is no record.
+/// When the bytes are not such a record.
 pub(crate) fn bench(bytes: &[u8]) -> Result<Answer, String> {
     let record: BenchRecord = record(bytes)?;
     let outcome = record.outcome.as_ref().ok_or("nothing was measured")?;
@@ -105,10 +105,10 @@ pub(crate) fn bench(bytes: &[u8]) -> Result<Answer, String> {
             "{}: {} takes {} ({} % interval {} to {}, {}{failed})",
             at + 1,
             name(&one.command),
-            in_unit(one.median.value, metric),
+            format_metric(metric, one.median.value),
             (100.0 * one.median.level).floor(),
-            in_unit(one.median.low, metric),
-            in_unit(one.median.high, metric),
+            format_metric(metric, one.median.low),
+            format_metric(metric, one.median.high),
             counted(one.runs as u64, "run", "runs"),
         )
     });
@@ -137,14 +137,6 @@ fn clock(record: &BenchRecord) -> Metric {
         .metrics
         .first()
         .map_or(Metric::Wall, |asked| asked.metric)
-}
-
-fn in_unit(value: f64, metric: Metric) -> String {
-    match metric.unit() {
-        Unit::Seconds => short_time(value),
-        Unit::Bytes => format_bytes(value),
-        Unit::Count => format_count(value),
-    }
 }
 
 fn next(record: &BenchRecord) -> Option<String> {

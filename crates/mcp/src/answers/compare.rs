@@ -48,7 +48,7 @@ struct Compared {
 /// The answer from a record.
 ///
 /// # Errors
-/// When it is no record.
+/// When the bytes are not such a record.
 pub(crate) fn compare(bytes: &[u8]) -> Result<Answer, String> {
     let record: CompareRecord = record(bytes)?;
     let rank = |verdict| match verdict {

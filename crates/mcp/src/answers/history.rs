@@ -55,7 +55,7 @@ struct Point {
 /// The answer from a record.
 ///
 /// # Errors
-/// When it is no record.
+/// When the bytes are not such a record.
 pub(crate) fn history(bytes: &[u8]) -> Result<Answer, String> {
     let record: HistoryRecord = record(bytes)?;
     let shown = || record.series.iter().take(SERIES);

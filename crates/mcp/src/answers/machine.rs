@@ -39,7 +39,7 @@ struct Item {
 /// The answer from a record.
 ///
 /// # Errors
-/// When it is no record.
+/// When the bytes are not such a record.
 pub(crate) fn machine(bytes: &[u8]) -> Result<Answer, String> {
     let report: CheckReport = record(bytes)?;
     let mut items: Vec<_> = report

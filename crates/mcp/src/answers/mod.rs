@@ -70,7 +70,16 @@ impl From<&fathom_model::Estimate> for Interval {
 
 /// A record of a verb.
 fn record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(bytes).map_err(|error| format!("the record can't be read: {error}"))
+    serde_json::from_slice(bytes).map_err(unreadable)
+}
+
+/// The same of one that was looked into.
+fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(unreadable)
+}
+
+fn unreadable(error: serde_json::Error) -> String {
+    format!("the record can't be read: {error}")
 }
 
 /// Warnings as sentences.

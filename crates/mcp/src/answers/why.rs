@@ -1,7 +1,7 @@
 //! Why is it slow?
 
 use fathom_model::quantity::{counted, short_time};
-use fathom_model::{Explanation, Finding, WhereRow};
+use fathom_model::{DifferenceRecord, Explanation, Finding, WhereRow};
 use fathom_report::{explain_sentence, saving_sentence};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::difference::{Difference, difference};
 use super::place::{Place, in_words};
-use super::{Answer, Interval, record, warned, warnings};
+use super::{Answer, Interval, read, record, warned, warnings};
 use crate::bounded::{bare_name, name, sentence, text};
 
 /// Findings and places in an answer.
@@ -99,11 +99,11 @@ struct Row {
 /// The answer from a record of one command, or of two.
 ///
 /// # Errors
-/// When it is no record.
+/// When the bytes are not such a record.
 pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
     let value: Value = record(bytes)?;
     if value["kind"] == "difference" {
-        return of_two(&value);
+        return of_two(read(value)?);
     }
     let explanation: Explanation = read(value)?;
     let timed = &explanation.timed;
@@ -158,8 +158,8 @@ pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
     Answer::new(text, &structured)
 }
 
-fn of_two(value: &Value) -> Result<Answer, String> {
-    let found = difference(read(value.clone())?);
+fn of_two(record: DifferenceRecord) -> Result<Answer, String> {
+    let found = difference(record);
     let structured = Why {
         answer: found.answer.clone(),
         next: found.next.clone(),
@@ -171,10 +171,6 @@ fn of_two(value: &Value) -> Result<Answer, String> {
         warnings: found.warnings,
     };
     Answer::new(found.text, &structured)
-}
-
-fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_json::from_value(value).map_err(|error| format!("the record can't be read: {error}"))
 }
 
 impl From<&fathom_model::Proof> for Proof {

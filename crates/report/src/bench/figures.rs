@@ -114,7 +114,7 @@ fn beside(metric: Metric) -> (Metric, &'static str) {
 fn figures(subject: &Subject, metric: Metric, unit: InUnit) -> Vec<Cell> {
     let (other, _) = beside(metric);
     let other = match subject.median(other) {
-        Some(value) => Cell::number(&quantity::short(other, value), value),
+        Some(value) => Cell::number(&quantity::format_metric(other, value), value),
         None => Cell::absent("not known"),
     };
     let runs = subject.runs.len();

@@ -8,7 +8,7 @@ use crate::page::{
     BOTTOM, LEFT, Lines, Point, RIGHT, Rungs, Sample, Series, TOP, colour, distributions, figure,
     ladder, ladder_axis, legend, lines,
 };
-use crate::quantity::{Words, change, counted, heading, short};
+use crate::quantity::{Words, change, counted, format_metric, heading};
 use crate::session::Subject;
 use crate::text::bounded;
 
@@ -84,7 +84,11 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) 
             true => "to warm up".to_owned(),
             false => format!("round {}", run.round + 1),
         };
-        let title = format!("run {}, {what}: {}", index + 1, short(metric, value));
+        let title = format!(
+            "run {}, {what}: {}",
+            index + 1,
+            format_metric(metric, value)
+        );
         series.points.push(Point {
             x: index as f64 + 1.0,
             value,

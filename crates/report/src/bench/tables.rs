@@ -5,10 +5,10 @@ use fathom_model::{Comparison, Metric, Summary, Unit};
 use super::figures::FEWEST_FOR_P90;
 use crate::page::{Cell, Kind, Table};
 use crate::quantity::{
-    Words, change, change_and_interval, fixed, format_level, is_counted, short, supported_decimals,
+    Words, change, change_and_interval, fixed, format_level, is_counted, supported_decimals,
 };
 use crate::session::Subject;
-use crate::{TimeUnit, format_count};
+use crate::{TimeUnit, format_count, format_metric};
 
 fn count(runs: usize) -> Cell {
     Cell::number(&format_count(runs as f64), runs as f64)
@@ -123,6 +123,6 @@ fn writer(metric: Metric, summary: &Summary) -> impl Fn(f64) -> String {
             let number = fixed(value / unit.seconds(), decimals);
             format!("{number} {}", unit.symbol())
         }
-        _ => short(metric, value),
+        _ => format_metric(metric, value),
     }
 }

@@ -6,7 +6,7 @@ use super::density::density;
 use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::Axis;
 use crate::distribution::{slow_fence, sorted};
-use crate::quantity::{counted, format_count, short};
+use crate::quantity::{counted, format_count, format_metric};
 
 /// One sample of a metric, in its unit.
 pub(crate) struct Sample<'a> {
@@ -25,7 +25,7 @@ const ROW: f64 = NAME + DENSITY + DOTS + 14.0;
 const MOST_DOTS: usize = 800;
 /// The samples, a row each; nothing where there are no values.
 pub(crate) fn distributions(samples: &[Sample], metric: Metric) -> String {
-    let write = |value| short(metric, value);
+    let write = |value| format_metric(metric, value);
     let sorted_values: Vec<Vec<f64>> = samples.iter().map(|s| sorted(s.values.clone())).collect();
     let inside = |sorted: &[f64]| -> usize {
         let fence = slow_fence(sorted).unwrap_or(f64::INFINITY);

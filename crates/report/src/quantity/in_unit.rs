@@ -100,7 +100,7 @@ pub(crate) fn heading(metric: Metric) -> String {
 }
 
 /// A value that stands alone, in the unit that fits it.
-pub(crate) fn short(metric: Metric, value: f64) -> String {
+pub fn format_metric(metric: Metric, value: f64) -> String {
     match metric.unit() {
         Unit::Seconds => short_time(value),
         Unit::Bytes => format_bytes(value),
@@ -132,6 +132,6 @@ mod tests {
     fn things_have_commas_and_no_symbol() {
         let calls = InUnit::fitting(Metric::ReadCalls, 12_000.0);
         assert_eq!(calls.with_symbol(&calls.number(12_000.0, 3)), "12,000");
-        assert_eq!(short(Metric::ReadBytes, 2_097_152.0), "2.00 MiB");
+        assert_eq!(format_metric(Metric::ReadBytes, 2_097_152.0), "2.00 MiB");
     }
 }
