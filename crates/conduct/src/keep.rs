@@ -140,7 +140,7 @@ pub enum NotSaved {
     /// It is written beside.
     #[error(transparent)]
     Beside(#[from] fathom_store::Kept),
-    /// It is no record that a store takes.
+    /// It is not a record that a store takes.
     #[error("not saved: {0}")]
     NoRecord(#[from] Error),
 }

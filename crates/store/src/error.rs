@@ -121,7 +121,7 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
-    /// A text that is no record.
+    /// A text that is not a record.
     #[error("this is not a record written by Fathom: {0}")]
     NotARecord(String),
     /// A file that is not a bundle, or not whole.

@@ -175,7 +175,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
     let (posted, said, asked) = post(old.clone());
     assert!(posted, "{said}");
     assert_eq!(asked[2].0, format!("DELETE {notes}/9 HTTP/1.1"));
-    // What is no record is not posted.
+    // What is not a record is not posted.
     forge.write(&file, "{\"kind\": \"gate\", \"verdict\": \"worse\"}");
     let (posted, said, asked) = post(old);
     assert!(!posted && asked.is_empty(), "{asked:?}");

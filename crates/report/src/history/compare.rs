@@ -245,7 +245,7 @@ fn drift(one: &StoredComparison) -> String {
     }
 }
 
-/// Why a change isn't what the two values beside it make, and why an interval that leaves out zero is no verdict.
+/// Why a change isn't what the two values beside it make, and why an interval that leaves out zero is not a verdict.
 fn how(page: &mut Page, shown: &[StoredComparison]) {
     let of_rows = |is_so: &dyn Fn(&StoredComparison) -> bool| -> Vec<&StoredComparison> {
         shown.iter().filter(|one| is_so(one)).collect()

@@ -55,7 +55,7 @@ fn written(
 /// Writes what another job measured.
 ///
 /// # Errors
-/// When the file is no record of a gate.
+/// When the file is not a record of a gate.
 pub(super) fn render(render: &Render) -> Result<i32, Failure> {
     let record = read(&render.record)?;
     write::check(&paths(&render.forms))?;
