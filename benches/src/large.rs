@@ -204,6 +204,7 @@ fn record() -> BenchRecord {
         kind: "bench".to_string(),
         fathom_version: env!("CARGO_PKG_VERSION").to_string(),
         started_at: now_rfc3339(),
+        jobs: Vec::new(),
         environment: environment(),
         conditions: Conditions {
             seed: 1,

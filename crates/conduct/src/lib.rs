@@ -4,7 +4,8 @@
 //! [`serve()`], [`machine()`] and [`check()`] measure, trace and diagnose through the rooms below. An
 //! [`Observer`] gets what is going on as an [`Event`]; nothing is printed here. A [`Target`] is a
 //! command with its program found: [`CommandPlan::find`]
-//! makes it. What was measured goes into the store through [`keep`].
+//! makes it. What was measured goes into the store through [`keep`]; jobs on other machines are
+//! followed by [`fleet`].
 //!
 //! Must be called on a thread that lives until they return: what measures ends with the thread that
 //! started it. [`fathom_measure::interrupt::catch`] first, where Ctrl-C is to end with what is
@@ -20,6 +21,7 @@ mod error;
 mod event;
 pub mod export;
 pub mod fingerprint;
+pub mod fleet;
 pub mod gate;
 pub mod history;
 pub mod import;

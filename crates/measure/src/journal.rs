@@ -285,8 +285,12 @@ pub fn write_bench(record: &BenchRecord, out: &mut dyn Write) -> io::Result<()> 
 /// The record up to and with the `[` of its runs.
 fn head(record: &BenchRecord) -> io::Result<String> {
     let part = |value: serde_json::Result<String>| value.map_err(io::Error::from);
+    let jobs = match record.jobs.is_empty() {
+        true => String::new(),
+        false => format!("\"jobs\":{},\n", part(serde_json::to_string(&record.jobs))?),
+    };
     Ok(format!(
-        "{{\"schema_version\":{},\n\"kind\":{},\n\"fathom_version\":{},\n\"started_at\":{},\n\"environment\":{},\n\"conditions\":{},\n\"benchmarks\":{},\n\"runs\":[",
+        "{{\"schema_version\":{},\n\"kind\":{},\n\"fathom_version\":{},\n\"started_at\":{},\n\"environment\":{},\n{jobs}\"conditions\":{},\n\"benchmarks\":{},\n\"runs\":[",
         record.schema_version,
         part(serde_json::to_string(&record.kind))?,
         part(serde_json::to_string(&record.fathom_version))?,

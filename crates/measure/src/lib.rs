@@ -60,7 +60,7 @@ pub use executor::{Attempt, Executor, Iteration, RunReport};
 pub use hooks::end as end_what_hooks_left;
 pub use journal::{Frame, Journal, write_bench};
 pub use rounds::{
-    IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, WarmUp, conduct,
+    IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, WarmUp, conduct, go_on,
 };
 
 #[cfg(launcher)]

@@ -158,7 +158,20 @@ const FORESIGHT: usize = 128;
 /// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final
 /// sweep happen in any case.
 pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Observer) -> Session {
+    go_on(plan, Vec::new(), executor, observer)
+}
+
+/// The same after `done`, whole rounds of an earlier session with the same plan. They are looked at in the
+/// same places as then, so that looks cost what they would have cost in one session.
+pub fn go_on(
+    plan: &Plan,
+    mut done: Vec<Run>,
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+) -> Session {
+    done.truncate(done.len() - done.len() % plan.benchmarks.max(1));
     let mut rounds = Rounds {
+        done,
         plan,
         random: SmallRng::seed_from_u64(plan.seed),
         order: (0..plan.benchmarks).collect(),
@@ -212,6 +225,8 @@ fn foreseen_runs(plan: &Plan) -> usize {
 
 struct Rounds<'a> {
     plan: &'a Plan,
+    /// Runs of an earlier session.
+    done: Vec<Run>,
     random: SmallRng,
     order: Vec<usize>,
     /// Attempts that follow, in order.
@@ -237,6 +252,18 @@ impl Rounds<'_> {
         }
         executor.settle();
         self.measure_floor(executor, FLOOR_WARMUP)?;
+        let mut round = 0;
+        let mut before = Duration::ZERO;
+        for runs in std::mem::take(&mut self.done).chunks(self.plan.benchmarks) {
+            let ends = runs.iter().map(|run| run.started_ns + run.wall_ns);
+            before = Duration::from_nanos(ends.max().unwrap_or(0)).max(before);
+            self.runs.extend_from_slice(runs);
+            round += 1;
+            if let Some(reason) = self.enough(round, before) {
+                return Ok(reason);
+            }
+        }
+        let earlier = self.runs.len();
         for round in 0..self.plan.warmup {
             observer.round(round, true);
             self.foresee(round, true);
@@ -244,17 +271,16 @@ impl Rounds<'_> {
         }
         let mut began = executor.elapsed();
         let warmed_ahead = executor.is_ahead();
-        let mut round = 0;
         loop {
             observer.round(round, false);
             self.foresee(round, false);
             self.round(executor, observer)?;
             // The first round was made with the last one to warm up, before they were handed out.
-            if let Some(first) = self.runs.first().filter(|_| warmed_ahead) {
+            if let Some(first) = self.runs.get(earlier).filter(|_| warmed_ahead) {
                 began = Duration::from_nanos(first.started_ns);
             }
             round += 1;
-            let elapsed = executor.elapsed().saturating_sub(began);
+            let elapsed = before + executor.elapsed().saturating_sub(began);
             observer.round_done(&self.runs, round, elapsed);
             // Runs that are made already are results: the round that they belong to is finished.
             if executor.is_ahead() {
@@ -292,7 +318,9 @@ impl Rounds<'_> {
         while self.upcoming.len() < FORESIGHT.max(self.order.len()) {
             let (round, warmup) = match self.upcoming.back() {
                 None => (round, warmup),
-                Some(last) if last.warmup && last.round + 1 == self.plan.warmup => (0, false),
+                Some(last) if last.warmup && last.round + 1 == self.plan.warmup => {
+                    ((self.runs.len() / self.order.len()) as u32, false)
+                }
                 Some(last) => (last.round + 1, last.warmup),
             };
             let done = (self.runs.len() / self.order.len()) as u32;

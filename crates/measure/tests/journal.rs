@@ -12,6 +12,7 @@ fn record() -> BenchRecord {
         kind: "bench".into(),
         fathom_version: "test".into(),
         started_at: "2026-11-21T00:00:00Z".into(),
+        jobs: Vec::new(),
         environment: Environment::default(),
         conditions: Conditions {
             seed: 1,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fathom_measure::simulated::{Event, Simulated, quiet_run};
 use fathom_measure::{
     Against, Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent,
-    StopRule, assess, conduct,
+    StopRule, assess, conduct, go_on,
 };
 use fathom_model::{AskedMetric, Exit, Metric, Outcome, Run, RunOrder, StopReason, Verdict};
 
@@ -489,4 +489,41 @@ fn time_is_counted_from_the_first_measured_run_also_where_it_was_made_with_the_w
     let session = conduct(&plan, &mut executor, &mut Silent);
     // Three stretches of 16 ms and a little, without the run to warm up.
     assert_eq!(session.runs.len(), 47);
+}
+
+#[test]
+fn a_session_that_goes_on_makes_only_the_rounds_that_are_missing() {
+    let plan = plan(3, StopRule::Runs(50));
+    let mut first = conduct(
+        &Plan {
+            stop: StopRule::Runs(20),
+            ..plan.clone()
+        },
+        &mut Simulated::new(|a| quiet_run(a, MS)),
+        &mut Silent,
+    );
+    // Killed in the middle of a round: that one is made again.
+    first.runs.pop();
+    let mut made = Vec::new();
+    let mut executor = Simulated::new(|a: &Attempt| {
+        made.push(*a);
+        quiet_run(a, 2 * MS)
+    });
+    let session = go_on(&plan, first.runs.clone(), &mut executor, &mut Silent);
+    drop(executor);
+    assert_eq!(session.runs[..57], first.runs[..57]);
+    assert_eq!(made.iter().filter(|attempt| !attempt.warmup).count(), 93);
+    let places: Vec<_> = session.runs.iter().map(|run| run.position).collect();
+    assert_eq!(places, (0..150).collect::<Vec<_>>());
+    let rounds: Vec<_> = session.runs.iter().map(|run| run.round).collect();
+    assert_eq!(rounds, (0..150).map(|run| run / 3).collect::<Vec<_>>());
+
+    let again = go_on(
+        &plan,
+        session.runs.clone(),
+        &mut Simulated::new(|_| unreachable!("nothing is missing")),
+        &mut Silent,
+    );
+    assert_eq!(again.runs, session.runs);
+    assert_eq!(again.stop, StopReason::RunCount);
 }

@@ -267,6 +267,9 @@ pub struct ExperimentRecord {
     pub started_at: String,
     /// Where that was.
     pub environment: Environment,
+    /// The job that it was made in, with `--on`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<crate::JobRun>,
     /// The experiment file as it was given.
     pub file: String,
     /// SHA-256 of the file.

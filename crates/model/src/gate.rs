@@ -20,6 +20,9 @@ pub struct GateRecord {
     pub started_at: String,
     /// The machine.
     pub environment: Environment,
+    /// The job that it was made in, with `--on`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<crate::JobRun>,
     /// What is compared with.
     pub base: GateSide,
     /// What is judged.

@@ -18,6 +18,7 @@ mod finding_id;
 mod gate;
 mod history;
 pub mod imported;
+mod job;
 mod machine;
 mod metric;
 mod parameters;
@@ -75,6 +76,7 @@ pub use history::{
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
 };
 pub use imported::{ImportedEnvironment, ImportedRecord, ImportedRevision};
+pub use job::JobRun;
 pub use machine::{
     CheckItem, CheckRecord, CheckReport, CheckState, Estimator, Fitness, Gaps, MachineHead,
     MachineIdentity, MachineRecord, NoiseFloor, ProbeResult, ProbeVerdict, SelfComparison,

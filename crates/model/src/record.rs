@@ -205,6 +205,9 @@ pub struct BenchRecord {
     pub started_at: String,
     /// Where it was measured.
     pub environment: Environment,
+    /// The job that it was made in, with `--on`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<crate::JobRun>,
     /// What holds for all benchmarks.
     pub conditions: Conditions,
     /// The benchmarks, in the order in which they were given.

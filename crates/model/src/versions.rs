@@ -86,6 +86,9 @@ pub struct VersionsRecord {
     pub started_at: String,
     /// Where it was measured.
     pub environment: Environment,
+    /// The job that it was made in, with `--on`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<crate::JobRun>,
     /// The command as it was given.
     pub command: String,
     /// The command that builds each version, if there is one.

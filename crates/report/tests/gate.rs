@@ -74,6 +74,7 @@ fn record() -> GateRecord {
         kind: "gate".to_owned(),
         fathom_version: "0.1.0".to_owned(),
         started_at: "2026-11-25T10:00:00Z".to_owned(),
+        jobs: Vec::new(),
         environment: Environment::default(),
         base: GateSide {
             name: "main (0123456789)".to_owned(),

@@ -6,10 +6,14 @@ use std::sync::OnceLock;
 
 static TAKEN: OnceLock<HashMap<String, String>> = OnceLock::new();
 
-/// Whether a variable is one of them: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`, or one that PostgreSQL's
+/// Whether a variable is one of them: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`,
+/// `FATHOM_ATTEMPT` (the folder of a job), or one that PostgreSQL's
 /// clients read (`PG*`).
 pub fn is_withheld(name: &str) -> bool {
-    matches!(name, "FATHOM_STORE" | "FATHOM_REDACTION_KEY") || name.starts_with("PG")
+    matches!(
+        name,
+        "FATHOM_STORE" | "FATHOM_REDACTION_KEY" | "FATHOM_ATTEMPT"
+    ) || name.starts_with("PG")
 }
 
 /// The value of a variable, whether it was taken out of the environment or not.

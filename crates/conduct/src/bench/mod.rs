@@ -1,6 +1,7 @@
 //! `bench`: commands are timed and compared.
 
 mod amount;
+mod earlier;
 mod warm_up;
 
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ pub use amount::{Amount, TIME_BESIDE_BUILDS};
 use fathom_measure::assess::verdicts;
 use fathom_measure::{
     Against, Frame, IgnoreFailure, Journal, Limits, MeasureError, Plan, ProcessExecutor,
-    ProcessOptions, Question, StopRule, assess, conduct, interrupt, now_rfc3339, write_bench,
+    ProcessOptions, Question, StopRule, assess, go_on, interrupt, now_rfc3339, write_bench,
 };
 use fathom_model::{
     AskedMetric, BenchRecord, Benchmark, Conditions, Estimate, Metric, Run, RunOrder,
@@ -144,6 +145,7 @@ impl BenchPlan {
             kind: "bench".to_string(),
             fathom_version: env!("CARGO_PKG_VERSION").to_string(),
             started_at,
+            jobs: fathom_fleet::of_this_process(),
             environment: fingerprint::environment(),
             conditions: Conditions {
                 seed: self.seed,
@@ -187,10 +189,16 @@ pub fn bench(
         None => fingerprint::take(observer),
     }
     let mut record = plan.empty_record(started_at);
-    let journal = match &plan.record {
+    let earlier = earlier::runs(plan.record.as_deref(), &record);
+    let mut journal = match &plan.record {
         Some(path) => Some(Journal::create(path, Frame::of_bench(&record))?),
         None => None,
     };
+    for run in &earlier {
+        journal
+            .as_mut()
+            .map_or(Ok(()), |journal| journal.append(run))?;
+    }
     let commands = plan.targets.iter();
     let mut executor = ProcessExecutor::recording(
         commands
@@ -211,7 +219,7 @@ pub fn bench(
         hopeless: (plan.ignore_failure == IgnoreFailure::All)
             .then(|| Hopeless::new(&record.benchmarks)),
     };
-    let session = conduct(&rounds, &mut executor, &mut recorder);
+    let session = go_on(&rounds, earlier, &mut executor, &mut recorder);
     // Whatever is left of the commands ends before anything else is done.
     drop(executor);
 

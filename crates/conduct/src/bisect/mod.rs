@@ -89,6 +89,7 @@ pub fn bisect(plan: &BisectPlan, observer: &mut dyn Observer) -> Result<Bisected
         kind: "bisect".to_owned(),
         fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
+        jobs: fathom_fleet::of_this_process(),
         environment: fingerprint::environment(),
         command: plan.template.command.text.clone(),
         build: plan.builds.command.clone(),

@@ -28,6 +28,7 @@ pub(super) fn record(
         kind: "gate".to_owned(),
         fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
+        jobs: fathom_fleet::of_this_process(),
         environment,
         base: plan.base.clone(),
         head: plan.head.clone(),

@@ -85,6 +85,7 @@ pub fn versions(
         kind: "versions".to_owned(),
         fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
+        jobs: fathom_fleet::of_this_process(),
         environment: fingerprint::environment(),
         command: plan.template.command.text.clone(),
         build: match &plan.which {

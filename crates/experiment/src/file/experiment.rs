@@ -7,6 +7,7 @@ use std::time::Duration;
 use fathom_model::{Layer, Metric, Published, Source};
 use serde::Deserialize;
 
+use super::fleet::FleetKeys;
 use super::gate::GateKeys;
 pub use super::gate::GateSettings;
 use super::leaf::{
@@ -81,6 +82,8 @@ pub struct Experiment {
     /// The same, with budgets and waivers as they are used.
     #[serde(skip)]
     pub gate: GateSettings,
+    /// What `--on` hands jobs to.
+    pub fleet: Option<FleetKeys>,
 }
 
 /// From which package manager a tool comes.

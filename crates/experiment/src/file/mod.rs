@@ -1,6 +1,7 @@
 //! The file: its text, its parts, and what is wrong with it.
 
 pub mod experiment;
+mod fleet;
 mod gate;
 mod leaf;
 mod marks;

@@ -47,6 +47,7 @@ impl Running<'_> {
             kind: "run".to_string(),
             fathom_version: env!("CARGO_PKG_VERSION").to_string(),
             started_at: self.state.started_at.clone(),
+            jobs: fathom_fleet::of_this_process(),
             environment: self.state.environment.clone(),
             file: experiment.path.display().to_string(),
             file_sha256: sha256(&experiment.text),

@@ -9,6 +9,7 @@ mod differs;
 mod explain;
 mod export;
 mod failure;
+mod fleet;
 mod gate;
 mod given_commands;
 mod history;
@@ -118,6 +119,8 @@ enum Verb {
     Import(import::Arguments),
     /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
     Export(export::Arguments),
+    /// What became of jobs that were handed over with --on
+    Jobs(fleet::Arguments),
     /// What the kernel tier of `why` needs on this machine, and how this program gets it
     Setup(setup::Arguments),
     /// Explain a word that is printed: a finding, a metric, a warning, a tier
@@ -183,33 +186,74 @@ fn parse() -> Result<Cli, Failure> {
 pub(crate) fn run() -> i32 {
     panics::turn_into_errors();
     completions::answer(command);
-    let outcome = parse().and_then(|cli| match cli.verb {
-        Verb::Bench(arguments) => bench::run(*arguments),
-        Verb::Why(arguments) => why::run(*arguments),
-        Verb::Run(arguments) => run::run(&arguments),
-        Verb::Startup(arguments) => startup::run(*arguments),
-        Verb::Serve(arguments) => serve::run(&arguments),
-        Verb::Pipe(arguments) => pipe::run(&arguments),
-        Verb::Versions(arguments) => versions::run(&arguments),
-        Verb::Bisect(arguments) => bisect::run(&arguments),
-        Verb::Machine(arguments) => machine::run(&arguments),
-        Verb::Init(arguments) => init::run(&arguments),
-        Verb::History(arguments) => history::run(&arguments),
-        Verb::Compare(arguments) => compare::run(&arguments),
-        Verb::Store(arguments) => store::run(&arguments),
-        Verb::Gate(arguments) => gate::run(*arguments),
-        Verb::Changes(arguments) => changes::run(arguments),
-        Verb::Report(arguments) => report::run(&arguments),
-        Verb::Ui(arguments) => ui::run(arguments),
-        Verb::Import(arguments) => import::run(&arguments),
-        Verb::Export(arguments) => export::run(&arguments),
-        Verb::Setup(arguments) => setup::run(&arguments),
-        Verb::Explain(arguments) => explain::run(&arguments),
-        Verb::Mcp(arguments) => mcp::run(&arguments),
-        Verb::Completions(arguments) => completions::run(&arguments),
-        Verb::Man(arguments) => man::run(&arguments, command()),
+    let outcome = parse().and_then(|mut cli| {
+        fleet::within()?;
+        let elsewhere = cli.verb.remote()?.map(fleet::elsewhere).transpose()?;
+        match elsewhere.flatten() {
+            Some(code) => Ok(code),
+            None => cli.verb.run(),
+        }
     });
     fathom_measure::end_what_hooks_left();
     unused_input::check();
     outcome.unwrap_or_else(|failure: Failure| failure.print())
+}
+
+impl Verb {
+    /// What it takes to be a job, of those that can be one.
+    fn remote(&mut self) -> Result<Option<fleet::Remote<'_>>, Failure> {
+        macro_rules! remote {
+            ($arguments:expr, $plan:expr, $parts:expr) => {
+                fleet::Remote {
+                    plan: $plan,
+                    parts: $parts,
+                    on: &$arguments.on,
+                    json: &mut $arguments.json,
+                    saving: &$arguments.saving,
+                }
+            };
+        }
+        Ok(Some(match self {
+            Verb::Bench(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            Verb::Run(arguments) => {
+                let parts = run::parts(arguments)?;
+                remote!(arguments, arguments.plan, parts)
+            }
+            Verb::Versions(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            Verb::Bisect(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            Verb::Gate(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Does it here; returns the exit code.
+    fn run(self) -> Result<i32, Failure> {
+        match self {
+            Verb::Bench(arguments) => bench::run(*arguments),
+            Verb::Why(arguments) => why::run(*arguments),
+            Verb::Run(arguments) => run::run(&arguments),
+            Verb::Startup(arguments) => startup::run(*arguments),
+            Verb::Serve(arguments) => serve::run(&arguments),
+            Verb::Pipe(arguments) => pipe::run(&arguments),
+            Verb::Versions(arguments) => versions::run(&arguments),
+            Verb::Bisect(arguments) => bisect::run(&arguments),
+            Verb::Machine(arguments) => machine::run(&arguments),
+            Verb::Init(arguments) => init::run(&arguments),
+            Verb::History(arguments) => history::run(&arguments),
+            Verb::Compare(arguments) => compare::run(&arguments),
+            Verb::Store(arguments) => store::run(&arguments),
+            Verb::Gate(arguments) => gate::run(*arguments),
+            Verb::Changes(arguments) => changes::run(arguments),
+            Verb::Report(arguments) => report::run(&arguments),
+            Verb::Ui(arguments) => ui::run(arguments),
+            Verb::Import(arguments) => import::run(&arguments),
+            Verb::Export(arguments) => export::run(&arguments),
+            Verb::Jobs(arguments) => fleet::run(&arguments),
+            Verb::Setup(arguments) => setup::run(&arguments),
+            Verb::Explain(arguments) => explain::run(&arguments),
+            Verb::Mcp(arguments) => mcp::run(&arguments),
+            Verb::Completions(arguments) => completions::run(&arguments),
+            Verb::Man(arguments) => man::run(&arguments, command()),
+        }
+    }
 }

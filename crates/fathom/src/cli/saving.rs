@@ -39,6 +39,20 @@ impl SaveOptions {
     /// # Errors
     /// An invalid store address or label.
     pub(super) fn saver(&self) -> Result<Saver, Failure> {
+        Ok(Saver {
+            keeper: self.keeper()?,
+            notes: Vec::new(),
+            saved: Vec::new(),
+            // A job's records go into the store by way of its attempt's.
+            quiet: fathom_fleet::attempt().is_some(),
+        })
+    }
+
+    /// Where and as what; `None` if nothing is saved. In a job that is the attempt's own store.
+    ///
+    /// # Errors
+    /// An invalid store address or label.
+    pub(super) fn keeper(&self) -> Result<Option<Keeper>, Failure> {
         let plan = KeepPlan {
             save: match self {
                 _ if self.no_save => Save::Never,
@@ -46,19 +60,18 @@ impl SaveOptions {
                 _ if self.save || self.store.is_some() || !self.label.is_empty() => Save::Always,
                 _ => Save::InProject,
             },
-            store: self.store.clone(),
+            store: of_attempt().or_else(|| self.store.clone()),
             labels: self.label.clone(),
         };
         let here = std::env::current_dir().unwrap_or_default();
         let keeper = plan.keeper(&here);
-        let keeper = keeper.map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(Saver {
-            keeper,
-            notes: Vec::new(),
-            saved: Vec::new(),
-            quiet: false,
-        })
+        keeper.map_err(|error| Failure::Usage(error.to_string()))
     }
+}
+
+fn of_attempt() -> Option<String> {
+    let store = fathom_conduct::fleet::store_of(fathom_fleet::attempt()?);
+    store.to_str().map(str::to_owned)
 }
 
 /// Saves records and says once where; dropped, it has said so.
@@ -74,7 +87,7 @@ pub(super) struct Saver {
 impl Saver {
     /// Says only what must be known.
     pub(super) fn quiet(mut self, quiet: bool) -> Saver {
-        self.quiet = quiet;
+        self.quiet |= quiet;
         self
     }
 

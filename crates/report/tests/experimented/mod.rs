@@ -95,6 +95,7 @@ pub(crate) fn record() -> ExperimentRecord {
         kind: "run".to_string(),
         fathom_version: "0.1.0".to_string(),
         started_at: "2026-11-21T00:00:00Z".to_string(),
+        jobs: Vec::new(),
         environment: Environment {
             kernel: "Linux 6.18".to_string(),
             architecture: "x86_64".to_string(),

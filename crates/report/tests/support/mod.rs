@@ -34,6 +34,7 @@ pub(crate) fn session(programs: &[Program], rounds: u32) -> BenchRecord {
         kind: "bench".into(),
         fathom_version: "0.1.0".into(),
         started_at: "2026-11-21T06:00:00Z".into(),
+        jobs: Vec::new(),
         environment: environment(),
         conditions: conditions(),
         benchmarks: programs.iter().map(benchmark).collect(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::fleet::{OnOptions, PlanOption};
 use crate::cli::given_commands::GivenCommands;
 use crate::cli::options::{Failures, MEASURED, RUN, Rounds, SHOWN};
 use crate::cli::quantities::{self, MetricAndMargin};
@@ -30,6 +31,12 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub run_options: RunOptions,
+
+    #[command(flatten)]
+    pub on: OnOptions,
+
+    #[command(flatten)]
+    pub plan: PlanOption,
 
     #[command(flatten)]
     pub saving: SaveOptions,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use fathom_model::Metric;
 
+use crate::cli::fleet::{OnOptions, PlanOption};
 use crate::cli::options::{BuildOptions, Failures, MEASURED, Rounds, SHOWN};
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
@@ -60,6 +61,12 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub rounds: Rounds,
+
+    #[command(flatten)]
+    pub on: OnOptions,
+
+    #[command(flatten)]
+    pub plan: PlanOption,
 
     #[command(flatten)]
     pub saving: SaveOptions,

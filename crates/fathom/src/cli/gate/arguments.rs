@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use fathom_model::Metric;
 
 use crate::cli::failure::Failure;
+use crate::cli::fleet::{OnOptions, PlanOption};
 use crate::cli::options::{Cache, Failures, MEASURED, Quiet, SHOWN, Seed};
 use crate::cli::quantities::{self, MetricAndMargin};
 use crate::cli::run_options::RunOptions;
@@ -114,6 +115,12 @@ pub(crate) struct Arguments {
 
     #[command(flatten, next_help_heading = MEASURED)]
     pub cache: Cache,
+
+    #[command(flatten)]
+    pub on: OnOptions,
+
+    #[command(flatten)]
+    pub plan: PlanOption,
 
     #[command(flatten)]
     pub saving: SaveOptions,

@@ -71,6 +71,7 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
         kind: "gate".to_owned(),
         fathom_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: fathom_measure::now_rfc3339(),
+        jobs: Vec::new(),
         environment: fingerprint::environment(),
         base: GateSide {
             name: base.to_owned(),

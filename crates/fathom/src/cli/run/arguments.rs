@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::cli::fleet::OnOptions;
 use crate::cli::quantities;
 use crate::cli::saving::SaveOptions;
 
@@ -109,6 +110,9 @@ pub(crate) struct Arguments {
     /// Write a report as an HTML page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub on: OnOptions,
 
     #[command(flatten)]
     pub saving: SaveOptions,

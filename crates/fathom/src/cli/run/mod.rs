@@ -103,6 +103,36 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(code)
 }
 
+/// What `--on` may spread: each experiment is independent of the others. In a job it is the one of that job,
+/// in a folder of the job's node.
+///
+/// # Errors
+/// A catalogue that can't be read.
+pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
+    if let Some(attempt) = fathom_fleet::attempt() {
+        if let Some(part) = &attempt.part.part {
+            arguments.experiments = vec![part.into()];
+            arguments.all = false;
+        }
+        if arguments.work.is_none() {
+            arguments.work = Some(attempt.job.join(format!("work-{}", attempt.run.node)));
+            arguments.resume = !attempt.earlier.is_empty();
+        }
+        return Ok(Vec::new());
+    }
+    if arguments.on.on.is_none() || arguments.revisions.is_some() {
+        return Ok(Vec::new());
+    }
+    let files = files(arguments)?;
+    let names = files
+        .into_iter()
+        .map(|file| file.into_os_string().into_string());
+    match names.collect::<Result<Vec<_>, _>>() {
+        Ok(names) if names.len() > 1 => Ok(names),
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// The files that are meant.
 fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     if arguments.all {

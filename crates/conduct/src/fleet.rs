@@ -1,0 +1,138 @@
+//! `--on` and `jobs`: where jobs have their folders, how they are followed, and where their records go.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fathom_fleet::{Attempt, Attempted, Engine, Error, Group, Progress};
+use fathom_measure::interrupt;
+use fathom_store::location;
+use fathom_store::{Loaded, Location, Options, Selector, Store};
+
+use crate::ConductError;
+
+/// The engine is asked this often; the files of the jobs are looked at as often.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// A wait ends this soon after an interrupt.
+const NAP: Duration = Duration::from_millis(50);
+/// A store that is away is asked again for this long: a server that is started anew needs seconds.
+const STORE_AWAY: Duration = Duration::from_secs(120);
+/// The store of an attempt, in its folder.
+const STORE: &str = "store.db";
+
+impl From<Error> for ConductError {
+    fn from(error: Error) -> ConductError {
+        match error {
+            Error::Template { .. } => ConductError::Refused(error.to_string()),
+            Error::File { .. } | Error::Engine { .. } => ConductError::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Where the jobs of `here` are: in the project's `.fathom/jobs`, else in the user's own state.
+///
+/// # Errors
+/// [`ConductError::Refused`] without a home.
+pub fn folder(here: &Path) -> Result<PathBuf, ConductError> {
+    if let Some(project) = location::project(here, location::look) {
+        return Ok(project.join("jobs"));
+    }
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let state = set("XDG_STATE_HOME").map(PathBuf::from);
+    let state = state.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    let state = state.ok_or_else(|| {
+        ConductError::Refused("there is no folder for jobs: set HOME or XDG_STATE_HOME".to_owned())
+    })?;
+    Ok(state.join("fathom/jobs"))
+}
+
+/// `NAME[:PARTITION]`: Slurm, or the engine that a suite's `[fleet]` names.
+///
+/// # Errors
+/// [`ConductError::Refused`] with the names that there are.
+pub fn engine(
+    named: &str,
+    of_suite: Option<Engine>,
+) -> Result<(Engine, Option<String>), ConductError> {
+    let (name, partition) = match named.split_once(':') {
+        Some((name, partition)) => (name, Some(partition.to_owned())),
+        None => (named, None),
+    };
+    let own = of_suite.as_ref().map(|engine| engine.name.clone());
+    let slurm = || (name == "slurm").then(Engine::slurm);
+    let engine = of_suite.filter(|engine| engine.name == name).or_else(slurm);
+    let engine = engine.ok_or_else(|| {
+        let own = own.map(|own| format!("{own} or ")).unwrap_or_default();
+        ConductError::Refused(format!(
+            "there is no engine {name:?}, only {own}slurm: [fleet] in fathom.toml names another (docs/fleet.md)"
+        ))
+    })?;
+    Ok((engine, partition))
+}
+
+/// Follows jobs until each has ended; `said` hears where they stand. An interrupt ends those that have not.
+///
+/// # Errors
+/// A template that can't be used.
+pub fn follow(
+    group: &mut Group,
+    mut said: impl FnMut(&Group, &[Progress]),
+) -> Result<Vec<Progress>, ConductError> {
+    loop {
+        let now = group.look()?;
+        if now.iter().all(Progress::is_end) {
+            return Ok(now);
+        }
+        said(group, &now);
+        if !paused(INTERVAL) {
+            group.cancel(|_, _| true)?;
+            return Ok(group.look()?);
+        }
+    }
+}
+
+/// Waits; false if an interrupt came.
+fn paused(time: Duration) -> bool {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        if interrupt::received().is_some() {
+            return false;
+        }
+        std::thread::sleep(NAP);
+    }
+    interrupt::received().is_none()
+}
+
+/// The store that this attempt saves in.
+pub fn store_of(attempt: &Attempted) -> PathBuf {
+    attempt.folder.join(STORE)
+}
+
+/// Moves what an attempt saved into a store; `None` if it saved nothing. A record that is there already is
+/// not saved twice. A store that doesn't answer is asked again for two minutes; `waits` hears why.
+///
+/// # Errors
+/// Those of the stores.
+pub fn save(
+    attempt: &Attempt,
+    location: &Location,
+    mut waits: impl FnMut(&str),
+) -> Result<Option<Loaded>, ConductError> {
+    let path = attempt.folder.join(STORE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut from = Store::open(&Location::File(path))?;
+    let records = from.records(&Selector::All)?;
+    let mut bundle = Vec::new();
+    from.bundle(&records, "a job's records", &mut bundle)?;
+    let until = Instant::now() + STORE_AWAY;
+    loop {
+        let loaded = Store::open_with(location, Options::default())
+            .and_then(|mut into| into.load("a job's records", bundle.as_slice()));
+        match loaded {
+            Ok(loaded) => return Ok(Some(loaded)),
+            Err(error) if Instant::now() < until && paused(INTERVAL) => waits(&error.to_string()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

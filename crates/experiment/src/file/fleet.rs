@@ -1,0 +1,58 @@
+//! `[fleet]`: the commands of the engine that `--on` hands jobs to.
+
+use fathom_fleet::Engine;
+use serde::Deserialize;
+
+/// What `--on NAME` hands jobs to. With `submit` it is an engine of its own, else Slurm with some keys
+/// changed.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(expecting = "[fleet]")]
+#[cfg_attr(test, schemars(rename = "Fleet"))]
+pub struct FleetKeys {
+    /// NAME.
+    name: String,
+    /// Hands {script} over, whose output goes to {log}; prints the job's id as the last word of its first line.
+    submit: Option<String>,
+    /// Words added to it where a {partition} is asked for.
+    partition: Option<String>,
+    /// Words added to it where a {constraint} is asked for.
+    constraint: Option<String>,
+    /// Words added to it where nodes, in {exclude} with commas, were unfit.
+    exclude: Option<String>,
+    /// Words added to it where the script is run once for each number from 0 to {last}.
+    array: Option<String>,
+    /// Jobs in an array at most, 1000 if absent.
+    array_size: Option<usize>,
+    /// Lists the user's jobs that have not ended, a line each: id, then its state.
+    state: Option<String>,
+    /// Ends the jobs {ids}.
+    cancel: Option<String>,
+    /// Whether a node must pass fathom machine --check; true if absent.
+    check: Option<bool>,
+}
+
+impl FleetKeys {
+    /// The engine.
+    pub fn engine(self) -> Engine {
+        let slurm = Engine::slurm();
+        let is_slurm = self.submit.is_none();
+        let or = |given: Option<String>, of_slurm: String| match given {
+            Some(given) => given,
+            None if is_slurm => of_slurm,
+            None => String::new(),
+        };
+        Engine {
+            name: self.name,
+            submit: or(self.submit, slurm.submit),
+            partition: or(self.partition, slurm.partition),
+            constraint: or(self.constraint, slurm.constraint),
+            exclude: or(self.exclude, slurm.exclude),
+            array: or(self.array, slurm.array),
+            array_size: self.array_size.unwrap_or(slurm.array_size),
+            state: or(self.state, slurm.state),
+            cancel: or(self.cancel, slurm.cancel),
+            check: self.check.unwrap_or(slurm.check),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Jobs that have ended: what they printed is shown, their records are written and saved, once.
+
+use fathom_conduct::{ConductError, fleet, stores};
+use fathom_fleet::{Attempt, Group, Progress, RECORD};
+use fathom_report::escape;
+
+use crate::cli::failure::{Failure, UNTRUSTED};
+use crate::cli::out::{say, say_lines};
+use crate::cli::saving::shown;
+use crate::cli::write;
+
+/// Exit code of what the user ended.
+const INTERRUPTED: i32 = 130;
+
+/// A job for people.
+pub(super) fn title(group: &Group, job: usize) -> String {
+    let part = &group.asked.jobs[job];
+    let mut title = group.asked.engine.name.clone();
+    let words = [
+        group.id(job),
+        part.part.as_deref(),
+        part.constraint.as_deref(),
+    ];
+    for word in words.into_iter().flatten() {
+        title.push(' ');
+        title += word;
+    }
+    title
+}
+
+/// Shows, writes and saves what all jobs of a group have; yields the gravest exit code. A job that failed
+/// keeps no other from being saved.
+///
+/// # Errors
+/// What can't be written or saved: the group then stays as it is, and can be collected again.
+pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> {
+    let several = progress.len() > 1;
+    let (mut gravest, mut records) = (0, Vec::new());
+    for (job, progress) in progress.iter().enumerate() {
+        let title = escape(&title(group, job));
+        let code = match progress {
+            Progress::Ended(attempt) => {
+                if several {
+                    write::print(&format!("{title}, node {}\n", escape(&attempt.run.node)))?;
+                }
+                one(group, attempt, &mut records)?;
+                say!(
+                    "{title} was measured on {}, attempt {}",
+                    escape(&attempt.run.node),
+                    attempt.run.attempts
+                );
+                attempt.exit
+            }
+            Progress::GivenUp(why) => {
+                say!("error: {title}: {}", escape(why));
+                UNTRUSTED
+            }
+            _ => {
+                say!("{title} was ended");
+                INTERRUPTED
+            }
+        };
+        gravest = gravest.max(code);
+    }
+    if let Some(json) = &group.asked.json
+        && !records.is_empty()
+    {
+        write::export(json, joined(records))?;
+    }
+    group.collected().map_err(ConductError::from)?;
+    Ok(gravest)
+}
+
+/// One record as it is; of several a list.
+fn joined(mut records: Vec<String>) -> String {
+    match records.len() {
+        1 => records.remove(0),
+        _ => format!("[\n{}\n]\n", records.join(",\n")),
+    }
+}
+
+fn one(group: &Group, attempt: &Attempt, records: &mut Vec<String>) -> Result<(), Failure> {
+    let text = |name: &str| std::fs::read_to_string(attempt.folder.join(name)).unwrap_or_default();
+    let said = text("stderr");
+    if !said.is_empty() {
+        say_lines(&said);
+    }
+    let asked = &group.asked;
+    if !asked.json.as_deref().is_some_and(write::is_stdout) {
+        write::print(&text("stdout"))?;
+    }
+    if asked.json.is_some() {
+        // Absent where the verb failed before it had one.
+        records.extend(Some(text(RECORD).trim_end().to_owned()).filter(|text| !text.is_empty()));
+    }
+    if !asked.saves {
+        return Ok(());
+    }
+    let location = stores::place(asked.store.as_deref(), &asked.folder)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut waits = false;
+    let saved = fleet::save(attempt, &location, |why| {
+        if !std::mem::replace(&mut waits, true) {
+            say!(
+                "the store doesn't answer and is asked again: {}",
+                escape(why)
+            );
+        }
+    });
+    let saved = saved.inspect_err(|_| {
+        say!("the job's folder keeps its record: fathom jobs collects it");
+    })?;
+    if let Some(saved) = saved.filter(|saved| saved.new > 0) {
+        let count = fathom_model::quantity::counted(saved.new as u64, "record", "records");
+        say!("{count} saved in {}", escape(&shown(&location)));
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! `fathom jobs`: what became of jobs.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use fathom_conduct::{ConductError, fleet};
+use fathom_fleet::Progress;
+use fathom_report::escape;
+
+use super::{collect, in_words, step};
+use crate::cli::failure::{Failure, usage};
+use crate::cli::write;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom gate --on slurm --detach
+  fathom jobs                    each job; the results of those that have ended
+  fathom jobs cancel 17")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// End a job
+    Cancel {
+        /// Its id, as the engine calls it; of an array the whole one or one of its jobs
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Run an attempt of a job: what its script calls on the node
+    #[command(hide = true)]
+    Step {
+        /// The folder of the job's group
+        group: PathBuf,
+        /// The number of the job in it
+        job: usize,
+        /// The number of the submission
+        token: u32,
+    },
+}
+
+/// Lists jobs and collects what has ended, ends one, or runs an attempt. Returns the exit code.
+///
+/// # Errors
+/// A folder that can't be read, an engine that refuses, an unknown job.
+pub(crate) fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    match &arguments.action {
+        None => listed(&fleet::folder(&here)?),
+        Some(Action::Cancel { id }) => cancelled(&fleet::folder(&here)?, id),
+        Some(Action::Step { group, job, token }) => step::run(group, *job, *token),
+    }
+}
+
+fn listed(all: &Path) -> Result<i32, Failure> {
+    let mut gravest = 0;
+    for (name, group) in fathom_fleet::groups(all).map_err(ConductError::from)? {
+        let Some(mut group) = group else {
+            write::print(&format!("{}: another process follows it\n", escape(&name)))?;
+            continue;
+        };
+        if group.is_collected() {
+            continue;
+        }
+        let progress = group.look().map_err(ConductError::from)?;
+        let words = shell_words::join(&group.asked.arguments);
+        for (job, progress) in progress.iter().enumerate() {
+            let state = match progress {
+                Progress::GivenUp(_) => "given up".to_owned(),
+                Progress::Cancelled => "ended by you".to_owned(),
+                Progress::Ended(attempt) => format!("ended, node {}", attempt.run.node),
+                other => in_words(other).unwrap_or_default(),
+            };
+            let title = collect::title(&group, job);
+            let line = format!("{title}  {state}  fathom {words}");
+            write::print(&format!("{}\n", escape(&line)))?;
+        }
+        if progress.iter().all(Progress::is_end) {
+            gravest = gravest.max(collect::all(&group, &progress)?);
+        }
+    }
+    Ok(gravest)
+}
+
+fn cancelled(all: &Path, asked: &str) -> Result<i32, Failure> {
+    let is_meant = |id: Option<&str>| {
+        id.is_some_and(|id| {
+            let of_array = id
+                .strip_prefix(asked)
+                .is_some_and(|rest| rest.starts_with('_'));
+            id == asked || of_array
+        })
+    };
+    let mut followed = 0;
+    for (_, group) in fathom_fleet::groups(all).map_err(ConductError::from)? {
+        let Some(mut group) = group else {
+            followed += 1;
+            continue;
+        };
+        if (0..group.asked.jobs.len()).any(|job| is_meant(group.id(job))) {
+            group
+                .cancel(|_, id| is_meant(id))
+                .map_err(ConductError::from)?;
+            return Ok(0);
+        }
+    }
+    match followed {
+        0 => usage(format!("there is no job {asked:?}; fathom jobs lists them")),
+        _ => usage(format!(
+            "there is no job {asked:?} but those that other processes follow: interrupt these"
+        )),
+    }
+}

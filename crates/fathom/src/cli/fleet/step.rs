@@ -1,0 +1,97 @@
+//! What a job's script calls on the node: one attempt.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fathom_conduct::{CheckPlan, ConductError};
+use fathom_fleet::{ATTEMPT, Step, Unfit};
+use fathom_machine::Fitness;
+use fathom_model::CheckState;
+use fathom_report::escape;
+
+use crate::cli::failure::Failure;
+use crate::cli::machine;
+use crate::cli::out::say;
+
+/// One attempt. The exit code is the engine's concern only: the result is in the job's folder.
+///
+/// # Errors
+/// What keeps the attempt from having a result. Another one may follow.
+pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> {
+    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    // Slurm's words; an engine without them sets its own.
+    let of_array = of("SLURM_ARRAY_JOB_ID").zip(of("SLURM_ARRAY_TASK_ID"));
+    let id = of_array.map(|(id, number)| format!("{id}_{number}"));
+    let id = id
+        .or_else(|| of("SLURM_JOB_ID"))
+        .or_else(|| of("FATHOM_JOB_ID"));
+    let node = of("SLURMD_NODENAME").or_else(|| of("FATHOM_NODE"));
+    let node = node.or_else(|| std::fs::read_to_string("/proc/sys/kernel/hostname").ok());
+    let node = node.unwrap_or_default().trim().to_owned();
+    let step = Step::begin(group, job, token, &id.unwrap_or_default(), &node);
+    let Some(step) = step.map_err(ConductError::from)? else {
+        say!("this job was given up, or has its result: nothing is done");
+        return Ok(0);
+    };
+    let outcome = match step.asked.engine.check {
+        true => match fit()? {
+            Ok(()) => Ok(measured(&step)?),
+            Err(unfit) => Err(unfit),
+        },
+        false => Ok(measured(&step)?),
+    };
+    step.end(outcome).map_err(ConductError::from)?;
+    Ok(0)
+}
+
+/// What `fathom machine --check` says of the node.
+fn fit() -> Result<Result<(), Unfit>, Failure> {
+    let plan = CheckPlan {
+        directory: None,
+        work: machine::own_work()?,
+    };
+    let report = fathom_conduct::check(&plan).record.report;
+    if report.fitness != Fitness::Unfit {
+        return Ok(Ok(()));
+    }
+    let bad = report
+        .items
+        .iter()
+        .filter(|item| item.state == CheckState::Bad);
+    let bad: Vec<String> = bad
+        .map(|item| format!("{} {}", item.id.replace('_', " "), item.found))
+        .collect();
+    Ok(Err(Unfit(match bad.is_empty() {
+        true => format!(
+            "{:.1} % of a spinning core went to others",
+            report.noise.gaps.lost.percent()
+        ),
+        false => bad.join("; "),
+    })))
+}
+
+/// Runs the verb; its output goes into the attempt's folder.
+fn measured(step: &Step) -> Result<i32, Failure> {
+    let file = |name: &str| {
+        let path = step.folder.join(name);
+        File::create(&path).map_err(|error| Failure::Write { path, error })
+    };
+    let status = Command::new(&step.asked.program)
+        .args(&step.asked.arguments)
+        .current_dir(&step.asked.folder)
+        .env(ATTEMPT, &step.folder)
+        .stdin(Stdio::null())
+        .stdout(file("stdout")?)
+        .stderr(file("stderr")?)
+        .status()
+        .map_err(|error| Failure::Failed(error.to_string()))?;
+    // Without a code a signal ended it: the attempt was cut short. Interrupted is not a result either.
+    match status.code() {
+        Some(code) if code != 130 => Ok(code),
+        _ => Err(Failure::Failed(format!(
+            "the measurement was ended: {}",
+            escape(&status.to_string())
+        ))),
+    }
+}

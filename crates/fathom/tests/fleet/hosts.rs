@@ -1,0 +1,241 @@
+//! Jobs that are processes of this machine.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{SUITE, World};
+
+fn keys(record: &Value) -> Vec<String> {
+    let mut keys: Vec<_> = record.as_object().unwrap().keys().cloned().collect();
+    keys.retain(|key| key != "jobs");
+    keys
+}
+
+#[test]
+fn a_job_gives_the_record_that_is_made_here() {
+    let world = World::of_hosts();
+    let bench = ["bench", "-r", "5", "-n", "nothing", "true", "--json"];
+    world.printed(&[&bench[..], &["here.json", "--no-save"]].concat());
+    let shown = world.printed(&[&bench[..], &["there.json", "--on", "hosts"]].concat());
+    assert!(shown.contains("nothing"), "{shown}");
+    let (here, there) = (world.json("here.json"), world.json("there.json"));
+    assert_eq!(keys(&here), keys(&there));
+    assert_eq!(here.get("jobs"), None);
+    assert_eq!(there["runs"].as_array().unwrap().len(), 5);
+    let jobs = &there["jobs"];
+    let id = jobs[0]["id"].as_str().unwrap();
+    assert!(!id.is_empty());
+    assert_eq!(
+        *jobs,
+        json!([{"id": id, "node": "localhost", "state": "completed", "attempts": 1}])
+    );
+    assert_eq!(
+        there,
+        world.record(1),
+        "what is written is the job's journal"
+    );
+    assert_eq!(world.saved("nothing"), 1);
+}
+
+#[test]
+fn a_detached_job_is_collected_once() {
+    let world = World::of_hosts();
+    let output = world.fathom(&[
+        "bench", "-r", "3", "-n", "nothing", "true", "--on", "hosts", "--detach",
+    ]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let id = said.trim_start_matches("handed over to hosts as ");
+    let id = id.split(';').next().unwrap();
+    // Its processes hold the lock until they end.
+    let waits = Command::new("flock")
+        .arg(world.spool().join(format!("{id}.alive")))
+        .arg("true")
+        .status();
+    assert!(waits.unwrap().success());
+    let listed = world.printed(&["jobs"]);
+    assert!(
+        listed.starts_with(&format!("hosts {id}  ended, node localhost  fathom bench ")),
+        "{listed}"
+    );
+    assert_eq!(world.saved("nothing"), 1);
+    assert_eq!(world.printed(&["jobs"]), "");
+    assert_eq!(world.saved("nothing"), 1);
+}
+
+#[test]
+fn a_plan_hands_nothing_over() {
+    let world = World::of_hosts();
+    let plan = world.printed(&["bench", "true", "--on", "hosts", "--plan"]);
+    assert!(plan.contains("hosts.sh submit "), "{plan}");
+    assert!(plan.contains("#!/bin/sh\nexec "), "{plan}");
+    assert!(!world.spool().exists());
+    assert!(!world.project().join(".fathom/jobs").exists());
+}
+
+/// Counts its runs, and ends the job that it runs in once, in the middle.
+const ENDS_ITS_JOB: &str = r#"
+echo run >> runs
+[ "$(wc -l < runs)" = 12 ] || exit 0
+kill -s KILL -- -"$(cat "$FATHOM_HOSTS_SPOOL"/*.group)"
+"#;
+
+#[test]
+fn a_job_that_was_killed_goes_on_where_it_was() {
+    let world = World::of_hosts();
+    world.write("work.sh", ENDS_ITS_JOB);
+    world.printed(&[
+        "bench",
+        "-r",
+        "20",
+        "-w",
+        "1",
+        "-n",
+        "work",
+        "sh work.sh",
+        "--json",
+        "record.json",
+        "--on",
+        "hosts",
+    ]);
+    let (first, second) = (world.record(1), world.json("record.json"));
+    assert_eq!(first["complete"], false);
+    let before = first["runs"].as_array().unwrap();
+    let runs = second["runs"].as_array().unwrap();
+    assert!(!before.is_empty());
+    assert_eq!(runs.len(), 20);
+    assert_eq!(
+        runs[..before.len()],
+        before[..],
+        "no finished run is lost or made again"
+    );
+    let places = runs.iter().map(|run| run["position"].as_u64().unwrap());
+    assert!(places.eq(0..20));
+    assert_eq!(second["jobs"][0]["attempts"], 2);
+    assert_eq!(second["complete"], true);
+    assert_eq!(world.saved("work"), 1);
+}
+
+#[test]
+fn each_kind_of_machine_and_each_experiment_has_a_job() {
+    let world = World::of_hosts();
+    world.write("other.toml", &SUITE.replace("jobs", "others"));
+    world.printed(&[
+        "run",
+        "fathom.toml",
+        "other.toml",
+        "--on",
+        "hosts",
+        "--constraint",
+        "near",
+        "--constraint",
+        "far",
+        "--json",
+        "all.json",
+    ]);
+    let all = world.json("all.json");
+    let of = |record: &Value| {
+        let jobs = &record["jobs"][0];
+        format!(
+            "{} on {}",
+            record["title"].as_str().unwrap(),
+            jobs["node"].as_str().unwrap()
+        )
+    };
+    let all: Vec<_> = all.as_array().unwrap().iter().map(of).collect();
+    assert_eq!(
+        all,
+        [
+            "jobs on localhost",
+            "others on localhost",
+            "jobs on other",
+            "others on other"
+        ]
+    );
+}
+
+#[test]
+fn every_verb_that_compares_can_be_a_job() {
+    let world = World::of_hosts();
+    let gate = [
+        "gate",
+        "--base-cmd",
+        "true",
+        "--head-cmd",
+        "true",
+        "--time",
+        "2s",
+    ];
+    let versions = ["versions", "--of", "1,2", "-r", "3"];
+    for verb in [&gate[..], &versions[..]] {
+        let on = ["--on", "hosts", "--no-save", "--json", "record.json"];
+        let command: &[&str] = match verb[0] {
+            "versions" => &["--", "echo", "{version}"],
+            _ => &[],
+        };
+        let output = world.fathom(&[verb, &on[..], command].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        let record = world.json("record.json");
+        assert_eq!(record["kind"], verb[0], "{said}");
+        assert_eq!(record["jobs"][0]["node"], "localhost", "{said}");
+    }
+}
+
+#[test]
+fn a_failed_command_is_a_result_and_is_not_tried_again() {
+    let world = World::of_hosts();
+    let output = world.fathom(&["bench", "-r", "3", "false", "--on", "hosts"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(world.group().join("0/attempt-1").exists());
+    assert!(!world.group().join("0/attempt-2").exists());
+}
+
+#[test]
+fn what_is_not_there_is_refused_before_anything_is_handed_over() {
+    let world = World::of_hosts();
+    for (words, why) in [
+        (
+            ["--on", "pbs"],
+            "there is no engine \"pbs\", only hosts or slurm",
+        ),
+        (["--on", "hosts:big"], "[fleet] partition: it is missing"),
+        (["--on=hosts", "--constraint=none"], "is left for none"),
+    ] {
+        let output = world.fathom(&[&["bench", "true"][..], &words].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success());
+        assert!(said.contains(why), "{said}");
+    }
+    let output = world.fathom(&["jobs", "cancel", "17"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn an_interrupt_ends_the_jobs() {
+    let world = World::of_hosts();
+    // The first run says that the job has begun, and waits for what never comes.
+    world.write("work.sh", "mkfifo never; echo begun > begun; cat never");
+    let made = Command::new("mkfifo")
+        .arg(world.project().join("begun"))
+        .status();
+    assert!(made.unwrap().success());
+    let mut command = world.command(&["bench", "sh work.sh", "--on", "hosts"]);
+    let mut follows = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert_eq!(world.read("begun"), "begun\n");
+    let sent = Command::new("kill")
+        .args(["-INT", &follows.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    assert_eq!(follows.wait().unwrap().code(), Some(130));
+    let left = std::fs::read_dir(world.spool()).unwrap().flatten();
+    let left: Vec<_> = left
+        .map(|file| file.file_name())
+        .filter(|name| name != "localhost.lock")
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(world.printed(&["jobs"]), "");
+}

@@ -1,0 +1,104 @@
+//! Slurm itself, started by `scripts/slurm-here.sh`.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::world::{World, of_sources};
+
+/// A cluster of two nodes on this machine, until it is dropped.
+struct Cluster {
+    folder: PathBuf,
+}
+
+impl Cluster {
+    /// `None` where it can't be had.
+    fn up(folder: &Path) -> Option<Cluster> {
+        let has = |program: &str| {
+            let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+            folders
+                .iter()
+                .any(|folder| Path::new(folder).join(program).exists())
+        };
+        let why = match (
+            std::fs::metadata("/proc/self"),
+            ["slurmctld", "slurmd", "munged"],
+        ) {
+            (_, programs) if !programs.into_iter().all(has) => "Slurm and munge are not installed",
+            (Ok(own), _) if std::os::unix::fs::MetadataExt::uid(&own) != 0 => {
+                "Slurm needs root to start jobs"
+            }
+            _ => "",
+        };
+        if !why.is_empty() {
+            fathom_test_log::skipped(why);
+            return None;
+        }
+        let cluster = Cluster {
+            folder: folder.to_owned(),
+        };
+        // The controller's, and those of the nodes after it.
+        let free = TcpListener::bind(("127.0.0.1", 0))
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let up = script()
+            .args(["up", "2"])
+            .arg(folder)
+            .env("SLURM_PORT", free.to_string())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&up.stderr);
+        assert!(up.status.success(), "{said}");
+        Some(cluster)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = script().arg("down").arg(&self.folder).status();
+    }
+}
+
+fn script() -> Command {
+    Command::new(of_sources("scripts/slurm-here.sh"))
+}
+
+#[test]
+fn a_job_of_slurm_that_was_ended_goes_on_and_is_saved_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(cluster) = Cluster::up(&folder.path().join("cluster")) else {
+        return;
+    };
+    let conf = cluster.folder.join("slurm.conf");
+    let world = World::of_slurm(conf.to_str().unwrap());
+    world.write(
+        "work.sh",
+        "echo run >> runs\n[ \"$(wc -l < runs)\" != 12 ] || scancel \"$SLURM_JOB_ID\"\n",
+    );
+    world.printed(&[
+        "bench",
+        "-r",
+        "20",
+        "-w",
+        "1",
+        "-n",
+        "work",
+        "sh work.sh",
+        "--json",
+        "record.json",
+        "--on",
+        "slurm",
+    ]);
+    let record = world.json("record.json");
+    assert_eq!(record["runs"].as_array().unwrap().len(), 20);
+    let job = &record["jobs"][0];
+    assert_eq!(job["attempts"], 2);
+    assert!(
+        ["n1", "n2"].contains(&job["node"].as_str().unwrap()),
+        "{job}"
+    );
+    assert_eq!(record, world.record(2));
+    assert_eq!(world.saved("work"), 1);
+}

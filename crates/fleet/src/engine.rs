@@ -1,0 +1,339 @@
+//! What starts a script on a machine: templates of commands, no code for any engine.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Error;
+
+/// Commands that hand over a script, list jobs and end them. A template is split into words as a shell
+/// would, its placeholders are filled afterwards, and no shell runs it. An empty one is not there.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Engine {
+    /// As `--on` names it.
+    pub name: String,
+    /// Hands `{script}` over; what that prints goes to `{log}`. The last word of the first line of output,
+    /// up to a `;`, is the job's id.
+    pub submit: String,
+    /// Words added to `submit` where a `{partition}` is asked for.
+    pub partition: String,
+    /// Words added where a `{constraint}` is asked for.
+    pub constraint: String,
+    /// Words added where nodes, in `{exclude}` with commas, were unfit.
+    pub exclude: String,
+    /// Words added where the script is to be run once for each number from 0 to `{last}`. The job with a
+    /// number has the id `ID_NUMBER`.
+    pub array: String,
+    /// Jobs in an array at most.
+    pub array_size: usize,
+    /// Lists the user's jobs that have not ended, a line each: the id, then words that say its state.
+    pub state: String,
+    /// Ends the jobs `{ids}`.
+    pub cancel: String,
+    /// Whether a node must pass `fathom machine --check` before anything is measured on it.
+    pub check: bool,
+}
+
+/// What is asked of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place<'a> {
+    /// The engine's name for a group of machines.
+    pub partition: Option<&'a str>,
+    /// What the machine must have, in the engine's words.
+    pub constraint: Option<&'a str>,
+    /// Nodes that were unfit.
+    pub exclude: &'a [String],
+    /// Number of the last job of an array.
+    pub last: Option<usize>,
+}
+
+/// `scancel` of all jobs in one command could become too long.
+const CANCELLED_AT_ONCE: usize = 500;
+
+impl Engine {
+    /// Slurm 20.02 or newer. Its arrays have at most 1001 indices, unless `MaxArraySize` says otherwise.
+    pub fn slurm() -> Engine {
+        let text = str::to_owned;
+        Engine {
+            name: text("slurm"),
+            submit: text(
+                "sbatch --parsable --exclusive --requeue --open-mode=append --job-name=fathom --output={log} {script}",
+            ),
+            partition: text("--partition={partition}"),
+            constraint: text("--constraint={constraint}"),
+            exclude: text("--exclude={exclude}"),
+            array: text("--array=0-{last}"),
+            array_size: 1_000,
+            // Without the states of jobs that have ended, which Slurm keeps for some minutes.
+            state: text(
+                "squeue --me --array --noheader --format='%i %T (%r)' --states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,REQUEUED,SPECIAL_EXIT,STOPPED",
+            ),
+            cancel: text("scancel {ids}"),
+            check: true,
+        }
+    }
+
+    /// The words of the command that hands a script over.
+    ///
+    /// # Errors
+    /// [`Error::Template`].
+    pub fn submission(
+        &self,
+        script: &Path,
+        log: &Path,
+        place: &Place,
+    ) -> Result<Vec<String>, Error> {
+        let mut values = HashMap::from([("script", text(script)), ("log", text(log))]);
+        let exclude = place.exclude.join(",");
+        let asked = [
+            (
+                "partition",
+                &self.partition,
+                place.partition.map(str::to_owned),
+            ),
+            (
+                "constraint",
+                &self.constraint,
+                place.constraint.map(str::to_owned),
+            ),
+            // An engine that can't do that may choose the same node again.
+            (
+                "exclude",
+                &self.exclude,
+                (!exclude.is_empty() && !self.exclude.is_empty()).then_some(exclude),
+            ),
+            ("last", &self.array, place.last.map(|last| last.to_string())),
+        ];
+        let mut optional = Vec::new();
+        for (key, template, value) in asked {
+            if let Some(value) = value {
+                values.insert(key, value);
+                optional.extend(filled(key, template, &values)?);
+            }
+        }
+        let mut words = filled("submit", &self.submit, &values)?;
+        // Before the script: what follows that is the script's own.
+        let script = text(script);
+        let at = words.iter().position(|word| *word == script);
+        let at = at.unwrap_or(words.len());
+        words.splice(at..at, optional);
+        Ok(words)
+    }
+
+    /// Hands a script over; yields the engine's id of the job.
+    ///
+    /// # Errors
+    /// [`Error::Engine`] with what the engine says.
+    pub fn submit(&self, words: &[String]) -> Result<String, Error> {
+        let output = run(words)?;
+        let first = output.lines().next().unwrap_or_default();
+        let last = first.split_whitespace().last().unwrap_or_default();
+        let id = last.split(';').next().unwrap_or_default();
+        if id.is_empty() {
+            return Err(Error::Engine {
+                command: shell_words::join(words),
+                why: "it printed no id of a job".to_owned(),
+            });
+        }
+        Ok(id.to_owned())
+    }
+
+    /// The jobs that have not ended, and the words for the state of each.
+    ///
+    /// # Errors
+    /// [`Error::Template`], [`Error::Engine`].
+    pub fn jobs(&self) -> Result<HashMap<String, String>, Error> {
+        let output = run(&filled("state", &self.state, &HashMap::new())?)?;
+        let line = |line: &str| {
+            let (id, state) = line.trim().split_once(char::is_whitespace)?;
+            // Slurm's words for a job without a reason.
+            let state = state.trim().to_lowercase().replace(" (none)", "");
+            Some((id.to_owned(), state))
+        };
+        Ok(output.lines().filter_map(line).collect())
+    }
+
+    /// Ends jobs; those that have ended are no error of most engines.
+    ///
+    /// # Errors
+    /// [`Error::Template`], [`Error::Engine`].
+    pub fn cancel(&self, ids: &[String]) -> Result<(), Error> {
+        let words = words("cancel", &self.cancel)?;
+        for ids in ids.chunks(CANCELLED_AT_ONCE) {
+            let mut all = Vec::new();
+            for word in &words {
+                match word.as_str() {
+                    "{ids}" => all.extend_from_slice(ids),
+                    _ => all.push(word.clone()),
+                }
+            }
+            run(&all)?;
+        }
+        Ok(())
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn words(key: &'static str, template: &str) -> Result<Vec<String>, Error> {
+    let wrong = |why: String| Error::Template { key, why };
+    let words = shell_words::split(template).map_err(|error| wrong(error.to_string()))?;
+    match words.is_empty() {
+        true => Err(wrong("it is missing, and this needs it".to_owned())),
+        false => Ok(words),
+    }
+}
+
+/// The words of a template. A value stays within its word, whatever characters it has.
+fn filled(
+    key: &'static str,
+    template: &str,
+    values: &HashMap<&str, String>,
+) -> Result<Vec<String>, Error> {
+    let fill = |word: String| {
+        let mut out = String::new();
+        let mut rest = word.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            let Some((name, behind)) = after.split_once('}') else {
+                break;
+            };
+            let value = values.get(name).ok_or_else(|| {
+                let mut known: Vec<_> = values.keys().map(|name| format!("{{{name}}}")).collect();
+                known.sort();
+                let known = known.join(", ");
+                let why = format!("nothing is called {{{name}}}; there are {known}");
+                Error::Template { key, why }
+            })?;
+            out += before;
+            out += value;
+            rest = behind;
+        }
+        Ok(out + rest)
+    };
+    words(key, template)?.into_iter().map(fill).collect()
+}
+
+fn run(words: &[String]) -> Result<String, Error> {
+    let failed = |why: String| Error::Engine {
+        command: shell_words::join(words),
+        why,
+    };
+    let output = Command::new(&words[0])
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.trim();
+        return Err(failed(match said.is_empty() {
+            true => output.status.to_string(),
+            false => said.to_owned(),
+        }));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn submission(engine: &Engine, place: &Place) -> Result<Vec<String>, Error> {
+        engine.submission(Path::new("/a b/job.sh"), Path::new("/a b/log"), place)
+    }
+
+    #[test]
+    fn what_is_asked_of_the_machine_stands_before_the_script() {
+        let exclude = ["n1".to_owned(), "n2".to_owned()];
+        let place = Place {
+            partition: Some("big ones"),
+            exclude: &exclude,
+            ..Place::default()
+        };
+        let words = submission(&Engine::slurm(), &place).unwrap();
+        let last: Vec<_> = words.iter().rev().take(4).map(String::as_str).collect();
+        assert_eq!(
+            last,
+            [
+                "/a b/job.sh",
+                "--exclude=n1,n2",
+                "--partition=big ones",
+                "--output=/a b/log"
+            ]
+        );
+        assert!(!words.iter().any(|word| word.contains('{')));
+    }
+
+    #[test]
+    fn an_unknown_placeholder_names_those_that_there_are() {
+        let engine = Engine {
+            submit: "go {scrip}".to_owned(),
+            ..Engine::slurm()
+        };
+        let error = submission(&engine, &Place::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "[fleet] submit: nothing is called {scrip}; there are {log}, {script}"
+        );
+    }
+
+    #[test]
+    fn what_an_engine_cannot_give_is_refused() {
+        let engine = Engine {
+            constraint: String::new(),
+            ..Engine::slurm()
+        };
+        let place = Place {
+            constraint: Some("arm"),
+            ..Place::default()
+        };
+        let error = submission(&engine, &place).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "[fleet] constraint: it is missing, and this needs it"
+        );
+    }
+
+    #[test]
+    fn the_id_is_read_from_what_engines_print() {
+        let says = |text: &str| vec!["echo".to_owned(), text.to_owned()];
+        for (text, id) in [
+            ("17", "17"),
+            ("17;cluster", "17"),
+            ("Submitted batch job 17", "17"),
+            ("12.server\nmore", "12.server"),
+        ] {
+            assert_eq!(Engine::slurm().submit(&says(text)).unwrap(), id);
+        }
+        assert!(Engine::slurm().submit(&says("")).is_err());
+    }
+
+    #[test]
+    fn an_engine_that_fails_has_not_said_that_a_job_ended() {
+        let jobs = |template: &str| {
+            let engine = Engine {
+                state: template.to_owned(),
+                ..Engine::slurm()
+            };
+            engine.jobs()
+        };
+        assert_eq!(jobs("true").unwrap().len(), 0);
+        let two = jobs("printf '  7 RUNNING (None)\\n8_1 PENDING (Resources)\\n'").unwrap();
+        assert_eq!(two["7"], "running");
+        assert_eq!(two["8_1"], "pending (resources)");
+        assert!(jobs("false").is_err());
+        assert!(jobs("/no/such/program").is_err());
+    }
+
+    #[test]
+    fn all_ids_go_to_one_command_as_words_of_their_own() {
+        let engine = Engine {
+            cancel: "sh -c 'test \"$#\" = 2 && test \"$2\" = 9_1' sh {ids}".to_owned(),
+            ..Engine::slurm()
+        };
+        engine.cancel(&["8".to_owned(), "9_1".to_owned()]).unwrap();
+        assert!(engine.cancel(&["8".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! Small files that are there whole or not at all.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+
+/// An error of this file.
+pub(crate) fn failed<'a>(
+    what: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(io::Error) -> Error + 'a {
+    move |error| Error::File {
+        what,
+        path: path.to_owned(),
+        error,
+    }
+}
+
+/// Makes a folder that only its user enters; false if it was there.
+pub(crate) fn made(folder: &Path) -> Result<bool, Error> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed("write", folder)(error)),
+    }
+}
+
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let text = fs::read(path).map_err(failed("read", path))?;
+    serde_json::from_slice(&text).map_err(|error| failed("read", path)(error.into()))
+}
+
+/// Writes a value as JSON.
+pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_vec_pretty(value).expect("plain types have a JSON form");
+    put(path, 0o600, &text)
+}
+
+/// Whole or not at all, also when the machine goes down.
+pub(crate) fn put(path: &Path, mode: u32, text: &[u8]) -> Result<(), Error> {
+    let part = path.with_extension("part");
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(true).mode(mode);
+    let written = options.open(&part).and_then(|mut file| {
+        file.write_all(text)?;
+        file.sync_all()?;
+        fs::rename(&part, path)
+    });
+    written.map_err(failed("write", path))
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}

@@ -1,0 +1,390 @@
+//! The folder of what one command handed over: what is to be run, who runs it now, and the results.
+//!
+//! `asked.json` never changes. `state.json` has a *token* for each job, which grows with each submission: a
+//! result counts only if it was made under the token that stands there, so a job that was given up can't
+//! come back. Below `N/`, for job N, each start of a script makes `attempt-K/`; the first of them that ends
+//! links its `end.json` to `result-TOKEN.json`, which the file system lets only one do.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use fathom_model::JobRun;
+use serde::{Deserialize, Serialize};
+
+use crate::files::{failed, made, now, put, read, write};
+use crate::plan::{Asked, Submission, log, submissions};
+use crate::step::{End, Started, newest_attempt};
+use crate::{Error, step};
+
+/// A job is handed over this often at most: a node that is lost or unfit costs one.
+const MOST: u32 = 4;
+/// A job that neither the engine knows nor has a result is lost when it is so for this long, in
+/// milliseconds: the files of a shared disk and the engine's answer may come in either order.
+const LOST_AFTER: u64 = 5_000;
+/// An engine that takes a job no more, in milliseconds: a controller that is started anew needs seconds.
+const REFUSED_FOR: u64 = 120_000;
+
+/// Who runs a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Number of the submission, from 1; 0 before the first. One that failed counts: its job may be there.
+    pub(crate) token: u32,
+    /// Submissions that the engine took.
+    handed_over: u32,
+    /// When it was handed over last, in milliseconds since 1970.
+    handed_over_at: u64,
+    /// The engine's id of the newest submission.
+    id: Option<String>,
+    /// Nodes that were unfit.
+    exclude: Vec<String>,
+    /// Since when the engine has not known it, in milliseconds since 1970.
+    gone_since: Option<u64>,
+    /// Since when the engine has not taken it.
+    refused_since: Option<u64>,
+    /// Why there is no result, and none will come.
+    given_up: Option<String>,
+    /// The user ended it.
+    cancelled: bool,
+}
+
+/// How far a job is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// The engine has it, in this state; the node on which it was started last.
+    Known(String, Option<String>),
+    /// Nothing new is known of it, or it is handed over again; says why.
+    Waiting(String),
+    /// It ended; its files are in the attempt's folder.
+    Ended(Attempt),
+    /// It was handed over as often as is allowed, and has no result; says why.
+    GivenUp(String),
+    /// The user ended it.
+    Cancelled,
+}
+
+impl Progress {
+    /// Whether nothing more will come.
+    pub fn is_end(&self) -> bool {
+        !matches!(self, Progress::Known(..) | Progress::Waiting(_))
+    }
+}
+
+/// The attempt that gave the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The exit code of the verb.
+    pub exit: i32,
+    /// Its folder: `stdout`, `stderr`, `record.json`, `store.db`.
+    pub folder: PathBuf,
+    /// Who ran it.
+    pub run: JobRun,
+}
+
+/// The jobs of one command.
+#[derive(Debug)]
+pub struct Group {
+    folder: PathBuf,
+    /// What is to be run.
+    pub asked: Asked,
+    states: Vec<State>,
+    /// Held while the states may change: one process at a time hands over and collects.
+    _lock: File,
+}
+
+/// The groups of a folder, oldest first; `None` for one that another process follows right now.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn groups(all: &Path) -> Result<Vec<(String, Option<Group>)>, Error> {
+    let entries = match fs::read_dir(all) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed("read", all)(error)),
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|entry| entry.path().join("state.json").is_file())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let open = |name: String| Group::open(&all.join(&name)).map(|group| (name, group));
+    names.into_iter().map(open).collect()
+}
+
+impl Group {
+    /// The folder of a new group: in order of time, and the number of the process keeps two of one
+    /// millisecond apart.
+    pub fn place(all: &Path) -> PathBuf {
+        all.join(format!("{}-{}", now(), std::process::id()))
+    }
+
+    /// Hands all jobs over.
+    ///
+    /// # Errors
+    /// [`Error`]. What was handed over before it failed is ended.
+    pub fn submit(folder: &Path, asked: Asked) -> Result<Group, Error> {
+        let all = submissions(&asked, folder)?;
+        let parent = folder.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(failed("write", parent))?;
+        made(folder)?;
+        let lock = locked(folder)?
+            .ok_or_else(|| failed("lock", folder)(io::Error::from(ErrorKind::WouldBlock)))?;
+        let first = State {
+            token: 1,
+            ..State::default()
+        };
+        let mut group = Group {
+            states: vec![first; asked.jobs.len()],
+            folder: folder.to_owned(),
+            asked,
+            _lock: lock,
+        };
+        write(&folder.join("asked.json"), &group.asked)?;
+        group.keep()?;
+        let handed = all.iter().try_for_each(|one| group.hand_over(one));
+        if let Err(error) = handed.and_then(|()| group.keep()) {
+            let _ = group.cancel(|_, _| true);
+            return Err(error);
+        }
+        Ok(group)
+    }
+
+    /// A group that was made before; `None` if another process follows it.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn open(folder: &Path) -> Result<Option<Group>, Error> {
+        let Some(lock) = locked(folder)? else {
+            return Ok(None);
+        };
+        Ok(Some(Group {
+            asked: read(&folder.join("asked.json"))?,
+            states: read(&folder.join("state.json"))?,
+            folder: folder.to_owned(),
+            _lock: lock,
+        }))
+    }
+
+    /// Its name: that of its folder.
+    pub fn name(&self) -> String {
+        let name = self.folder.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The engine's id of a job's newest submission.
+    pub fn id(&self, job: usize) -> Option<&str> {
+        self.states[job].id.as_deref()
+    }
+
+    /// Whether its results were shown and saved.
+    pub fn is_collected(&self) -> bool {
+        self.folder.join("collected").exists()
+    }
+
+    /// Notes that they were.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn collected(&self) -> Result<(), Error> {
+        put(&self.folder.join("collected"), 0o600, b"")
+    }
+
+    /// Where each job stands; those whose node was unfit, or that the engine lost, are handed over again.
+    ///
+    /// # Errors
+    /// [`Error::Template`]. What passes is said in the progress of the job.
+    pub fn look(&mut self) -> Result<Vec<Progress>, Error> {
+        // Before the files: who has ended by then has a result.
+        let answer = match self.asked.engine.jobs() {
+            Err(error @ Error::Template { .. }) => return Err(error),
+            other => other.map_err(|error| format!("no answer: {error}")),
+        };
+        let before = self.states.clone();
+        let mut all = Vec::new();
+        for job in 0..self.states.len() {
+            all.push(match self.looked(job, &answer) {
+                Err(error @ (Error::File { .. } | Error::Engine { .. })) => {
+                    Progress::Waiting(error.to_string())
+                }
+                other => other?,
+            });
+        }
+        if self.states != before {
+            // What could not be kept is found out again.
+            let _ = self.keep();
+        }
+        Ok(all)
+    }
+
+    fn looked(
+        &mut self,
+        job: usize,
+        answer: &Result<HashMap<String, String>, String>,
+    ) -> Result<Progress, Error> {
+        let folder = self.folder.join(job.to_string());
+        let state = &mut self.states[job];
+        if state.cancelled {
+            return Ok(Progress::Cancelled);
+        }
+        if let Some(why) = &state.given_up {
+            return Ok(Progress::GivenUp(why.clone()));
+        }
+        let result = folder.join(format!("result-{}.json", state.token));
+        if result.exists() {
+            let end: End = read(&result)?;
+            let Some(why) = end.unfit else {
+                return ended(&folder, &end).map(Progress::Ended);
+            };
+            if !state.exclude.contains(&end.node) {
+                state.exclude.push(end.node.clone());
+            }
+            return self.again(job, format!("{} is not fit to measure: {why}", end.node));
+        }
+        let jobs = match answer {
+            Ok(jobs) => jobs,
+            Err(why) => return Ok(Progress::Waiting(why.clone())),
+        };
+        let Some(id) = &state.id else {
+            return self.again(job, "it was not handed over".to_owned());
+        };
+        // It may be about to be written.
+        let newest = newest_attempt(&folder)?;
+        let newest = newest.and_then(|folder| read::<Started>(&folder.join(step::STARTED)).ok());
+        let node = newest.filter(|started| started.token == state.token);
+        let node = node.map(|started| started.node);
+        if let Some(words) = jobs.get(id) {
+            state.gone_since = None;
+            return Ok(Progress::Known(words.clone(), node));
+        }
+        if now().saturating_sub(*state.gone_since.get_or_insert_with(now)) < LOST_AFTER {
+            return Ok(Progress::Known("ending".to_owned(), node));
+        }
+        let on = node.map(|node| format!(" on {node}")).unwrap_or_default();
+        let said = fs::read_to_string(log(&self.folder, job)).unwrap_or_default();
+        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        let last = last.map(|line| format!("; its log ends with: {line}"));
+        let last = last.unwrap_or_default();
+        let why = format!("job {id} ended without a result{on}{last}");
+        self.again(job, why)
+    }
+
+    /// Ends the jobs that are meant, unless they have ended.
+    ///
+    /// # Errors
+    /// [`Error`]. They are given up by then in any case.
+    pub fn cancel(&mut self, meant: impl Fn(usize, Option<&str>) -> bool) -> Result<(), Error> {
+        let mut ids = Vec::new();
+        for (job, state) in self.states.iter_mut().enumerate() {
+            let result = format!("{job}/result-{}.json", state.token);
+            if state.cancelled
+                || state.given_up.is_some()
+                || self.folder.join(result).exists()
+                || !meant(job, state.id.as_deref())
+            {
+                continue;
+            }
+            state.cancelled = true;
+            state.token += 1;
+            ids.extend(state.id.take());
+        }
+        let kept = self.keep();
+        self.asked.engine.cancel(&ids)?;
+        kept
+    }
+
+    /// Hands a job over once more. What an earlier submission still writes no longer counts.
+    fn again(&mut self, job: usize, why: String) -> Result<Progress, Error> {
+        let state = &mut self.states[job];
+        let give_up = |state: &mut State, why: String| {
+            state.given_up = Some(why.clone());
+            Ok(Progress::GivenUp(why))
+        };
+        if state.handed_over >= MOST {
+            return give_up(state, why);
+        }
+        state.token += 1;
+        state.gone_since = None;
+        let (old, token, exclude) = (state.id.take(), state.token, state.exclude.clone());
+        // Before the engine hears of it: a submission whose answer is lost can't give a result.
+        self.keep()?;
+        if let Some(old) = old {
+            // Most often there is nothing left to end.
+            let _ = self.asked.engine.cancel(&[old]);
+        }
+        let one = self
+            .asked
+            .submission(&self.folder, (job, 1), token, &exclude)?;
+        let handed = self.hand_over(&one);
+        let state = &mut self.states[job];
+        match handed {
+            Ok(()) => {
+                state.refused_since = None;
+                Ok(Progress::Waiting(format!("handed over again: {why}")))
+            }
+            Err(error @ Error::Engine { .. }) => {
+                let since = *state.refused_since.get_or_insert_with(now);
+                match now().saturating_sub(since) < REFUSED_FOR {
+                    true => Ok(Progress::Waiting(format!("{why}; {error}"))),
+                    false => give_up(state, format!("{why}; {error}")),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn hand_over(&mut self, one: &Submission) -> Result<(), Error> {
+        put(&one.path, 0o700, one.script.as_bytes())?;
+        let at = now();
+        let id = self.asked.engine.submit(&one.words)?;
+        let (first, count) = one.jobs;
+        for (number, state) in self.states[first..first + count].iter_mut().enumerate() {
+            state.handed_over += 1;
+            state.handed_over_at = at;
+            state.id = Some(match count {
+                1 => id.clone(),
+                _ => format!("{id}_{number}"),
+            });
+        }
+        match count {
+            1 => self.keep(),
+            _ => Ok(()),
+        }
+    }
+
+    fn keep(&self) -> Result<(), Error> {
+        write(&self.folder.join("state.json"), &self.states)
+    }
+}
+
+fn ended(folder: &Path, end: &End) -> Result<Attempt, Error> {
+    let folder = step::folder(folder, end.attempt);
+    Ok(Attempt {
+        exit: end.exit,
+        run: step::job_run(&folder)?,
+        folder,
+    })
+}
+
+/// The state of one job, as it is now.
+pub(crate) fn state(folder: &Path, job: usize) -> Result<State, Error> {
+    let path = folder.join("state.json");
+    let mut states: Vec<State> = read(&path)?;
+    match job < states.len() {
+        true => Ok(states.swap_remove(job)),
+        false => Err(failed("find job in", &path)(ErrorKind::NotFound.into())),
+    }
+}
+
+fn locked(folder: &Path) -> Result<Option<File>, Error> {
+    let path = folder.join("lock");
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(false);
+    let file = options.open(&path).map_err(failed("write", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(failed("lock", &path)(error)),
+    }
+}

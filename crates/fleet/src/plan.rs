@@ -1,0 +1,170 @@
+//! What is to be run, and the scripts and commands that hand it over.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::engine::{Engine, Place};
+
+/// What is to be run, and how the user asked for it. It never changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The program that runs it, by its path; the same on all nodes.
+    pub program: PathBuf,
+    /// Its arguments, the verb first.
+    pub arguments: Vec<String>,
+    /// Where it is run.
+    pub folder: PathBuf,
+    /// The file that the record was asked for in; `-` is standard output.
+    pub json: Option<PathBuf>,
+    /// Whether the record is saved.
+    pub saves: bool,
+    /// In which store, if not in the one that is found from `folder`.
+    pub store: Option<String>,
+    /// Which engine.
+    pub engine: Engine,
+    /// The engine's name for a group of machines.
+    pub partition: Option<String>,
+    /// The jobs, each independent of the others.
+    pub jobs: Vec<Part>,
+}
+
+/// What one job of several does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The part of what was asked for, such as an experiment; all of it if it is `None`.
+    pub part: Option<String>,
+    /// What the machine must have, in the engine's words.
+    pub constraint: Option<String>,
+}
+
+/// A script, and the command that hands it over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// The first of its jobs, and how many there are.
+    pub jobs: (usize, usize),
+    /// Where the script is.
+    pub path: PathBuf,
+    /// The script.
+    pub script: String,
+    /// The command.
+    pub words: Vec<String>,
+}
+
+/// How all jobs are handed over for the first time: those for one kind of machine as arrays, if the engine
+/// has arrays. Nothing is written.
+///
+/// # Errors
+/// [`Error::Template`].
+pub fn submissions(asked: &Asked, group: &Path) -> Result<Vec<Submission>, Error> {
+    let most = match asked.engine.array.is_empty() {
+        true => 1,
+        false => asked.engine.array_size.max(1),
+    };
+    let mut all = Vec::new();
+    let mut first = 0;
+    let alike = |one: &Part, other: &Part| one.constraint == other.constraint;
+    for kind in asked.jobs.chunk_by(alike) {
+        for chunk in kind.chunks(most) {
+            all.push(asked.submission(group, (first, chunk.len()), 1, &[])?);
+            first += chunk.len();
+        }
+    }
+    Ok(all)
+}
+
+impl Asked {
+    /// How these jobs are handed over under this token, elsewhere than on these nodes.
+    pub(crate) fn submission(
+        &self,
+        group: &Path,
+        jobs: (usize, usize),
+        token: u32,
+        exclude: &[String],
+    ) -> Result<Submission, Error> {
+        let (first, count) = jobs;
+        let (number, last) = match count {
+            1 => (first.to_string(), None),
+            // Slurm's variable, and that of PBS.
+            _ => (
+                format!("$(({first} + ${{SLURM_ARRAY_TASK_ID-$PBS_ARRAY_INDEX}}))"),
+                Some(count - 1),
+            ),
+        };
+        let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
+        // All that happens then is `fathom`'s: a script has no place for errors.
+        let script = format!(
+            "#!/bin/sh\nexec {} jobs step {} \"{number}\" {token}\n",
+            quoted(&self.program),
+            quoted(group)
+        );
+        let path = group.join(format!("job-{first}-{token}.sh"));
+        let place = Place {
+            partition: self.partition.as_deref(),
+            constraint: self.jobs[first].constraint.as_deref(),
+            exclude,
+            last,
+        };
+        let words = self.engine.submission(&path, &log(group, first), &place)?;
+        Ok(Submission {
+            jobs,
+            path,
+            script,
+            words,
+        })
+    }
+}
+
+/// What the engine and the script say of a job, or of the array that begins with it.
+pub(crate) fn log(group: &Path, first: usize) -> PathBuf {
+    group.join(format!("job-{first}.log"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(jobs: usize) -> Asked {
+        let part = |number| Part {
+            part: Some(format!("experiment-{number}")),
+            constraint: None,
+        };
+        Asked {
+            program: "/opt/a b/fathom".into(),
+            arguments: vec!["run".to_owned()],
+            folder: "/tmp".into(),
+            json: None,
+            saves: false,
+            store: None,
+            engine: Engine::slurm(),
+            partition: None,
+            jobs: (0..jobs).map(part).collect(),
+        }
+    }
+
+    #[test]
+    fn two_thousand_jobs_are_arrays_within_slurms_default_limit() {
+        let all = submissions(&asked(2_000), Path::new("/tmp/group")).unwrap();
+        let jobs: Vec<_> = all.iter().map(|one| one.jobs).collect();
+        assert_eq!(jobs, [(0, 1_000), (1_000, 1_000)]);
+        // MaxArraySize is 1001 unless it is set: an index must be smaller.
+        assert!(all[1].words.contains(&"--array=0-999".to_owned()));
+        assert_eq!(
+            all[1].script,
+            "#!/bin/sh\nexec '/opt/a b/fathom' jobs step /tmp/group \"$((1000 + ${SLURM_ARRAY_TASK_ID-$PBS_ARRAY_INDEX}))\" 1\n"
+        );
+    }
+
+    #[test]
+    fn each_kind_of_machine_has_jobs_of_its_own() {
+        let mut asked = asked(4);
+        for part in &mut asked.jobs[2..] {
+            part.constraint = Some("arm".to_owned());
+        }
+        let all = submissions(&asked, Path::new("/tmp/group")).unwrap();
+        assert_eq!(all.len(), 2);
+        assert!(!all[0].words.contains(&"--constraint=arm".to_owned()));
+        assert!(all[1].words.contains(&"--constraint=arm".to_owned()));
+    }
+}

@@ -1,0 +1,223 @@
+//! What a job does on its node: one attempt, from the token to the result.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use fathom_model::JobRun;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::files::{failed, made, now, read, write};
+use crate::group::state;
+use crate::plan::{Asked, Part};
+
+/// An attempt that has begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Started {
+    /// Under which submission.
+    pub(crate) token: u32,
+    /// The engine's id of the job.
+    pub(crate) id: String,
+    /// The node, in the engine's word.
+    pub(crate) node: String,
+    /// When, in milliseconds since 1970.
+    pub(crate) at: u64,
+    /// What is to be done.
+    pub(crate) part: Part,
+}
+
+/// The file of a [`Started`] in the folder of its attempt.
+pub(crate) const STARTED: &str = "started.json";
+
+/// One that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct End {
+    /// Its number.
+    pub(crate) attempt: u32,
+    /// The node.
+    pub(crate) node: String,
+    /// The exit code of the verb.
+    pub(crate) exit: i32,
+    /// Why nothing was measured on this node.
+    pub(crate) unfit: Option<String>,
+}
+
+/// The variable that names the attempt's folder to the program that a job runs.
+pub const ATTEMPT: &str = "FATHOM_ATTEMPT";
+
+/// The file in an attempt's folder that the record goes to.
+pub const RECORD: &str = "record.json";
+
+/// The attempt that a process measures for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempted {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The job's folder, which all its attempts share.
+    pub job: PathBuf,
+    /// What it is to do.
+    pub part: Part,
+    /// Folders of earlier attempts on the same node, the newest first: this one goes on where they stopped.
+    pub earlier: Vec<PathBuf>,
+    /// For the record.
+    pub run: JobRun,
+}
+
+static WITHIN: OnceLock<Attempted> = OnceLock::new();
+
+/// Notes that this process measures for an attempt: the value of [`ATTEMPT`], which is taken out of the
+/// environment so that no measured command takes itself for a job.
+///
+/// # Errors
+/// [`Error::File`]: it is not the folder of an attempt.
+pub fn within(folder: PathBuf) -> Result<(), Error> {
+    let started: Started = read(&folder.join(STARTED))?;
+    let job = folder.parent().unwrap_or(&folder).to_owned();
+    let run = job_run(&folder)?;
+    let earlier = (1..run.attempts)
+        .rev()
+        .map(|number| self::folder(&job, number));
+    let is_here = |folder: &PathBuf| job_run(folder).is_ok_and(|other| other.node == run.node);
+    let attempted = Attempted {
+        earlier: earlier.filter(is_here).collect(),
+        run,
+        job,
+        part: started.part,
+        folder,
+    };
+    // A second call can only bring the same one.
+    let _ = WITHIN.set(attempted);
+    Ok(())
+}
+
+/// The attempt that this process measures for.
+pub fn attempt() -> Option<&'static Attempted> {
+    WITHIN.get()
+}
+
+/// The job that this process measures in, for its record; none outside of one.
+pub fn of_this_process() -> Vec<JobRun> {
+    attempt().map(|one| one.run.clone()).into_iter().collect()
+}
+
+/// The node can't measure; why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfit(pub String);
+
+/// An attempt.
+#[derive(Debug)]
+pub struct Step {
+    /// What is to be run.
+    pub asked: Asked,
+    /// The job's folder.
+    job: PathBuf,
+    /// The attempt's own folder.
+    pub folder: PathBuf,
+    number: u32,
+    started: Started,
+}
+
+impl Step {
+    /// Begins an attempt; `None` if the job was given up or has a result. `id` and `node` are the engine's.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn begin(
+        group: &Path,
+        job: usize,
+        token: u32,
+        id: &str,
+        node: &str,
+    ) -> Result<Option<Step>, Error> {
+        let at = now();
+        let asked: Asked = read(&group.join("asked.json"))?;
+        let folder = group.join(job.to_string());
+        let counts = state(group, job)?.token == token;
+        if !counts || folder.join(format!("result-{token}.json")).exists() {
+            return Ok(None);
+        }
+        made(&folder)?;
+        let mut number = 1;
+        while !made(&self::folder(&folder, number))? {
+            number += 1;
+        }
+        let started = Started {
+            token,
+            id: id.to_owned(),
+            node: node.to_owned(),
+            at,
+            part: asked.jobs.get(job).cloned().unwrap_or_default(),
+        };
+        let step = Step {
+            asked,
+            folder: self::folder(&folder, number),
+            job: folder,
+            number,
+            started,
+        };
+        write(&step.folder.join(STARTED), &step.started)?;
+        Ok(Some(step))
+    }
+
+    /// Writes how it ended. If another attempt of the same submission has ended before, that one counts;
+    /// says whether this one does.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn end(&self, outcome: Result<i32, Unfit>) -> Result<bool, Error> {
+        let (exit, unfit) = match outcome {
+            Ok(exit) => (exit, None),
+            Err(Unfit(why)) => (4, Some(why)),
+        };
+        let path = self.folder.join("end.json");
+        let end = End {
+            attempt: self.number,
+            node: self.started.node.clone(),
+            exit,
+            unfit,
+        };
+        write(&path, &end)?;
+        let result = self.job.join(format!("result-{}.json", self.started.token));
+        match fs::hard_link(&path, &result) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(failed("write", &result)(error)),
+        }
+    }
+}
+
+/// The folder of an attempt.
+pub(crate) fn folder(job: &Path, number: u32) -> PathBuf {
+    job.join(format!("attempt-{number}"))
+}
+
+fn number(folder: &Path) -> Option<u32> {
+    let name = folder.file_name()?.to_str()?;
+    name.strip_prefix("attempt-")?.parse().ok()
+}
+
+/// The folder of the newest attempt of a job.
+pub(crate) fn newest_attempt(job: &Path) -> Result<Option<PathBuf>, Error> {
+    let entries = match fs::read_dir(job) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed("read", job)(error)),
+    };
+    let all = entries.flatten().map(|entry| entry.path());
+    Ok(all
+        .max_by_key(|path| number(path))
+        .filter(|path| number(path).is_some()))
+}
+
+/// What the record of an attempt says of the job that it ran in.
+pub(crate) fn job_run(folder: &Path) -> Result<JobRun, Error> {
+    let started: Started = read(&folder.join(STARTED))?;
+    Ok(JobRun {
+        id: started.id,
+        node: started.node,
+        state: "completed".to_owned(),
+        attempts: number(folder).unwrap_or(1),
+    })
+}
