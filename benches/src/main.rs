@@ -50,6 +50,7 @@ mod subjects;
 mod table;
 mod tools;
 mod tracing;
+mod why_repeats;
 
 use std::io::Write;
 use std::path::Path;
@@ -143,6 +144,7 @@ fn everything(options: &Options) -> Result<()> {
             "report" => vec![report::measure(&tools, options)?],
             "stacks" => stacks::measure(&tools, options)?,
             "names" => vec![names::measure(&tools, options)?],
+            "why-repeats" => vec![why_repeats::measure(&tools, options)?],
             "python" => vec![python::measure(options)?],
             "store" => store::measure(&tools, options.quick)?,
             "power" => vec![power::measure(&tools, options, share, iterations)?],

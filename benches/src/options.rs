@@ -45,13 +45,14 @@ pub(crate) const FIGURES: [Figure; 21] = [
 ];
 
 /// Measured only when they are named: they take as long as many others together.
-pub(crate) const BY_NAME: [Figure; 6] = [
+pub(crate) const BY_NAME: [Figure; 7] = [
     figure("gate-live", 780, 780),
     figure("gate-coverage", 1200, 1200),
     figure("aa-stored", 900, 900),
     figure("stacks", 420, 420),
     figure("python", 900, 900),
     figure("names", 300, 300),
+    figure("why-repeats", 1600, 1600),
 ];
 
 /// What all figures together may take.
@@ -65,7 +66,7 @@ Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account differences tracing startup
 pipe serve ppbert power aa machine machine-stability store changes gates import report
-Only by name: gate-live gate-coverage aa-stored stacks python names
+Only by name: gate-live gate-coverage aa-stored stacks python names why-repeats
 
 Options:
   --minutes N             at most this long (default 31), parted among the figures: fewer figures get more

@@ -43,8 +43,10 @@ mod timeline;
 mod use_names;
 mod whereabouts;
 
+use std::collections::BTreeMap;
+
 use fathom_model::{
-    CallRow, CodePaths, Finding, IoRow, OwnCode, ThreadAccount, TimeAccount, WhereRow,
+    CallRow, CodePaths, Finding, FindingId, IoRow, OwnCode, ThreadAccount, TimeAccount, WhereRow,
 };
 use fathom_trace::Tier;
 
@@ -111,6 +113,12 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
         own_code: samples.and_then(own_code::of),
         account: analysis.account,
     }
+}
+
+/// How large each finding would be, whether it is large enough to be reported or not, in ns of an untraced
+/// run.
+pub fn sizes(observation: &Observation) -> BTreeMap<FindingId, u64> {
+    findings::sizes(&Analysis::new(observation))
 }
 
 /// What is found. Nobody knows what a run that was cut off would have taken, so nothing is

@@ -241,6 +241,8 @@ pub(crate) const PART_OF_INPUT: f64 = 0.5;
 pub(crate) const SPINNING_WORTH_REPORTING: f64 = 0.1;
 /// The quickest parsers take so long for a byte: simdjson 0.3 to 0.5 ns.
 pub(crate) const QUICKEST_PARSING_NS_PER_BYTE: f64 = 0.3;
+/// The slowest work that is a parser's: OpenSSL takes 90 to 130 ns for each byte of a bundle of certificates.
+pub(crate) const SLOWEST_PARSING_NS_PER_BYTE: f64 = 1_000.0;
 /// Work on what was read that is this part of the calls for it needs words.
 pub(crate) const WORK_WORTH_REPORTING: f64 = 0.2;
 /// The library around calls is reported from this part of what they cost in the kernel on: below

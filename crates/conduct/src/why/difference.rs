@@ -1,13 +1,14 @@
 //! `why` of two commands: both are timed in the same rounds and observed, and what differs is listed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fathom_diagnose::Observation;
 use fathom_diagnose::difference::{self, Side};
 use fathom_measure::{IgnoreFailure, interrupt, now_rfc3339};
 use fathom_model::{
-    Difference, DifferenceCommand, DifferenceRecord, Explanation, Finding, OnlyFinding, Run,
-    SCHEMA_VERSION, TimeAccount,
+    Difference, DifferenceCommand, DifferenceRecord, Explanation, Finding, FindingId, OnlyFinding,
+    Run, SCHEMA_VERSION, TimeAccount,
 };
 use fathom_trace::Tier;
 
@@ -178,10 +179,18 @@ fn record(
         let each = each.map(|one| super::explain(target, timing, one));
         each.collect::<Vec<Explanation>>()
     });
+    let found = [0, 1].map(|index| {
+        let each = explained[index].iter();
+        each.map(|one| one.findings.as_slice())
+            .collect::<Vec<&[Finding]>>()
+    });
     let mut findings: Vec<OnlyFinding> = [(0, 1), (1, 0)]
         .into_iter()
         .flat_map(|(command, other)| {
-            let only = only(&explained[command], &explained[other]);
+            let only = only(&found[command], &found[other], || {
+                let each = observations[other].iter();
+                each.map(fathom_diagnose::sizes).collect()
+            });
             only.into_iter()
                 .map(move |finding| OnlyFinding { command, finding })
         })
@@ -216,19 +225,33 @@ fn record(
     })
 }
 
-/// Findings that most observed runs of one command have, and no observed run of the other.
-fn only(of: &[Explanation], other: &[Explanation]) -> Vec<Finding> {
-    let has = |explanation: &&Explanation, finding: &Finding| {
-        explanation.findings.iter().any(|one| one.id == finding.id)
-    };
+/// Findings that most observed runs of one command have, and no observed run of the other, nor half as
+/// much of it: whether it is large enough to be reported is no difference. `sizes`: how large each finding
+/// is in the observed runs of the other.
+fn only(
+    of: &[&[Finding]],
+    other: &[&[Finding]],
+    sizes: impl FnOnce() -> Vec<BTreeMap<FindingId, u64>>,
+) -> Vec<Finding> {
+    let has =
+        |findings: &[Finding], finding: &Finding| findings.iter().any(|one| one.id == finding.id);
     let Some(last) = of.last() else {
         return Vec::new();
     };
-    let findings = last.findings.iter().filter(|finding| {
+    let findings = last.iter().filter(|finding| {
         let often = of.iter().filter(|one| has(one, finding)).count();
-        2 * often > of.len() && !other.iter().any(|one| has(&one, finding))
+        2 * often > of.len() && !other.iter().any(|one| has(one, finding))
     });
-    findings.cloned().collect()
+    let mut findings: Vec<Finding> = findings.cloned().collect();
+    if !findings.is_empty() {
+        let sizes = sizes();
+        findings.retain(|finding| {
+            let of_run = |run: &BTreeMap<FindingId, u64>| run.get(&finding.id).copied();
+            let most = sizes.iter().filter_map(of_run).max().unwrap_or(0);
+            2 * most < finding.rank_ns()
+        });
+    }
+    findings
 }
 
 fn command(last: &Explanation, observed_runs: usize, account: TimeAccount) -> DifferenceCommand {
@@ -240,5 +263,30 @@ fn command(last: &Explanation, observed_runs: usize, account: TimeAccount) -> Di
         observed_runs,
         observation: last.explaining.clone(),
         account,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_other_has_too_and_only_too_little_of_to_report_is_no_difference() {
+        let finding: Finding = serde_json::from_value(serde_json::json!({
+            "id": "sleeping", "statement": "", "evidence": [], "share": 0.1, "saving_ns": 100,
+            "advice": "", "confidence": "certain", "limit": null,
+            "place": { "pid": null, "tid": null, "fd": null, "path": null },
+        }))
+        .expect("a finding");
+        let (some, none): (&[Finding], &[Finding]) = (std::slice::from_ref(&finding), &[]);
+        let left = |sizes: &[u64]| {
+            let sizes = sizes.iter().map(|ns| BTreeMap::from([(finding.id, *ns)]));
+            only(&[some, some, none], &[none, none], || sizes.collect()).len()
+        };
+        assert_eq!(left(&[20, 49]), 1);
+        assert_eq!(left(&[20, 51]), 0, "most of it is there");
+        assert_eq!(left(&[]), 1);
+        let reported = only(&[some, some], &[none, some], Vec::new);
+        assert!(reported.is_empty(), "one run of the other has it");
     }
 }

@@ -117,6 +117,16 @@ impl Analysis<'_> {
         each.fold(None, |sum, ns| Some(sum.unwrap_or(0.0) + ns))
     }
 
+    /// What of a process's own code samples found in the functions of libraries by which it opens one
+    /// of these paths, likewise; 0 where stacks don't say.
+    pub(crate) fn in_openers_ns(&self, pid: u32, paths: &[String]) -> f64 {
+        let each = self.threads_of(pid).filter_map(|times| {
+            let part = self.entries().part_of_openers(times.tid, paths)?;
+            Some(part * self.as_untraced(times, TimeCategory::UserCode))
+        });
+        each.sum()
+    }
+
     /// What the library of their parents does to start the programs that these processes run,
     /// likewise.
     pub(crate) fn library_of_starts_ns(&self, pids: impl Iterator<Item = u32>) -> f64 {

@@ -200,16 +200,31 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
-    /// Whether a thread does for this one what it is asked for: to its end it waits to be asked, and who
-    /// asks is mostly this one. Who queues for a lock has done its work in the end.
+    /// Whether a thread does for this one what it is asked for: to its end it waits to be asked, or would
+    /// have if its process hadn't ended, and who asks is mostly this one. Who queues for a lock has done its
+    /// work in the end.
     fn serves(&self, waker: &ThreadTimes, times: &ThreadTimes) -> bool {
         let is_asked = |wait: &&Interval| self.classifier.interval(wait) == TimeCategory::Locks;
         let waits = || self.intervals(waker.tid).filter(is_asked);
         let last = self.last_interval(waker.tid, waker.to_ns);
         let to_the_end = last.is_some_and(|last| is_asked(&last) && last.to_ns >= waker.to_ns);
+        let main = self.threads.get(&waker.pid);
+        let is_left = main.is_some_and(|main| waker.tid != main.tid && waker.to_ns >= main.to_ns)
+            && self.ran_since_it_woke(waker, times) <= JOIN_NS;
         let by = |wait: &&Interval| wait.woken_by == Some(times.tid);
         let (all, asked) = (waits().count(), waits().filter(by).count());
-        to_the_end && asked >= TURNS && asked * 5 >= (all - 1) * 4
+        (to_the_end || is_left) && asked >= TURNS && asked * 5 >= (all - 1) * 4
+    }
+
+    /// How long a thread was on a CPU after it had woken this one for the last time, ns.
+    fn ran_since_it_woke(&self, waker: &ThreadTimes, times: &ThreadTimes) -> u64 {
+        let mut waits = self.intervals(times.tid).rev();
+        let last = waits.find(|wait| wait.woken_by == Some(waker.tid));
+        let since = last.map_or(waker.from_ns, woken_ns);
+        let off = self.intervals(waker.tid).rev();
+        let off = off.take_while(|wait| wait.to_ns > since);
+        let off = off.map(|wait| wait.to_ns - wait.from_ns.max(since)).sum();
+        waker.to_ns.saturating_sub(since).saturating_sub(off)
     }
 
     /// The waits at pipes that another process of the tree ended, one after another. Of two threads
@@ -439,5 +454,41 @@ impl<'a> WakeGraph<'a> {
         }
         let most = ended.into_iter().max_by_key(|(by, count)| (*count, *by));
         most.map(|(by, _)| by)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Analysis;
+    use crate::fake::{Fake, ROOT};
+
+    /// Whether one serves that was woken so often by who waits for it, and was last done then, in ms.
+    fn serves(asked: u64, served_ms: u64) -> bool {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.thread(ROOT, 102, 0, 999, 999);
+        for turn in 0..20 {
+            let (from, to) = (turn * 45, turn * 45 + 20);
+            fake.wait_for(102, "futex", None, (from, to, to), Some(101));
+            if turn < asked {
+                fake.wait_for(101, "futex", None, (to, to + 25, to + 25), Some(102));
+            }
+        }
+        let last = (930, served_ms, served_ms);
+        fake.wait_for(102, "futex", None, last, Some(101));
+        let observation = fake.observation(&[]);
+        let analysis = Analysis::new(&observation);
+        let classifier = Classifier::new(analysis.trace, &analysis.descriptors);
+        let graph = WakeGraph::new(analysis.trace, &analysis.threads, &classifier);
+        let graph = graph.expect("there is a timeline");
+        graph.serves(graph.threads[&101], graph.threads[&102])
+    }
+
+    #[test]
+    fn who_was_about_to_wait_to_be_asked_when_its_process_ended_serves() {
+        assert!(serves(5, 999));
+        assert!(!serves(5, 950), "it works on after its last answer");
+        assert!(!serves(2, 999), "it is hardly ever asked");
     }
 }

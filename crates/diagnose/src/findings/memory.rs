@@ -91,6 +91,7 @@ pub(super) const KERNEL_BOUND: Declaration = Declaration {
     variants: &[
         shows_from(Least::share(t::KERNEL_SHARE), per_item::one_call),
         shows_from(Least::share(t::KERNEL_SHARE), again::made_up),
+        shows_from(Least::share(t::KERNEL_SHARE), per_item::signals),
     ],
     text: include_str!("texts/kernel-bound.md"),
     ..USUAL

@@ -12,9 +12,12 @@ mod starting;
 mod threads;
 mod waiting;
 
+use std::collections::BTreeMap;
+
 use fathom_model::{Finding, FindingId, TimeCategory as Part};
 
 use crate::analysis::Analysis;
+use crate::claim::Claim;
 use crate::mechanisms::contend;
 
 pub(crate) use declaration::Declaration;
@@ -104,9 +107,8 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
         .expect("each id has a declaration")
 }
 
-/// All findings, the largest first. That other programs had the CPUs is asked where there are none, and
-/// nothing of the command's own part `stands_out`.
-pub(crate) fn all(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
+/// All that is found, before it is known what of it is large enough and whose the time is.
+fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
     // Of a process that ran already nobody saw its start.
     let seen = |declared: &&Declaration| {
         declared.mechanism != Mechanism::Start || analysis.trace.attached.is_none()
@@ -114,8 +116,23 @@ pub(crate) fn all(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
     let variants = declarations()
         .filter(seen)
         .flat_map(|declared| declared.variants);
-    let claims = variants.filter_map(|variant| variant.claim(analysis));
-    let found = ledger::settle(analysis, claims);
+    variants.filter_map(|variant| variant.claim(analysis))
+}
+
+/// How large each finding would be, whether it is reported or too small for that, ns.
+pub(crate) fn sizes(analysis: &Analysis<'_>) -> BTreeMap<FindingId, u64> {
+    let mut sizes = BTreeMap::new();
+    for claim in claims(analysis) {
+        let size = sizes.entry(claim.id).or_insert(0);
+        *size = claim.rank_ns().max(*size);
+    }
+    sizes
+}
+
+/// All findings, the largest first. That other programs had the CPUs is asked where there are none, and
+/// nothing of the command's own part `stands_out`.
+pub(crate) fn all(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
+    let found = ledger::settle(analysis, claims(analysis));
     match found.is_empty() {
         true => ledger::settle(
             analysis,
@@ -128,6 +145,21 @@ pub(crate) fn all(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_too_small_to_be_reported_has_a_size() {
+        let mut fake = crate::fake::Fake::new(1000);
+        fake.waits(
+            Some("nanosleep"),
+            None,
+            fathom_trace::Cause::Asleep,
+            1,
+            9_000,
+        );
+        assert!(fake.ids().is_empty());
+        let observation = fake.observation(&[]);
+        assert_eq!(crate::sizes(&observation)[&FindingId::Sleeping], 9_000_000);
+    }
 
     #[test]
     fn each_id_is_declared_once_and_has_a_pair() {
@@ -183,7 +215,11 @@ mod tests {
         (FindingId::IdleCores, &["has all the work", "made together"]),
         (
             FindingId::KernelBound,
-            &["and calls like it", "makes up what is in it"],
+            &[
+                "and calls like it",
+                "makes up what is in it",
+                "signals were handled",
+            ],
         ),
         (
             FindingId::LockContention,

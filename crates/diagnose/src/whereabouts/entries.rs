@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use fathom_trace::{Activity, SyscallRow, Trace};
 
 use super::route::{Key, Routes};
+use crate::calls;
 use crate::thresholds as t;
 
 /// A function of a library that own code called, by its place among all of them.
@@ -19,6 +20,8 @@ pub(crate) struct Entries {
     /// By thread and descriptor, and then by the call, what own code called so that it was made;
     /// `None` where own code makes it itself.
     of_calls: HashMap<(u32, Option<i32>), ByCall>,
+    /// By thread and path, what own code called so that the path was opened.
+    of_openers: HashMap<(u32, String), HashSet<Option<Entry>>>,
     own: HashMap<u32, Own>,
 }
 
@@ -29,6 +32,13 @@ struct Own {
     ns: u64,
     /// Of that: in each such function, with what that calls.
     within: HashMap<Entry, u64>,
+}
+
+impl Own {
+    fn part_in(&self, entries: impl Iterator<Item = Entry>) -> f64 {
+        let within = entries.filter_map(|entry| self.within.get(&entry));
+        within.sum::<u64>() as f64 / self.ns as f64
+    }
 }
 
 impl Entries {
@@ -55,6 +65,10 @@ impl Entries {
                     }
                 }
                 (Activity::Call, Some(call)) => {
+                    if let Some(path) = row.path.as_ref().filter(|_| calls::opens_file(call)) {
+                        let openers = entries.of_openers.entry((row.tid, path.clone()));
+                        openers.or_default().insert(entry());
+                    }
                     let on_it = entries.of_calls.entry((row.tid, row.fd)).or_default();
                     on_it.entry(call.to_owned()).or_default().insert(entry());
                 }
@@ -67,14 +81,30 @@ impl Entries {
     /// The part of a thread's own code that is in the functions by which it makes these calls, 0 to
     /// 1; `None` where that isn't known, or it makes them without a library.
     pub(crate) fn part(&self, tid: u32, calls: &[&SyscallRow]) -> Option<f64> {
-        let own = self.own.get(&tid);
-        let own = own.filter(|own| own.samples >= t::LEAST_SAMPLES && own.ns > 0)?;
+        let own = self.sampled(tid)?;
         let known = calls
             .iter()
             .filter_map(|row| self.of_calls.get(&(tid, row.fd))?.get(&row.name));
         let entries: Option<HashSet<Entry>> = known.flatten().copied().collect();
         let entries = entries.filter(|entries| !entries.is_empty())?;
-        let within = entries.iter().filter_map(|entry| own.within.get(entry));
-        Some(within.sum::<u64>() as f64 / own.ns as f64)
+        Some(own.part_in(entries.into_iter()))
+    }
+
+    /// The part of a thread's own code that is in the functions of libraries by which it opens one of
+    /// these paths, with all that they do with what they read, 0 to 1; `None` where that isn't known.
+    pub(crate) fn part_of_openers(&self, tid: u32, paths: &[String]) -> Option<f64> {
+        let own = self.sampled(tid)?;
+        let key = |path: &String| (tid, path.clone());
+        let openers = paths
+            .iter()
+            .filter_map(|path| self.of_openers.get(&key(path)));
+        let entries: HashSet<Entry> = openers.flatten().copied().flatten().collect();
+        Some(own.part_in(entries.into_iter()))
+    }
+
+    /// The own code of a thread of which there are enough samples.
+    fn sampled(&self, tid: u32) -> Option<&Own> {
+        let own = self.own.get(&tid);
+        own.filter(|own| own.samples >= t::LEAST_SAMPLES && own.ns > 0)
     }
 }

@@ -3,7 +3,7 @@
 use fathom_trace::{DescriptorKind, FileRow};
 
 use super::kept_open::stays_as_it_is;
-use super::{Cost, ReopenedFile, from_memory, work_ns};
+use super::{Cost, ReopenedFile, from_memory, in_openers_ns, work_ns};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
@@ -45,8 +45,11 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let calls = reads.plus(files.cost_of_opening(analysis)).plus(collecting);
     let calls = calls.part(again);
     let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
+    let modelled = work_ns(analysis, file.pid, read_again, of_bytes, &calls);
+    let paths = &files.paths;
+    let sampled = in_openers_ns(analysis, file.pid, paths, again, &calls, read_again.0);
     let cost = Cost {
-        work_ns: work_ns(analysis, file.pid, read_again, of_bytes, &calls),
+        work_ns: modelled.max(sampled),
         calls,
     };
     let name = file.name.text();
@@ -125,6 +128,37 @@ mod tests {
                 .iter()
                 .all(|found| found.id != FindingId::Rereading)
         );
+    }
+
+    #[test]
+    fn work_in_the_function_that_opens_a_file_counts_by_its_samples() {
+        use fathom_stacks::Frame;
+        use fathom_trace::Activity;
+        let frame = |binary: &str, name: &str| Frame {
+            binary: binary.to_owned(),
+            function: Some(name.to_owned()),
+            ..Frame::default()
+        };
+        let main = || frame("/bin/program", "main");
+        let load = || frame("/usr/lib/libcerts.so", "load_bundle");
+        let saved = |opened_by: &dyn Fn() -> Frame| {
+            let mut fake = Fake::new(1000);
+            fake.calls("openat", None, 60, 0, 10_000);
+            fake.calls("read", Some(3), 3_000, 4_096, 1_000);
+            fake.file("/etc/bundle.pem", 60, 3_000, 12_288_000, 0);
+            fake.stack(Activity::OwnCode, None, [main(), load()], 900);
+            fake.stack(Activity::OwnCode, None, [main()], 90);
+            fake.stack(Activity::Call, Some("openat"), [main(), opened_by()], 1);
+            let stacks = fake.trace.stacks.as_mut().expect("made by `stack`");
+            stacks.rows[2].path = Some("/etc/bundle.pem".to_owned());
+            let found = fake.findings();
+            let again = found.iter().find(|it| it.id == FindingId::Rereading);
+            again.map_or(0, |it| it.could_win_ns / 1_000_000)
+        };
+        let by_load = saved(&load);
+        assert!((860..920).contains(&by_load), "{by_load} ms");
+        let by_another = saved(&|| frame("/usr/lib/libc.so.6", "fopen"));
+        assert!(by_another < 300, "{by_another} ms");
     }
 
     #[test]

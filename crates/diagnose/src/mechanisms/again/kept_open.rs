@@ -4,7 +4,7 @@ use fathom_model::FindingId;
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::reopened::whole;
-use super::{Cost, from_memory, work_ns};
+use super::{Cost, from_memory, in_openers_ns, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::claim::Claim;
@@ -36,18 +36,17 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.tally(|row| row.pid == file.pid && calls::is_read(&row.name));
     let part = part_of(reads.bytes, all.bytes);
     let calls = CallCost::with(&reads, analysis, reads_of(file.pid, fd)).part(again);
+    let read_again = (reads.bytes as f64 * again, rounds as f64 * again);
+    let modelled = work_ns(analysis, file.pid, read_again, part, &calls);
+    let path = [file.name.to_string()];
+    let sampled = in_openers_ns(analysis, file.pid, &path, again, &calls, read_again.0);
     let cost = Cost {
-        work_ns: work_ns(
-            analysis,
-            file.pid,
-            (reads.bytes as f64 * again, rounds as f64 * again),
-            part,
-            &calls,
-        ),
+        work_ns: modelled.max(sampled),
         calls,
     };
     let statement = format!(
-        "One file was read to its end {} times, {} in all",
+        "`{}` was read to its end {} times, {} in all",
+        file_name(&file),
         count(rounds),
         bytes(reads.bytes as f64),
     );
@@ -153,12 +152,11 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let (pid, fd) = (found.file.pid, found.file.fd?);
     let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));
     let cost = reads.plus(CallCost::of(analysis, seeks_of(pid, fd)));
-    let name = found.file.name.text();
     let statement = format!(
         "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls",
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
-        name.rsplit('/').next().unwrap_or(&name),
+        file_name(&found.file),
         count(found.times().round() as u64),
         bytes(found.size as f64),
     );
@@ -169,6 +167,12 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("size of the file", found.size as f64, "bytes");
     let finding = finding.advice("A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).");
     Some(on(finding, &found.file))
+}
+
+/// The name of a file without its folders.
+fn file_name(file: &FileRow) -> String {
+    let name = file.name.text();
+    name.rsplit('/').next().unwrap_or(&name).to_owned()
 }
 
 fn on(claim: Claim, file: &FileRow) -> Claim {

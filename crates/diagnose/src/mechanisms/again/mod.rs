@@ -106,3 +106,18 @@ fn work_ns(
     };
     (bytes * each).min(own)
 }
+
+/// What samples found of own code in the functions by which these paths are opened, and that read and
+/// use what is there, of the part of the times that is `again`, beside the calls' library: no more than a
+/// slow parser takes for so many `bytes`.
+fn in_openers_ns(
+    analysis: &Analysis<'_>,
+    pid: u32,
+    paths: &[String],
+    again: f64,
+    calls: &CallCost,
+    bytes: f64,
+) -> f64 {
+    let sampled = analysis.in_openers_ns(pid, paths) * again - calls.library_ns;
+    sampled.clamp(0.0, t::SLOWEST_PARSING_NS_PER_BYTE * bytes)
+}

@@ -39,6 +39,8 @@ fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + 
 pub(crate) struct ReopenedFile {
     /// What was done with all of them. The name is that of the largest.
     pub together: FileRow,
+    /// All their paths.
+    pub paths: Vec<String>,
     /// How many they are.
     pub different: u64,
     /// How many of the files that the process opens are these, 0 to 1.
@@ -72,6 +74,7 @@ impl ReopenedFile {
         let all = analysis.tally(of_process(together.pid, calls::opens_file));
         Some(Self {
             part_of_opens: part_of(together.opens, all.calls),
+            paths: files.iter().map(|file| file.name.to_string()).collect(),
             different: files.len() as u64,
             together,
         })

@@ -8,6 +8,7 @@ mod kernel;
 mod lookups;
 mod memory;
 mod objects;
+mod signals;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -21,5 +22,6 @@ pub(crate) use kernel::one_call;
 pub(crate) use lookups::missing;
 pub(crate) use memory::given_back;
 pub(crate) use objects::objects;
+pub(crate) use signals::signals;
 pub(crate) use streams::{input, lines, output, records};
 pub(crate) use tiny_files::{mapped_files, moved_files, read_one_by_one};

@@ -121,6 +121,25 @@ fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     outside > sum(&[TimeCategory::Locks, TimeCategory::Ready])
 }
 
+/// Whether all but the busiest wait for what another one of them does at their word, turn by turn: who
+/// serves and who asks have no pieces of one work, so that nothing can be given to more of them. The
+/// busiest itself need not wait where they share a CPU: the next one has asked before it goes to sleep.
+fn serve_one_another(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
+    let is_worker = |tid: u32| workers.iter().any(|worker| worker.tid == tid);
+    let ends = analysis.ends_of_waits_by(calls::is_lock, |_, by| is_worker(by));
+    let in_turn = |worker: &&ThreadTimes| {
+        let ends = ends.get(&worker.tid).copied().unwrap_or_default();
+        let (own, all) = (ends.own, ends.all());
+        own.count >= t::LEAST_RESULTS as u64 && own.count * 10 >= all.count * 9
+    };
+    let busiest = workers
+        .iter()
+        .max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
+    let is_busiest = |worker: &&&ThreadTimes| busiest.is_some_and(|it| it.tid == worker.tid);
+    let mut others = workers.iter().filter(|worker| !is_busiest(worker));
+    workers.len() > 1 && others.all(in_turn)
+}
+
 /// Threads of executors that are named as such (`pool-1-thread-1`). One that is alone in its
 /// pool and works nearly all the time has been given all the work; several of which each result is
 /// awaited before the next job is given take turns.
@@ -202,6 +221,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
             return None;
         }
+        if serve_one_another(analysis, &workers) {
+            return None;
+        }
         // The thread that gives out the work may do a part of it. A machine's own compile and
         // collect.
         if !names_pools && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
@@ -276,6 +298,37 @@ mod tests {
     #[test]
     fn one_worker_with_all_the_work_is_found() {
         assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn who_asks_and_who_serves_share_no_work() {
+        let reported = |ended_by: [u32; 2]| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+            for tid in [101, 102] {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+            }
+            for turn in 0..20 {
+                let from = turn * 50;
+                fake.wait_for(
+                    101,
+                    "futex",
+                    None,
+                    (from, from + 6, from + 6),
+                    Some(ended_by[0]),
+                );
+                fake.wait_for(
+                    102,
+                    "futex",
+                    None,
+                    (from + 6, from + 49, from + 49),
+                    Some(ended_by[1]),
+                );
+            }
+            fake.ids().contains(&"idle-cores")
+        };
+        assert!(!reported([102, 101]));
+        assert!(reported([ROOT, ROOT]), "a third one hands out the work");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod disk;
 mod ends;
 mod fetching;
 mod grace;
+mod looks;
 mod network;
 mod peer;
 mod syncs;

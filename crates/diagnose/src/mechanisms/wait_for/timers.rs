@@ -3,13 +3,17 @@
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow};
 
-use super::{grace, tries};
+use super::{grace, looks, tries};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::{Claim, Least, Piece};
 use crate::mechanisms::contend;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
+
+/// What pauses for a child's end must lose of the wall time at least: Python's grow to 50 ms, and of a
+/// helper that ended within 8 ms of being asked to a tenth of 80 ms was lost.
+const SHARE_OF_LOOKING: f64 = 0.3;
 
 pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     // What follows a sleep, ready but not running, is a row of its own.
@@ -43,6 +47,10 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     if asks && others_compute(analysis) {
         return None;
     }
+    // A child that is looked for takes its time, however that is awaited.
+    let looks = looks::for_children(analysis);
+    let sleep = sleep * (1.0 - looks.awaited);
+    let is_for_child = looks.awaited + looks.late >= 0.5 || looks::may_be_for_children(analysis);
     let statement = match naps {
         None | Some(0) => format!(
             "The program waited for timers for {}.",
@@ -72,8 +80,13 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
             "Leave the pause out, make it shorter, or wait for the event itself instead of for a time."
         }
     };
+    let claim = Claim::new(FindingId::Sleeping, analysis, sleep, statement);
+    let claim = match is_for_child {
+        true => claim.least(Least::share(SHARE_OF_LOOKING)),
+        false => claim,
+    };
     Some(
-        Claim::new(FindingId::Sleeping, analysis, sleep, statement)
+        claim
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
             .advice(advice)

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, LookupRow};
+use fathom_trace::{Cause, LookupRow, Process};
 
 use crate::analysis::Analysis;
 use crate::calls;
@@ -121,7 +121,7 @@ impl Tries {
 const FOR_A_LOCK: &str = "Wait for the lock itself instead of for a time (`F_SETLKW`, `flock` without LOCK_NB, a busy time-out that sleeps less), hold it for less time, or give each of them a file of its own.";
 
 /// Whose doing it is what a process does: a shell's, where it is a command of the shell's.
-fn actor(analysis: &Analysis<'_>, pid: u32) -> u32 {
+pub(super) fn actor(analysis: &Analysis<'_>, pid: u32) -> u32 {
     let runs_commands = |pid: u32| analysis.runtime(Some(pid)).has(Habit::RunsCommands);
     let process = analysis.process(pid);
     let parent = process.and_then(|process| process.parent);
@@ -213,11 +213,35 @@ fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> 
     with_pauses.collect()
 }
 
+/// Whether it is missed at the starts of programs: at most of them, and not again and again by a process
+/// that is there all the time.
+fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
+    let processes = || analysis.trace.processes.iter();
+    let starts: usize = processes().map(|process| process.execs.len()).sum();
+    let errors = |pid: u32| -> u64 {
+        let own = analysis.rows_of_process(pid);
+        own.filter(|it| it.name == row.call)
+            .map(|it| it.errors)
+            .sum()
+    };
+    let half = analysis.trace.duration_ns / 2;
+    let stays = |process: &&Process| {
+        let ended_ns = process.ended_ns.unwrap_or(analysis.trace.duration_ns);
+        ended_ns.saturating_sub(process.started_ns) >= half
+    };
+    let mut staying = processes().filter(stays);
+    let is_at_most = row.calls * 4 >= starts as u64 * 3;
+    is_at_most && staying.all(|process| errors(process.pid) < row.calls.min(FEWEST_TRIES))
+}
+
 /// Paths that were there, or not there, or busy, again and again. The trace adds them up for the whole
 /// tree: they are of the processes that pause and whose calls of this kind fail as often.
 fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let rows = analysis.trace.failed_lookups.iter();
-    let often = rows.filter(|row| row.calls >= FEWEST_TRIES);
+    let is_meant = |row: &&LookupRow| row.errno != ENOENT || !is_missed_at_starts(analysis, row);
+    let often = rows
+        .filter(|row| row.calls >= FEWEST_TRIES)
+        .filter(is_meant);
     let mut errors: BTreeMap<(u32, &str), u64> = BTreeMap::new();
     for row in analysis.trace.syscalls.iter().filter(|row| row.errors > 0) {
         let key = (actor(analysis, row.pid), row.name.as_str());
@@ -431,6 +455,39 @@ mod tests {
             statement.contains("tries to find `/run/ready`"),
             "{statement}"
         );
+    }
+
+    /// A shell's loop of so many commands that each miss a path, each with a pause after it.
+    fn turns_of_a_shell(missed: &str, also_by_pauses: bool) -> String {
+        let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/bin/sh".to_owned();
+        fake.wait_for(ROOT, "wait4", None, (0, 900, 900), None);
+        for turn in 0..9 {
+            let (sleep, try_) = (200 + 2 * turn, 201 + 2 * turn);
+            let from = u64::from(turn) * 100;
+            fake.child(try_, from, from + 2, 1);
+            fake.calls_of(try_, "access", None, 1, 0, 2_000).errors = 1;
+            fake.child(sleep, from + 2, from + 99, 1);
+            if also_by_pauses {
+                fake.calls_of(sleep, "access", None, 1, 0, 2_000).errors = 1;
+            }
+            let asleep = (from + 3, from + 98, from + 98);
+            fake.wait_for(sleep, "clock_nanosleep", None, asleep, None);
+        }
+        let missed_by = if also_by_pauses { 18 } else { 9 };
+        fake.misses("access", missed, missed_by);
+        first(&mut fake).1
+    }
+
+    #[test]
+    fn what_each_start_misses_is_not_what_a_loop_of_commands_waits_for() {
+        let statement = turns_of_a_shell("/run/ready", false);
+        assert!(
+            statement.contains("9 tries to find `/run/ready`"),
+            "{statement}"
+        );
+        let statement = turns_of_a_shell("/etc/ld.so.preload", true);
+        assert!(!statement.contains("tries"), "{statement}");
     }
 
     #[test]

@@ -1,0 +1,85 @@
+//! Signals come again and again, and each interrupts what the program does.
+
+use fathom_model::{FindingId, TimeCategory};
+use fathom_trace::SyscallRow;
+
+use super::CallCost;
+use crate::analysis::Analysis;
+use crate::claim::Claim;
+use crate::numbers::count;
+use crate::thresholds as t;
+
+/// By which a handler returns.
+const RETURN: &str = "rt_sigreturn";
+
+/// What the kernel takes for one at most, ns: to interrupt the program, to set up its handler and the
+/// timer's next expiry. 12 us in a virtual machine.
+const MOST_OF_A_SIGNAL_NS: f64 = 30e3;
+
+/// Handlers that are called so often that bringing them their signals takes the time.
+pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
+    let returns = |row: &SyscallRow| row.name == RETURN;
+    let handled = analysis.tally(returns);
+    if handled.calls < t::LEAST_SMALL_CALLS {
+        return None;
+    }
+    let outside = analysis.spent_ns(TimeCategory::KernelOutside);
+    let outside = outside.min(handled.calls as f64 * MOST_OF_A_SIGNAL_NS);
+    let cost = CallCost::with(&handled, analysis, returns);
+    let cost = cost.plus(CallCost::of_part(TimeCategory::KernelOutside, outside));
+    let statement = format!(
+        "{} signals were handled; that",
+        count(analysis.shown_calls(handled.calls as f64))
+    );
+    Some(
+        cost.finding(FindingId::KernelBound, analysis, &statement)
+            .weighing(cost.in_kernel_ns)
+            .evidence("signals", handled.calls as f64, "calls")
+            .evidence("cost outside of calls", outside, "ns")
+            .advice("Let the signals come less often (a longer interval of `setitimer` or `timer_settime`, a lower rate of the profiler that asks for them), or read them where it suits the program (`signalfd`, `timerfd`) instead of having a handler called.")
+            .pid(handled.pid)
+            .likely(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use crate::fake::{Fake, MS, ROOT, hold_words};
+
+    /// Of a second, of which samples saw so many ms in own code.
+    fn handled(signals: u64, sampled_ms: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.calls("rt_sigreturn", None, signals, 0, 700);
+        fake.in_function(ROOT, "/bin/program", "main", sampled_ms);
+        let profile = fake.trace.profile.as_mut().expect("made by in_function");
+        profile.period_ns = MS;
+        fake
+    }
+
+    fn found(fake: &Fake) -> Vec<fathom_model::Finding> {
+        let mut fake_run = fake.run();
+        let mut observation = fake.observation(&[]);
+        observation.trace.accounts.user_ns = 450 * MS;
+        observation.trace.accounts.system_ns = 550 * MS;
+        (fake_run.user_ns, fake_run.system_ns) = (450 * MS, 550 * MS);
+        observation.timed = vec![fake_run];
+        crate::diagnose(&observation).findings
+    }
+
+    #[test]
+    fn signals_that_take_the_time_are_found_with_what_it_takes_to_bring_them() {
+        let found = found(&handled(40_000, 450));
+        assert_eq!(found[0].id, FindingId::KernelBound, "{found:?}");
+        hold_words("signals", &found[0]);
+        let saved = found[0].could_win_ns / MS;
+        assert!((450..=550).contains(&saved), "{saved} ms");
+    }
+
+    #[test]
+    fn a_few_signals_are_not() {
+        assert!(found(&handled(900, 450)).is_empty());
+        assert!(found(&handled(40_000, 950)).is_empty(), "they cost little");
+    }
+}

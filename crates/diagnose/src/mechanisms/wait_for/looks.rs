@@ -1,0 +1,181 @@
+//! Pauses between looks at whether a child has ended.
+//!
+//! They take as long as the child does: what is lost of them is the rest of the one in which it ended.
+
+use std::collections::BTreeMap;
+
+use fathom_model::TimeCategory;
+use fathom_trace::{Cause, Process};
+
+use super::tries::actor;
+use crate::analysis::Analysis;
+use crate::calls;
+
+/// So many pauses in a row are a loop that looks.
+const PAUSES: usize = 3;
+/// What a look takes between two pauses at most, ns: longer is work, and the next one is another loop.
+const LOOK_NS: u64 = 2_000_000;
+
+/// How the pauses of a command divide.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Looks {
+    /// Part of all pauses in which a child went on that ended with the last of them, 0 to 1.
+    pub awaited: f64,
+    /// Part in which it had ended already.
+    pub late: f64,
+}
+
+/// Of the pauses on the critical path, by their places in time.
+pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
+    let mut pauses: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for wait in analysis.trace.timeline.iter().flatten() {
+        let sleeps = wait.call.as_deref().is_some_and(calls::is_sleep);
+        if sleeps && wait.cause == Cause::Asleep && analysis.weight(wait.tid) > 0.0 {
+            let woken = wait.woken_ns.unwrap_or(wait.to_ns);
+            let of_actor = pauses.entry(actor(analysis, wait.pid)).or_default();
+            of_actor.push((wait.from_ns, woken));
+        }
+    }
+    let (mut all, mut awaited, mut late) = (0, 0, 0);
+    for (pid, mut of_actor) in pauses {
+        of_actor.sort_unstable();
+        all += of_actor.iter().map(|(from, to)| to - from).sum::<u64>();
+        let ends: Vec<(u64, u64)> = analysis
+            .children_of(pid)
+            .filter(|child| is_awaited(analysis, child))
+            .filter_map(|child| Some((child.started_ns, child.ended_ns?)))
+            .collect();
+        for of_loop in of_actor.chunk_by(|one, next| next.0 <= one.1 + LOOK_NS) {
+            let (last, before) = of_loop.split_last().unwrap_or((&(0, 0), &[]));
+            let ended_in = |(from, to): &&(u64, u64)| {
+                *from <= of_loop[0].0 && (last.0.saturating_sub(LOOK_NS)..=last.1).contains(to)
+            };
+            if of_loop.len() >= PAUSES
+                && let Some((_, ended)) = ends.iter().find(ended_in)
+            {
+                let cut = (*ended).clamp(last.0, last.1);
+                awaited += before.iter().map(|(from, to)| to - from).sum::<u64>() + cut - last.0;
+                late += last.1 - cut;
+            }
+        }
+    }
+    let part = |ns: u64| ns as f64 / all.max(1) as f64;
+    Looks {
+        awaited: part(awaited),
+        late: part(late),
+    }
+}
+
+/// Whether a child may be what is looked for: a script's pauses are children, too.
+fn is_awaited(analysis: &Analysis<'_>, child: &Process) -> bool {
+    let mut waits = analysis.trace.off_cpu.iter().enumerate();
+    let pauses = |(at, row): (usize, &fathom_trace::OffCpuRow)| {
+        row.pid == child.pid && analysis.wait_of_row(at).0 == TimeCategory::Sleeping
+    };
+    let parent = child.parent;
+    !(waits.any(pauses) && parent == Some(actor(analysis, child.pid)))
+}
+
+/// Whether a process that pauses has a child that ended, and was never seen waiting for one: where the
+/// pauses have no places in time, all of them may be for its end.
+pub(super) fn may_be_for_children(analysis: &Analysis<'_>) -> bool {
+    let trace = analysis.trace;
+    let in_calls = |pid: u32, is: fn(&str) -> bool| {
+        let mut waits = trace.off_cpu.iter().filter(|row| row.pid == pid);
+        waits.any(|row| row.cause == Cause::Asleep && row.call.as_deref().is_some_and(is))
+    };
+    let mut processes = trace.processes.iter();
+    trace.timeline.is_none()
+        && processes.any(|process| {
+            let mut children = analysis.children_of(process.pid);
+            let ends = |child: &Process| {
+                let end = process.ended_ns.unwrap_or(trace.duration_ns);
+                child.ended_ns.is_some_and(|ended| ended < end)
+            };
+            in_calls(process.pid, calls::is_sleep)
+                && !in_calls(process.pid, calls::is_child_wait)
+                && children.any(ends)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, ROOT};
+
+    /// Pauses of 10 ms, one after another, of which the fourth ends at 140 ms, and a child that ends then.
+    fn looks(child_ends_ms: u64, more: u64) -> Looks {
+        let mut fake = Fake::new(300);
+        fake.child(200, 20, child_ends_ms, 100);
+        for turn in 0..4 + more {
+            let from = 100 + turn * 10;
+            fake.wait_for(
+                ROOT,
+                "clock_nanosleep",
+                None,
+                (from, from + 10, from + 10),
+                None,
+            );
+        }
+        let observation = fake.observation(&[]);
+        for_children(&Analysis::new(&observation))
+    }
+
+    #[test]
+    fn pauses_until_a_child_ends_are_its_time_but_for_the_rest_of_the_last() {
+        let Looks { awaited, late } = looks(134, 0);
+        assert!((awaited - 0.85).abs() < 1e-9 && (late - 0.15).abs() < 1e-9);
+    }
+
+    #[test]
+    fn pauses_that_go_on_after_it_are_for_something_else() {
+        assert_eq!(looks(134, 3), Looks::default());
+        assert_eq!(looks(90, 0), Looks::default(), "it ended before");
+    }
+
+    #[test]
+    fn the_pauses_of_who_looks_for_a_child_are_no_finding() {
+        let reported = |child: bool| {
+            let mut fake = Fake::new(190);
+            if child {
+                fake.child(200, 20, 139, 60);
+            }
+            for turn in 0..4 {
+                let from = 100 + turn * 10;
+                fake.wait_for(
+                    ROOT,
+                    "clock_nanosleep",
+                    None,
+                    (from, from + 10, from + 10),
+                    None,
+                );
+            }
+            fake.ids().contains(&"sleeping")
+        };
+        assert!(reported(false));
+        assert!(!reported(true));
+    }
+
+    #[test]
+    fn without_places_in_time_a_good_part_must_be_pauses() {
+        let reported = |asleep_ms: u64, waits: bool| {
+            let mut fake = Fake::new(300);
+            fake.trace.tier = Some(fathom_trace::Tier::Sample);
+            fake.child(200, 20, 139, 100);
+            fake.waits(
+                Some("clock_nanosleep"),
+                None,
+                Cause::Asleep,
+                asleep_ms,
+                1_000,
+            );
+            if waits {
+                fake.waits(Some("wait4"), None, Cause::Asleep, 20, 1_000);
+            }
+            fake.ids().contains(&"sleeping")
+        };
+        assert!(!reported(60, false));
+        assert!(reported(60, true));
+        assert!(reported(200, false));
+    }
+}
