@@ -1,5 +1,6 @@
 //! Jobs that are processes of this machine.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -114,6 +115,31 @@ fn a_job_that_was_killed_goes_on_where_it_was() {
     assert_eq!(second["jobs"][0]["attempts"], 2);
     assert_eq!(second["complete"], true);
     assert_eq!(world.saved("work"), 1);
+}
+
+#[test]
+fn a_store_that_is_away_is_asked_again() {
+    let world = World::of_hosts();
+    // A file where the store's folder is to be.
+    world.write("away", "");
+    let store = ["--store", "away/store.sqlite"];
+    let bench = ["bench", "-r", "3", "-n", "nothing", "true", "--on", "hosts"];
+    let mut command = world.command(&[&bench[..], &store].concat());
+    let mut follows = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(follows.stderr.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(said.any(|line| line.starts_with("the store doesn't answer and is asked again: ")));
+    std::fs::remove_file(world.project().join("away")).unwrap();
+    std::fs::create_dir(world.project().join("away")).unwrap();
+    assert!(said.any(|line| line == "1 record saved in away/store.sqlite"));
+    assert!(follows.wait().unwrap().success());
+    let listed = world.printed(&[&["store", "list"][..], &store].concat());
+    assert_eq!(listed.matches("nothing").count(), 1, "{listed}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use fathom_conduct::{CheckPlan, ConductError};
-use fathom_fleet::{ATTEMPT, Step, Unfit};
+use fathom_fleet::{ATTEMPT, RECORD, Step, Unfit};
 use fathom_machine::Fitness;
 use fathom_model::CheckState;
 use fathom_report::escape;
@@ -34,26 +34,32 @@ pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> 
         say!("this job was given up, or has its result: nothing is done");
         return Ok(0);
     };
-    let outcome = match step.asked.engine.check {
-        true => match fit()? {
-            Ok(()) => Ok(measured(&step)?),
-            Err(unfit) => Err(unfit),
-        },
-        false => Ok(measured(&step)?),
+    let checks = step.asked.engine.check;
+    let unfit = match checks {
+        true => unfit()?,
+        false => None,
+    };
+    let outcome = match unfit {
+        Some(why) => Err(Unfit(why)),
+        None => {
+            let exit = measured(&step)?;
+            let changed = changed(&step.folder.join(RECORD)).filter(|_| checks);
+            changed.map_or(Ok(exit), |why| Err(Unfit(why)))
+        }
     };
     step.end(outcome).map_err(ConductError::from)?;
     Ok(0)
 }
 
-/// What `fathom machine --check` says of the node.
-fn fit() -> Result<Result<(), Unfit>, Failure> {
+/// What `fathom machine --check` says against the node.
+fn unfit() -> Result<Option<String>, Failure> {
     let plan = CheckPlan {
         directory: None,
         work: machine::own_work()?,
     };
     let report = fathom_conduct::check(&plan).record.report;
     if report.fitness != Fitness::Unfit {
-        return Ok(Ok(()));
+        return Ok(None);
     }
     let bad = report
         .items
@@ -62,13 +68,29 @@ fn fit() -> Result<Result<(), Unfit>, Failure> {
     let bad: Vec<String> = bad
         .map(|item| format!("{} {}", item.id.replace('_', " "), item.found))
         .collect();
-    Ok(Err(Unfit(match bad.is_empty() {
+    Ok(Some(match bad.is_empty() {
         true => format!(
             "{:.1} % of a spinning core went to others",
             report.noise.gaps.lost.percent()
         ),
         false => bad.join("; "),
-    })))
+    }))
+}
+
+/// What the canaries said while it was measured, if the node is not as its profile has it.
+fn changed(record: &Path) -> Option<String> {
+    let text = std::fs::read(record).ok()?;
+    let record: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    let changed = record.pointer("/environment/fingerprint/changed")?;
+    let changed: Vec<_> = changed
+        .as_array()?
+        .iter()
+        .filter_map(|id| id.as_str())
+        .collect();
+    (!changed.is_empty()).then(|| {
+        let changed = changed.join(", ");
+        format!("it has changed since its profile was taken ({changed}); fathom machine --quick takes a new one")
+    })
 }
 
 /// Runs the verb; its output goes into the attempt's folder.
