@@ -55,14 +55,20 @@ pub const RECORD: &str = "record.json";
 pub struct Attempted {
     /// Its folder.
     pub folder: PathBuf,
-    /// The job's folder, which all its attempts share.
-    pub job: PathBuf,
+    job: PathBuf,
     /// What it is to do.
     pub part: Part,
     /// Folders of earlier attempts on the same node, the newest first: this one goes on where they stopped.
     pub earlier: Vec<PathBuf>,
     /// For the record.
     pub run: JobRun,
+}
+
+impl Attempted {
+    /// A folder for what is built and made for it: attempts on the same node share it, and nobody else.
+    pub fn work(&self) -> PathBuf {
+        self.job.join(format!("work-{}", self.run.node))
+    }
 }
 
 static WITHIN: OnceLock<Attempted> = OnceLock::new();

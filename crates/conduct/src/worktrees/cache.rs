@@ -79,7 +79,11 @@ impl Worktrees {
     /// When the folder can't be made.
     pub fn open(capacity: u64) -> Result<Worktrees, WorktreesError> {
         let folder = remembered::default_folder().ok_or(WorktreesError::NoFolder)?;
-        let folder = folder.join("worktrees");
+        // Nodes that share a home may have other processors, and wait for nobody else's builds.
+        let folder = match fathom_fleet::attempt() {
+            Some(attempt) => folder.join(format!("worktrees-{}", attempt.run.node)),
+            None => folder.join("worktrees"),
+        };
         let made = std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)

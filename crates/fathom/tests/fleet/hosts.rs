@@ -181,6 +181,48 @@ fn each_kind_of_machine_and_each_experiment_has_a_job() {
 }
 
 #[test]
+fn a_gate_on_two_kinds_of_machine_gives_the_verdict_of_each() {
+    let world = World::of_hosts();
+    for words in [
+        &["init", "-q", "-b", "main"][..],
+        &["add", "fathom.toml"],
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "commit",
+            "-q",
+            "-m",
+            "a suite",
+        ],
+    ] {
+        let git = Command::new("git")
+            .args(words)
+            .current_dir(world.project())
+            .status();
+        assert!(git.unwrap().success());
+    }
+    let kinds = ["--constraint", "near", "--constraint", "far"];
+    let gate = [
+        "gate", "--time", "2s", "--on", "hosts", "--json", "all.json",
+    ];
+    let output = world.fathom(&[&gate[..], &kinds].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let all = world.json("all.json");
+    let nodes = all.as_array().unwrap().iter().map(|record| {
+        assert_eq!(record["benchmarks"][0]["name"], "one", "{said}");
+        record["jobs"][0]["node"].clone()
+    });
+    assert_eq!(nodes.collect::<Vec<_>>(), ["localhost", "other"], "{said}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        shown.contains("near, node localhost\n") && shown.contains("far, node other\n"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn every_verb_that_compares_can_be_a_job() {
     let world = World::of_hosts();
     let gate = [

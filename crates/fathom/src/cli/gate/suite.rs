@@ -11,6 +11,7 @@ use fathom_experiment::gate::{
     Suite, SuiteError, Tree, pairs, project_file, settings_changed, suite, unknown,
 };
 use fathom_experiment::{Experiment, did_you_mean};
+use fathom_fleet::Attempted;
 use fathom_model::GateSide;
 
 use super::{Arguments, history, rule, today};
@@ -136,7 +137,10 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
     let head_tree = match arguments.head {
         Some(_) => checkouts.tree(&ends.head_id, "head", Copy::First)?,
         None => Tree {
-            work: file.with_file_name(".fathom").join("gate"),
+            work: fathom_fleet::attempt().map_or_else(
+                || file.with_file_name(".fathom").join("gate"),
+                Attempted::work,
+            ),
             file: file.clone(),
             keep_builds: false,
         },

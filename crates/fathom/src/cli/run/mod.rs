@@ -115,7 +115,7 @@ pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
             arguments.all = false;
         }
         if arguments.work.is_none() {
-            arguments.work = Some(attempt.job.join(format!("work-{}", attempt.run.node)));
+            arguments.work = Some(attempt.work());
             arguments.resume = !attempt.earlier.is_empty();
         }
         return Ok(Vec::new());
