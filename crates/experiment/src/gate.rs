@@ -8,10 +8,10 @@ use fathom_conduct::gate::{Budget, GateTarget, MARGIN, asked};
 use fathom_measure::IgnoreFailure;
 use fathom_model::LeftOut;
 
-use crate::file::experiment::{Experiment, GateSettings, How, MetricOf};
+use crate::file::experiment::{Experiment, GateSettings, How, Measure, MetricOf};
 use crate::plan;
 use crate::prepare::{Prepared, Preparer, StepKind};
-use crate::resolve::Scope;
+use crate::resolve::{self, Scope};
 use crate::run::verb;
 use crate::select::Selection;
 use crate::session::{folders, ready};
@@ -72,6 +72,45 @@ impl Suite {
     }
 }
 
+/// The names of the benchmarks of a suite; nothing is built.
+///
+/// # Errors
+/// [`SuiteError::Usage`].
+pub fn benchmarks(file: &Path) -> Result<Vec<String>, SuiteError> {
+    let experiment = crate::read(file).map_err(|error| SuiteError::Usage(error.to_string()))?;
+    let work = file.with_file_name(".fathom").join("gate");
+    let folders = folders(&experiment, &work);
+    let folders = folders.map_err(|error| SuiteError::Usage(error.to_string()))?;
+    let scope = Scope {
+        experiment: &experiment,
+        folders: &folders,
+        quick: false,
+    };
+    let selection = Selection::of(&experiment, &[]).map_err(SuiteError::Usage)?;
+    let all = targets(&scope, &selection)?;
+    Ok(all.iter().map(|(_, target)| target.label()).collect())
+}
+
+/// The benchmarks that are selected, each once, with the measure that has it.
+fn targets<'e>(
+    scope: &Scope<'e>,
+    selection: &Selection,
+) -> Result<Vec<(&'e Measure, resolve::Target)>, SuiteError> {
+    let wanted = |name: &str| selection.subjects.contains(name);
+    let mut all: Vec<(&Measure, resolve::Target)> = Vec::new();
+    for measure in &scope.experiment.measures {
+        if measure.how != How::Bench || !selection.measures.contains(&measure.id.value) {
+            continue;
+        }
+        for target in scope.targets(measure, &wanted).map_err(SuiteError::Usage)? {
+            if !all.iter().any(|(_, known)| known.label() == target.label()) {
+                all.push((measure, target));
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// Reads the file of a tree, builds what its benchmarks need, and finds their programs.
 ///
 /// # Errors
@@ -113,30 +152,24 @@ pub fn suite(tree: &Tree, observer: &mut dyn FnMut(StepKind, &str)) -> Result<Su
     }
     let mut targets: Vec<(String, Result<Target, String>)> = Vec::new();
     let (mut ignored, mut timeout, mut metrics) = (Vec::new(), None, Vec::new());
-    for measure in &bench {
-        let wanted = |name: &str| selection.subjects.contains(name);
-        for target in scope.targets(measure, &wanted).map_err(usage)? {
-            let name = target.label();
-            if targets.iter().any(|(known, _)| *known == name) {
-                continue;
-            }
-            timeout = timeout.max(target.job.timeout);
-            let lack = lack(&scope, &experiment, &preparer.prepared, &target);
-            let found = match lack {
-                Some(reason) => Err(reason),
-                None => verb::find(&target.job).map_err(|error| error.to_string()),
-            };
-            let named = found.map(|mut found| {
-                found.benchmark.name.clone_from(&name);
-                found.benchmark.parameters.clone_from(&target.parameters);
-                found
-            });
-            if !measure.metrics.is_empty() {
-                metrics.push((name.clone(), measure.metrics.clone()));
-            }
-            targets.push((name, named));
-            ignored.push(target);
+    for (measure, target) in self::targets(&scope, &selection)? {
+        let name = target.label();
+        timeout = timeout.max(target.job.timeout);
+        let lack = lack(&scope, &experiment, &preparer.prepared, &target);
+        let found = match lack {
+            Some(reason) => Err(reason),
+            None => verb::find(&target.job).map_err(|error| error.to_string()),
+        };
+        let named = found.map(|mut found| {
+            found.benchmark.name.clone_from(&name);
+            found.benchmark.parameters.clone_from(&target.parameters);
+            found
+        });
+        if !measure.metrics.is_empty() {
+            metrics.push((name.clone(), measure.metrics.clone()));
         }
+        targets.push((name, named));
+        ignored.push(target);
     }
     Ok(Suite {
         settings: experiment.gate.clone(),

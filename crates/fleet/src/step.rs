@@ -26,6 +26,8 @@ pub(crate) struct Started {
     pub(crate) at: u64,
     /// What is to be done.
     pub(crate) part: Part,
+    /// Jobs for the same kind of machine.
+    pub(crate) parts: usize,
 }
 
 /// The file of a [`Started`] in the folder of its attempt.
@@ -58,6 +60,8 @@ pub struct Attempted {
     job: PathBuf,
     /// What it is to do.
     pub part: Part,
+    /// Jobs that do the other parts on the same kind of machine, and this one.
+    pub parts: usize,
     /// Folders of earlier attempts on the same node, the newest first: this one goes on where they stopped.
     pub earlier: Vec<PathBuf>,
     /// For the record.
@@ -91,6 +95,7 @@ pub fn within(folder: PathBuf) -> Result<(), Error> {
         run,
         job,
         part: started.part,
+        parts: started.parts,
         folder,
     };
     // A second call can only bring the same one.
@@ -149,12 +154,15 @@ impl Step {
         while !made(&self::folder(&folder, number))? {
             number += 1;
         }
+        let part = asked.jobs.get(job).cloned().unwrap_or_default();
+        let alike = |other: &&Part| other.constraint == part.constraint;
         let started = Started {
+            parts: asked.jobs.iter().filter(alike).count(),
+            part,
             token,
             id: id.to_owned(),
             node: node.to_owned(),
             at,
-            part: asked.jobs.get(job).cloned().unwrap_or_default(),
         };
         let step = Step {
             asked,

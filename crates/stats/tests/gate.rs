@@ -49,7 +49,22 @@ impl Machine {
 
     /// As the caller does it, with at most so many rounds of all benchmarks together.
     fn judge(&mut self, most: usize) -> (Vec<GateFinding>, bool) {
-        let mut gate = Gate::new([QUESTION; BENCHMARKS]);
+        self.decide(Gate::new([QUESTION; BENCHMARKS]), 0, most)
+    }
+
+    /// The same, each benchmark in a gate of its own.
+    fn judge_parts(&mut self, most: usize) -> (Vec<GateFinding>, bool) {
+        let (mut all, mut blamed) = (Vec::new(), false);
+        for part in 0..BENCHMARKS {
+            let gate = Gate::new([QUESTION]).one_of(BENCHMARKS);
+            let (findings, this) = self.decide(gate, part, most / BENCHMARKS);
+            all.extend(findings);
+            blamed |= this;
+        }
+        (all, blamed)
+    }
+
+    fn decide(&mut self, mut gate: Gate, first: usize, most: usize) -> (Vec<GateFinding>, bool) {
         let mut made = 0;
         loop {
             let wanted = gate.wanted();
@@ -58,7 +73,7 @@ impl Machine {
             }
             for (benchmark, rounds) in wanted.into_iter().enumerate() {
                 for _ in 0..rounds {
-                    gate.add(benchmark, &self.round(benchmark));
+                    gate.add(benchmark, &self.round(first + benchmark));
                     made += 1;
                 }
             }
@@ -158,6 +173,24 @@ fn without_time_it_cannot_tell_and_says_what_would_settle_it() {
 }
 
 #[test]
+fn a_suite_in_parts_errs_as_rarely_and_finds_as_much() {
+    let failed = (0..200)
+        .filter(|seed| {
+            let (findings, blamed) = machine(*seed, 0.1, 1.0).judge_parts(3_000);
+            worse(&findings) > 0 || blamed
+        })
+        .count();
+    assert!(failed <= 1, "{failed} of 200");
+    let found = (0..50)
+        .filter(|seed| {
+            let (findings, _) = machine(*seed, 0.02, 1.05).judge_parts(10_000);
+            findings[0].answer == GateAnswer::Worse
+        })
+        .count();
+    assert!(found >= 45, "{found} of 50");
+}
+
+#[test]
 fn a_known_noise_floor_is_a_limit() {
     let mut machine = machine(4, 0.005, 1.06);
     let mut gate = Gate::new([GateQuestion {
@@ -201,6 +234,7 @@ fn a_program_that_differs_from_itself_blames_the_machine() {
         );
     }
     assert!(gate.null_arm_fails());
+    assert!(!gate.one_of(1_000_000).null_arm_fails(), "it may err less");
 }
 
 /// The answer of a gate whose two copies of base differ by 20 %, and whether its null arm failed.

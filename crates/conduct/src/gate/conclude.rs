@@ -331,7 +331,7 @@ fn exceeds(row: &GateBenchmark, waiver: &Waiver) -> Option<String> {
 }
 
 /// The suite: worse if something is that isn't waived.
-fn verdict(record: &GateRecord) -> GateVerdict {
+pub(super) fn verdict(record: &GateRecord) -> GateVerdict {
     if record.null_arm.failed {
         return GateVerdict::CannotTell;
     }

@@ -4,6 +4,7 @@ mod conclude;
 mod exact;
 mod explain;
 mod floor;
+mod joined;
 mod rounds;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use crate::quiet::wait_until_quiet;
 use crate::why::Differs;
 use crate::{ConductError, Event, Observer, RunTerms, Target, fingerprint};
 pub use exact::{Budget, BudgetLimit};
+pub use joined::joined;
 
 /// What a change must exceed where nothing is set.
 pub const MARGIN: f64 = 0.03;
@@ -116,6 +118,8 @@ pub struct GatePlan {
     pub margin: f64,
     /// The rule.
     pub rule: Rule,
+    /// The suite is measured in so many parts of its own, of which this is one: 1 if it is all of it.
+    pub parts: usize,
     /// Longest time of measuring.
     pub time: Duration,
     /// Warm-up rounds.

@@ -56,7 +56,7 @@ pub(super) fn measure(
         position: 0,
         renewal: None,
         measured: Measured {
-            gate: Gate::new(questions(plan, &floors)),
+            gate: Gate::new(questions(plan, &floors)).one_of(plan.parts),
             floors,
             runs: vec![Default::default(); plan.targets.len()],
             seconds: 0.0,

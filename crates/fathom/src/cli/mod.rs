@@ -199,6 +199,15 @@ pub(crate) fn run() -> i32 {
     outcome.unwrap_or_else(|failure: Failure| failure.print())
 }
 
+/// The gate that these arguments are, if they are one.
+fn gate_of(arguments: &[String]) -> Option<gate::Arguments> {
+    let words = std::iter::once("fathom").chain(arguments.iter().map(String::as_str));
+    match Cli::try_parse_from(words).ok()?.verb {
+        Verb::Gate(arguments) => Some(*arguments),
+        _ => None,
+    }
+}
+
 impl Verb {
     /// What it takes to be a job, of those that can be one.
     fn remote(&mut self) -> Result<Option<fleet::Remote<'_>>, Failure> {
@@ -221,7 +230,10 @@ impl Verb {
             }
             Verb::Versions(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
             Verb::Bisect(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
-            Verb::Gate(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            Verb::Gate(arguments) => {
+                let parts = gate::parts(arguments)?;
+                remote!(arguments, arguments.plan.plan, parts)
+            }
             _ => return Ok(None),
         }))
     }

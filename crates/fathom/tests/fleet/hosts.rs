@@ -180,9 +180,13 @@ fn each_kind_of_machine_and_each_experiment_has_a_job() {
     );
 }
 
-#[test]
-fn a_gate_on_two_kinds_of_machine_gives_the_verdict_of_each() {
+/// A project with a suite in a repository.
+fn with_suite(suite: &str) -> World {
     let world = World::of_hosts();
+    world.write(
+        "fathom.toml",
+        &world.read("fathom.toml").replace("[[measure]]", suite),
+    );
     for words in [
         &["init", "-q", "-b", "main"][..],
         &["add", "fathom.toml"],
@@ -203,6 +207,12 @@ fn a_gate_on_two_kinds_of_machine_gives_the_verdict_of_each() {
             .status();
         assert!(git.unwrap().success());
     }
+    world
+}
+
+#[test]
+fn a_gate_on_two_kinds_of_machine_gives_the_verdict_of_each() {
+    let world = with_suite("[[measure]]");
     let kinds = ["--constraint", "near", "--constraint", "far"];
     let gate = [
         "gate", "--time", "2s", "--on", "hosts", "--json", "all.json",
@@ -220,6 +230,39 @@ fn a_gate_on_two_kinds_of_machine_gives_the_verdict_of_each() {
         shown.contains("near, node localhost\n") && shown.contains("far, node other\n"),
         "{shown}"
     );
+}
+
+#[test]
+fn a_gate_that_is_spread_is_judged_as_one() {
+    let world = with_suite("[subjects.other]\ncommand = \"true\"\n\n[[measure]]");
+    let spread = [
+        "gate", "--time", "2s", "--on", "hosts", "--spread", "--json", "all.json", "--junit",
+        "all.xml",
+    ];
+    let output = world.fathom(&spread);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let all = world.json("all.json");
+    let names = |list: &Value| {
+        let names = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(&all["benchmarks"]), ["one", "other"], "{said}");
+    let jobs = all["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), 2);
+    assert_ne!(jobs[0]["id"], jobs[1]["id"]);
+    assert!(world.read("all.xml").contains("name=\"other"));
+    let parts = [0, 1].map(|job| world.group().join(format!("{job}/attempt-1/started.json")));
+    for part in parts {
+        let started: Value = serde_json::from_slice(&std::fs::read(part).unwrap()).unwrap();
+        assert_eq!(started["parts"], 2, "each may err half as often");
+    }
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let answers = shown.matches("working tree against main").count();
+    assert_eq!(answers, 1, "{shown}");
 }
 
 #[test]

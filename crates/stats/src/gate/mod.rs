@@ -119,6 +119,8 @@ struct One {
 #[derive(Debug, Clone)]
 pub struct Gate {
     suite: Vec<One>,
+    /// The part of what the suite may err that is its own.
+    share: f64,
 }
 
 impl Gate {
@@ -134,7 +136,16 @@ impl Gate {
         };
         Gate {
             suite: questions.into_iter().map(one).collect(),
+            share: 1.0,
         }
+    }
+
+    /// It is one of so many parts of a suite, each measured alone: all of them together err as often as the
+    /// suite would.
+    #[must_use]
+    pub fn one_of(mut self, parts: usize) -> Gate {
+        self.share = 1.0 / parts.max(1) as f64;
+        self
     }
 
     /// How many more rounds each benchmark needs before [`Gate::analyse`] may look at it again: 0
@@ -224,7 +235,7 @@ impl Gate {
             .suite
             .iter()
             .filter(|one| matches!(one.state, State::Confirming(_)));
-        let shared = CONFIRMATION / confirming.count().max(1) as f64;
+        let shared = self.share * CONFIRMATION / confirming.count().max(1) as f64;
         for (one, ready) in self.suite.iter_mut().zip(ready) {
             if *ready && matches!(one.state, State::Confirming(_)) {
                 one.confirm(shared, last);
@@ -254,7 +265,7 @@ impl Gate {
                 one.beyond(&one.screening)
             })
             .collect();
-        benjamini_hochberg(&p_values, allowance(CANDIDATES, number, last))
+        benjamini_hochberg(&p_values, allowance(self.share * CANDIDATES, number, last))
     }
 
     /// Whether a program differs from itself by more than the margin somewhere: then the machine, or
@@ -270,7 +281,7 @@ impl Gate {
                 itself_differs(&all.null_pairs(), one.question.margin)
             })
             .collect();
-        benjamini_hochberg(&p_values, NULL_ARM).contains(&true)
+        benjamini_hochberg(&p_values, self.share * NULL_ARM).contains(&true)
     }
 
     /// What is known of each benchmark; what isn't decided can't be told.

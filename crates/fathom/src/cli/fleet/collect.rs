@@ -7,7 +7,7 @@ use fathom_report::escape;
 use crate::cli::failure::{Failure, UNTRUSTED};
 use crate::cli::out::{say, say_lines};
 use crate::cli::saving::shown;
-use crate::cli::write;
+use crate::cli::{gate, gate_of, write};
 
 /// Exit code of what the user ended.
 const INTERRUPTED: i32 = 130;
@@ -34,7 +34,10 @@ pub(super) fn title(group: &Group, job: usize) -> String {
 /// # Errors
 /// What can't be written or saved: the group then stays as it is, and can be collected again.
 pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> {
-    let several = progress.len() > 1;
+    // A gate that was spread is judged when all of it is there.
+    let is_spread = group.asked.jobs.iter().all(|job| job.part.is_some());
+    let suite = gate_of(&group.asked.arguments).filter(|_| is_spread);
+    let several = progress.len() > 1 && suite.is_none();
     let (mut gravest, mut records) = (0, Vec::new());
     for (job, progress) in progress.iter().enumerate() {
         let title = escape(&title(group, job));
@@ -43,25 +46,36 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
                 if several {
                     write::print(&format!("{title}, node {}\n", escape(&attempt.run.node)))?;
                 }
-                one(group, attempt, &mut records)?;
+                let record = one(group, attempt, suite.is_none())?;
                 say!(
                     "{title} was measured on {}, attempt {}",
                     escape(&attempt.run.node),
                     attempt.run.attempts
                 );
-                attempt.exit
+                let is_judged = suite.is_some() && record.is_some();
+                records.push(record);
+                match is_judged {
+                    true => 0,
+                    false => attempt.exit,
+                }
             }
             Progress::GivenUp(why) => {
                 say!("error: {title}: {}", escape(why));
+                records.push(None);
                 UNTRUSTED
             }
             _ => {
                 say!("{title} was ended");
+                records.push(None);
                 INTERRUPTED
             }
         };
         gravest = gravest.max(code);
     }
+    if let Some(arguments) = &suite {
+        records = judged(group, arguments, records, &mut gravest)?;
+    }
+    let records: Vec<String> = records.into_iter().flatten().collect();
     if let Some(json) = &group.asked.json
         && !records.is_empty()
     {
@@ -71,30 +85,61 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
     Ok(gravest)
 }
 
+/// One record for each kind of machine in place of those of its benchmarks, shown.
+fn judged(
+    group: &Group,
+    arguments: &gate::Arguments,
+    records: Vec<Option<String>>,
+    gravest: &mut i32,
+) -> Result<Vec<Option<String>>, Failure> {
+    let prints = !group.asked.json.as_deref().is_some_and(write::is_stdout);
+    let mut records = records.into_iter();
+    let kinds = group
+        .asked
+        .jobs
+        .chunk_by(|one, other| one.constraint == other.constraint);
+    let several = kinds.clone().count() > 1;
+    let mut all = Vec::new();
+    for kind in kinds {
+        let parts = records.by_ref().take(kind.len()).flatten();
+        let parts = parts.map(|text| serde_json::from_str(&text));
+        let parts = parts.collect::<Result<Vec<_>, _>>();
+        let parts = parts.map_err(|error| Failure::Failed(error.to_string()))?;
+        let Some(record) = fathom_conduct::gate::joined(parts) else {
+            continue;
+        };
+        if let Some(constraint) = kind[0].constraint.as_deref().filter(|_| several && prints) {
+            write::print(&format!("{}\n", escape(constraint)))?;
+        }
+        *gravest = (*gravest).max(gate::collected(arguments, &record, prints)?);
+        all.push(Some(fathom_report::json(&record)));
+    }
+    Ok(all)
+}
+
 /// One record as it is; of several a list.
 fn joined(mut records: Vec<String>) -> String {
     match records.len() {
-        1 => records.remove(0),
+        1 => records.remove(0) + "\n",
         _ => format!("[\n{}\n]\n", records.join(",\n")),
     }
 }
 
-fn one(group: &Group, attempt: &Attempt, records: &mut Vec<String>) -> Result<(), Failure> {
+/// Saves what an attempt has; yields its record, if there is one.
+fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>, Failure> {
     let text = |name: &str| std::fs::read_to_string(attempt.folder.join(name)).unwrap_or_default();
     let said = text("stderr");
     if !said.is_empty() {
         say_lines(&said);
     }
     let asked = &group.asked;
-    if !asked.json.as_deref().is_some_and(write::is_stdout) {
+    if prints && !asked.json.as_deref().is_some_and(write::is_stdout) {
         write::print(&text("stdout"))?;
     }
-    if asked.json.is_some() {
-        // Absent where the verb failed before it had one.
-        records.extend(Some(text(RECORD).trim_end().to_owned()).filter(|text| !text.is_empty()));
-    }
+    // Absent where the verb failed before it had one.
+    let record = Some(text(RECORD).trim_end().to_owned()).filter(|text| !text.is_empty());
     if !asked.saves {
-        return Ok(());
+        return Ok(record);
     }
     let location = stores::place(asked.store.as_deref(), &asked.folder)
         .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -114,5 +159,5 @@ fn one(group: &Group, attempt: &Attempt, records: &mut Vec<String>) -> Result<()
         let count = fathom_model::quantity::counted(saved.new as u64, "record", "records");
         say!("{count} saved in {}", escape(&shown(&location)));
     }
-    Ok(())
+    Ok(record)
 }

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     pub head_cmd: Option<String>,
 
     /// Judge what was measured before, as `fathom compare` takes it; nothing is measured
-    #[arg(long, value_names = ["BASE", "HEAD"], num_args = 2, conflicts_with_all = ["base", "head", "time", "save", "no_save", "label"], help_heading = COMPARED)]
+    #[arg(long, value_names = ["BASE", "HEAD"], num_args = 2, conflicts_with_all = ["base", "head", "time", "save", "no_save", "label", "on"], help_heading = COMPARED)]
     pub stored: Vec<String>,
 
     /// Only these benchmarks of the suite
@@ -122,6 +122,10 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub plan: PlanOption,
 
+    /// A job for each benchmark of the suite; together they err as often as one job
+    #[arg(long, requires = "on", conflicts_with_all = ["base_cmd", "max_regression"], help_heading = "On another machine")]
+    pub spread: bool,
+
     #[command(flatten)]
     pub saving: SaveOptions,
 
@@ -150,7 +154,7 @@ impl Arguments {
 }
 
 /// Forms other than JSON.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = SHOWN)]
 pub(crate) struct Forms {
     /// Write a comment in Markdown: only what changed, and an empty file when nothing did

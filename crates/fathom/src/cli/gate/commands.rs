@@ -43,6 +43,7 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
         today: today(),
         margin,
         rule: rule(arguments, true),
+        parts: fathom_fleet::attempt().map_or(1, |attempt| attempt.parts),
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(1),
         history: history(arguments)?,

@@ -58,6 +58,37 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     }
 }
 
+/// What `--spread` makes jobs of. In such a job it is its benchmark, and what is shown is shown of all of them.
+///
+/// # Errors
+/// There is no suite, or it can't be read.
+pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
+    if let Some(attempt) = fathom_fleet::attempt() {
+        if let Some(part) = &attempt.part.part {
+            arguments.only = vec![part.clone()];
+            arguments.forms = arguments::Forms::default();
+        }
+        return Ok(Vec::new());
+    }
+    match arguments.spread {
+        true => suite::names(&arguments.only),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Shows what jobs measured of a suite; `prints` also on standard output. Returns the exit code.
+///
+/// # Errors
+/// When something can't be written.
+pub(super) fn collected(
+    arguments: &Arguments,
+    record: &GateRecord,
+    prints: bool,
+) -> Result<i32, Failure> {
+    show::collected(arguments, record, prints)?;
+    Ok(exit_code(record))
+}
+
 fn measured(arguments: &Arguments, plan: &GatePlan, saver: &mut Saver) -> Result<i32, Failure> {
     let mut progress = RevisionProgress::new(arguments.verbose);
     let measured = gate(plan, &mut progress);

@@ -34,6 +34,23 @@ pub(super) fn show(arguments: &Arguments, record: &GateRecord) -> Result<(), Fai
     written(text, arguments.json.as_deref(), &arguments.forms, record)
 }
 
+/// The same of what jobs measured, but for its JSON.
+///
+/// # Errors
+/// When something can't be written.
+pub(super) fn collected(
+    arguments: &Arguments,
+    record: &GateRecord,
+    prints: bool,
+) -> Result<(), Failure> {
+    let screen = screen::of_stdout(arguments.verbose);
+    let text = || match prints {
+        true => report::gate_terminal(record, &screen),
+        false => String::new(),
+    };
+    written(text, None, &arguments.forms, record)
+}
+
 fn written(
     shown: impl FnOnce() -> String,
     json: Option<&Path>,

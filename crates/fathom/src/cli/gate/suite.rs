@@ -8,7 +8,7 @@ use fathom_conduct::worktrees::{
     Prepared, Repository, Wanted, Worktree, Worktrees, WorktreesError,
 };
 use fathom_experiment::gate::{
-    Suite, SuiteError, Tree, pairs, project_file, settings_changed, suite, unknown,
+    Suite, SuiteError, Tree, benchmarks, pairs, project_file, settings_changed, suite, unknown,
 };
 use fathom_experiment::{Experiment, did_you_mean};
 use fathom_fleet::Attempted;
@@ -19,6 +19,27 @@ use crate::cli::failure::{Failure, usage};
 use crate::cli::last_run::{self, LastRun};
 use crate::cli::screen;
 use crate::cli::versions::here;
+
+/// The benchmarks of the suite, of those that were asked for if any were.
+///
+/// # Errors
+/// There is no suite, or it can't be read.
+pub(super) fn names(only: &[String]) -> Result<Vec<String>, Failure> {
+    let here = here()?;
+    let root = fathom_store::git::state(&here).map_or_else(|_| here.clone(), |state| state.root);
+    let Some(file) = project_file(&here, &root) else {
+        return usage(format!(
+            "there is no fathom.toml in {} or above",
+            here.display()
+        ));
+    };
+    let mut names = benchmarks(&file).map_err(|error| Failure::Usage(error.to_string()))?;
+    names.retain(|name| only.is_empty() || only.contains(name));
+    match names.is_empty() {
+        true => usage("the suite has none of these benchmarks"),
+        false => Ok(names),
+    }
+}
 
 /// What is to be measured, with what must stay until it is.
 pub(super) struct Built {
@@ -296,6 +317,7 @@ fn paired(
         today: today(),
         margin: arguments.margin.or(settings.margin).unwrap_or(MARGIN),
         rule: rule(arguments, settings.undecided_passes.unwrap_or(true)),
+        parts: fathom_fleet::attempt().map_or(1, |attempt| attempt.parts),
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(head.warmup.max(1)),
         history: history(arguments)?,

@@ -1,0 +1,32 @@
+//! A suite whose benchmarks were measured each in a job of its own.
+
+use fathom_model::GateRecord;
+
+use super::conclude::verdict;
+
+/// The record of the suite; `None` of no parts. Each part was told how many there are.
+pub fn joined(parts: Vec<GateRecord>) -> Option<GateRecord> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next()?;
+    for part in parts {
+        all.jobs.extend(part.jobs);
+        all.benchmarks.extend(part.benchmarks);
+        all.exact_changes.extend(part.exact_changes);
+        all.null_arm.failed |= part.null_arm.failed;
+        all.null_arm.benchmarks.extend(part.null_arm.benchmarks);
+        all.left_out.extend(part.left_out);
+        all.complete &= part.complete;
+        all.seconds += part.seconds;
+        let unsaid = |known: &[String], more: Vec<String>| -> Vec<String> {
+            more.into_iter()
+                .filter(|one| !known.contains(one))
+                .collect()
+        };
+        let settings = unsaid(&all.settings_changed, part.settings_changed);
+        all.settings_changed.extend(settings);
+        let notes = unsaid(&all.notes, part.notes);
+        all.notes.extend(notes);
+    }
+    all.verdict = verdict(&all);
+    Some(all)
+}
