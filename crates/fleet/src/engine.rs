@@ -131,7 +131,7 @@ impl Engine {
         let id = last.split(';').next().unwrap_or_default();
         if id.is_empty() {
             return Err(Error::Engine {
-                command: shell_words::join(words),
+                program: words[0].clone(),
                 why: "it printed no id of a job".to_owned(),
             });
         }
@@ -217,7 +217,7 @@ fn filled(
 
 fn run(words: &[String]) -> Result<String, Error> {
     let failed = |why: String| Error::Engine {
-        command: shell_words::join(words),
+        program: words[0].clone(),
         why,
     };
     let output = Command::new(&words[0])
@@ -230,7 +230,15 @@ fn run(words: &[String]) -> Result<String, Error> {
         let said = said.trim();
         return Err(failed(match said.is_empty() {
             true => output.status.to_string(),
-            false => said.to_owned(),
+            false => {
+                // Each command of Slurm says its name itself.
+                let lines = said.lines().map(|line| {
+                    let line = line.trim();
+                    let own = line.strip_prefix(&*words[0]).unwrap_or(line);
+                    own.trim_start_matches(": ")
+                });
+                lines.collect::<Vec<_>>().join("; ")
+            }
         }));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fathom_model::JobRun;
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,12 @@ const MOST: u32 = 4;
 /// A job that neither the engine knows nor has a result is lost when it is so for this long, in
 /// milliseconds: the files of a shared disk and the engine's answer may come in either order.
 const LOST_AFTER: u64 = 5_000;
-/// An engine that takes a job no more, in milliseconds: a controller that is started anew needs seconds.
-const REFUSED_FOR: u64 = 120_000;
+/// An engine that lists its jobs but takes one no more is asked again for this long, in milliseconds: a
+/// controller that was just started anew needs seconds.
+const REFUSED_FOR: u64 = 20_000;
+
+/// Folders of jobs whose results were saved are kept for this long.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Who runs a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +46,9 @@ pub(crate) struct State {
     exclude: Vec<String>,
     /// Since when the engine has not known it, in milliseconds since 1970.
     gone_since: Option<u64>,
-    /// Since when the engine has not taken it.
+    /// Since when the engine has not taken it, and why it was to be handed over again.
     refused_since: Option<u64>,
+    why_again: Option<String>,
     /// Why there is no result, and none will come.
     given_up: Option<String>,
     /// The user ended it.
@@ -146,6 +152,8 @@ impl Group {
         let handed = all.iter().try_for_each(|one| group.hand_over(one));
         if let Err(error) = handed.and_then(|()| group.keep()) {
             let _ = group.cancel(|_, _| true);
+            // A script that runs in spite of that finds nothing to do.
+            let _ = fs::remove_dir_all(folder);
             return Err(error);
         }
         Ok(group)
@@ -189,6 +197,20 @@ impl Group {
     /// [`Error::File`].
     pub fn collected(&self) -> Result<(), Error> {
         put(&self.folder.join("collected"), 0o600, b"")
+    }
+
+    /// Removes its folder if it was collected long ago.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn tidy(&self) -> Result<(), Error> {
+        let collected = fs::metadata(self.folder.join("collected"));
+        let age = collected.and_then(|about| about.modified());
+        let age = age.ok().and_then(|at| at.elapsed().ok());
+        match age.is_some_and(|age| age > KEPT) {
+            true => fs::remove_dir_all(&self.folder).map_err(failed("remove", &self.folder)),
+            false => Ok(()),
+        }
     }
 
     /// Where each job stands; those whose node was unfit, or that the engine lost, are handed over again.
@@ -237,6 +259,9 @@ impl Group {
             let Some(why) = end.unfit else {
                 return ended(&folder, &end).map(Progress::Ended);
             };
+            if let Err(silent) = answer {
+                return Ok(Progress::Waiting(silent.clone()));
+            }
             if !state.exclude.contains(&end.node) {
                 state.exclude.push(end.node.clone());
             }
@@ -247,7 +272,11 @@ impl Group {
             Err(why) => return Ok(Progress::Waiting(why.clone())),
         };
         let Some(id) = &state.id else {
-            return self.again(job, "it was not handed over".to_owned());
+            let why = state.why_again.clone();
+            return self.again(
+                job,
+                why.unwrap_or_else(|| "it was not handed over".to_owned()),
+            );
         };
         // It may be about to be written.
         let newest = newest_attempt(&folder)?;
@@ -306,6 +335,7 @@ impl Group {
         }
         state.token += 1;
         state.gone_since = None;
+        state.why_again = Some(why.clone());
         let (old, token, exclude) = (state.id.take(), state.token, state.exclude.clone());
         // Before the engine hears of it: a submission whose answer is lost can't give a result.
         self.keep()?;
@@ -324,10 +354,13 @@ impl Group {
                 Ok(Progress::Waiting(format!("handed over again: {why}")))
             }
             Err(error @ Error::Engine { .. }) => {
+                // It is in nobody's hands.
+                let _ = fs::remove_file(&one.path);
                 let since = *state.refused_since.get_or_insert_with(now);
+                let why = format!("{why}; no other node takes it: {error}");
                 match now().saturating_sub(since) < REFUSED_FOR {
-                    true => Ok(Progress::Waiting(format!("{why}; {error}"))),
-                    false => give_up(state, format!("{why}; {error}")),
+                    true => Ok(Progress::Waiting(why)),
+                    false => give_up(state, why),
                 }
             }
             Err(error) => Err(error),

@@ -31,10 +31,10 @@ pub enum Error {
         error: std::io::Error,
     },
     /// A command of the engine can't be started, or refused.
-    #[error("{command}: {why}")]
+    #[error("{program}: {why}")]
     Engine {
-        /// The command as it was run.
-        command: String,
+        /// Its program.
+        program: String,
         /// Why, in the engine's own words.
         why: String,
     },

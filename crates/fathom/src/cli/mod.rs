@@ -42,6 +42,7 @@ mod status_line;
 mod store;
 mod suite_name;
 mod target;
+mod told;
 mod ui;
 mod unused_input;
 mod versions;

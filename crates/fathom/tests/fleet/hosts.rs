@@ -62,6 +62,19 @@ fn a_detached_job_is_collected_once() {
     assert_eq!(world.saved("nothing"), 1);
     assert_eq!(world.printed(&["jobs"]), "");
     assert_eq!(world.saved("nothing"), 1);
+    let collected = world.group().join("collected");
+    let old = Command::new("touch")
+        .args(["-d", "40 days ago"])
+        .arg(collected)
+        .status();
+    assert!(old.unwrap().success());
+    assert_eq!(world.printed(&["jobs"]), "");
+    assert!(
+        std::fs::read_dir(world.project().join(".fathom/jobs"))
+            .unwrap()
+            .next()
+            .is_none()
+    );
 }
 
 #[test]
@@ -71,6 +84,20 @@ fn a_plan_hands_nothing_over() {
     assert!(plan.contains("hosts.sh submit "), "{plan}");
     assert!(plan.contains("#!/bin/sh\nexec "), "{plan}");
     assert!(!world.spool().exists());
+    let secret = [
+        "bench",
+        "true",
+        "--on",
+        "hosts",
+        "--plan",
+        "--env",
+        "API_TOKEN=hunter2",
+    ];
+    let plan = world.printed(&secret);
+    assert!(
+        plan.contains("API_TOKEN=") && !plan.contains("hunter2"),
+        "{plan}"
+    );
     assert!(!world.project().join(".fathom/jobs").exists());
 }
 

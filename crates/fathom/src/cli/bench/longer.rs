@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 
 use clap::FromArgMatches;
-use fathom_conduct::redaction;
 
 use super::Arguments;
-use crate::cli::{Cli, Verb, command};
+use crate::cli::{Cli, Verb, command, told};
 
 /// Options that say how much is measured; each takes a value.
 const AMOUNT: [(&str, Option<&str>); 5] = [
@@ -54,25 +53,8 @@ pub(super) fn words(given: impl Iterator<Item = OsString>, time: &str) -> Option
         && after.time == crate::cli::quantities::duration(time).ok()
         && (after.runs, after.min_runs, after.max_runs) == (None, None, None);
     is_same.then(|| {
-        let before = [""].into_iter().chain(longer.iter().map(String::as_str));
-        let quoted = before.zip(&longer).map(|(before, word)| {
-            let told = match may_be_secret(before, word) {
-                true => redaction::typed_word(word),
-                false => word.clone(),
-            };
-            redaction::line([told])
-        });
-        ["fathom".to_owned()].into_iter().chain(quoted).collect()
-    })
-}
-
-/// Whether it is the value of an option that takes secrets. Commands stay as they were typed.
-fn may_be_secret(before: &str, word: &str) -> bool {
-    ["--env", "--store"].iter().any(|option| {
-        before == *option
-            || word
-                .strip_prefix(option)
-                .is_some_and(|rest| rest.starts_with('='))
+        let told = told::words(&longer);
+        ["fathom".to_owned()].into_iter().chain(told).collect()
     })
 }
 

@@ -9,7 +9,7 @@ use fathom_report::escape;
 
 use super::{collect, in_words, step};
 use crate::cli::failure::{Failure, usage};
-use crate::cli::write;
+use crate::cli::{told, write};
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -63,10 +63,11 @@ fn listed(all: &Path) -> Result<i32, Failure> {
             continue;
         };
         if group.is_collected() {
+            group.tidy().map_err(ConductError::from)?;
             continue;
         }
         let progress = group.look().map_err(ConductError::from)?;
-        let words = shell_words::join(&group.asked.arguments);
+        let words = told::words(&group.asked.arguments).join(" ");
         for (job, progress) in progress.iter().enumerate() {
             let state = match progress {
                 Progress::GivenUp(_) => "given up".to_owned(),

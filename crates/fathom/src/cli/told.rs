@@ -1,0 +1,26 @@
+//! A command line of Fathom as it may be shown: secrets that were typed are named, not told.
+
+use fathom_conduct::redaction;
+
+/// The words as a shell takes them.
+pub(super) fn words(typed: &[String]) -> Vec<String> {
+    let before = [""].into_iter().chain(typed.iter().map(String::as_str));
+    let told = before.zip(typed).map(|(before, word)| {
+        let told = match may_be_secret(before, word) {
+            true => redaction::typed_word(word),
+            false => word.clone(),
+        };
+        redaction::line([told])
+    });
+    told.collect()
+}
+
+/// Whether it is the value of an option that takes secrets. Commands stay as they were typed.
+fn may_be_secret(before: &str, word: &str) -> bool {
+    ["--env", "--store"].iter().any(|option| {
+        before == *option
+            || word
+                .strip_prefix(option)
+                .is_some_and(|rest| rest.starts_with('='))
+    })
+}
