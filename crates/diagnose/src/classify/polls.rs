@@ -9,6 +9,9 @@ use crate::calls::{is_accept, is_of_sockets, is_poll, is_read, is_write};
 use crate::descriptors::{Descriptors, WaitKind, takes_answers};
 use crate::thresholds as t;
 
+/// A few that nobody ended are chance.
+const FEWEST_PAUSES: u64 = 5;
+
 /// How polls ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ends {
@@ -17,11 +20,17 @@ pub(crate) struct Ends {
     pub unanswered: u64,
     /// How long these took.
     pub unanswered_ns: u64,
+    /// All of them.
+    calls: u64,
+    /// Of those that a time limit ended: for several descriptors, or for none.
+    for_no_one: u64,
 }
 
 impl Ends {
-    /// `unanswered`: of them, those for an answer that did not come in time.
-    fn add(&mut self, more: PollEnds, unanswered: Limited) {
+    /// Those of a row. `unanswered`: of them, those for an answer that did not come in time.
+    fn add(&mut self, row: &SyscallRow, more: PollEnds, unanswered: Limited) {
+        self.calls += row.calls;
+        self.for_no_one += if row.fd.is_none() { more.by_limit } else { 0 };
         self.polls.by_limit += more.by_limit;
         self.polls.by_limit_ns += more.by_limit_ns;
         self.polls.total_ns += more.total_ns;
@@ -32,6 +41,12 @@ impl Ends {
     /// Whether time limits ended this part of the time.
     fn by_limit(self, part: f64) -> bool {
         self.polls.by_limit_ns as f64 >= part * self.polls.total_ns as f64
+    }
+
+    /// Whether they are pauses: time limits ended each of them, and none was for one descriptor. What
+    /// is answered now and then ends some, and most that are made so are for no descriptor at all.
+    fn are_pauses(self) -> bool {
+        self.calls >= FEWEST_PAUSES && self.for_no_one == self.calls
     }
 
     /// Whether they waited most of the time for answers that never came.
@@ -90,6 +105,9 @@ impl PollContext {
             (pipes, TimeCategory::WaitingForPipe),
         ];
         let all: u64 = kinds.iter().map(|(events, _)| events).sum();
+        if self.known_ends().is_some_and(Ends::are_pauses) {
+            return TimeCategory::Sleeping;
+        }
         if self.known_ends().is_some_and(Ends::are_unanswered) {
             return TimeCategory::Network;
         }
@@ -168,7 +186,7 @@ pub(super) fn contexts(
         }
         if let Some(ends) = row.polls {
             let ends_of_all = context.ends.get_or_insert_default();
-            ends_of_all.add(ends, asked.unanswered(row, ends));
+            ends_of_all.add(row, ends, asked.unanswered(row, ends));
         }
         let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
@@ -206,6 +224,12 @@ pub(super) fn contexts(
             context.events += moved;
         } else if kind == WaitKind::Timer && reads {
             context.timers += moved;
+        }
+    }
+    // Who was refused has nobody to wait for.
+    for refused in &trace.refused {
+        if let Some(context) = contexts.get_mut(&refused.pid) {
+            context.sockets = context.sockets.saturating_sub(refused.calls);
         }
     }
     for pid in idle_servers(trace) {
@@ -341,7 +365,7 @@ pub(super) fn ends(trace: &Trace, asked: &Asked<'_>) -> HashMap<u32, Ends> {
     for row in &trace.syscalls {
         if let Some(more) = row.polls {
             let of_thread = ends.entry(row.tid).or_default();
-            of_thread.add(more, asked.unanswered(row, more));
+            of_thread.add(row, more, asked.unanswered(row, more));
         }
     }
     ends
@@ -367,6 +391,40 @@ mod tests {
         };
         assert_eq!(reported(20, 1), TimeCategory::Network);
         assert_eq!(reported(0, 20), TimeCategory::WaitingForEvents);
+    }
+
+    #[test]
+    fn polls_that_only_time_limits_end_and_that_are_for_no_one_descriptor_are_pauses() {
+        let reported = |fd, calls: u64, refused| {
+            let mut fake = Fake::new(1000);
+            fake.calls("connect", Some(3), 1, 0, 1_000);
+            let row = fake.calls("pselect6", fd, calls, 0, 25_000_000);
+            row.polls = Some(PollEnds {
+                by_limit: 20,
+                by_limit_ns: 500_000_000,
+                total_ns: 500_000_000,
+            });
+            fake.trace.refused = vec![fathom_trace::RefusedRow {
+                pid: ROOT,
+                calls: refused,
+                ..fathom_trace::RefusedRow::default()
+            }];
+            let descriptors = Descriptors::new(&fake.trace);
+            let asked = Asked::new(&fake.trace, &descriptors);
+            contexts(&fake.trace, &descriptors, &asked)[&ROOT].spent()
+        };
+        assert_eq!(reported(None, 20, 0), TimeCategory::Sleeping);
+        assert_eq!(
+            reported(None, 21, 0),
+            TimeCategory::Network,
+            "one was answered"
+        );
+        assert_eq!(reported(Some(9), 20, 0), TimeCategory::Network);
+        assert_eq!(
+            reported(Some(9), 20, 1),
+            TimeCategory::Sleeping,
+            "nobody was there"
+        );
     }
 
     #[test]

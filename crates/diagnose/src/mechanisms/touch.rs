@@ -5,8 +5,13 @@ use fathom_model::{FindingId, TimeCategory};
 use crate::analysis::Analysis;
 use crate::claim::{Claim, Least};
 use crate::numbers::count;
-use crate::runtimes::{Runtime, Topic};
+use crate::runtimes::{Habit, Runtime, Topic};
 use crate::thresholds as t;
+
+/// Who makes short-lived objects touches a heap once that is filled before it is collected, whatever the
+/// program does: a streaming count of words spent 21 % of 0.6 s on 275 MiB of it, and a smaller young
+/// generation gave a fourth of that back. A table of 400 MiB takes 37 %.
+const FILLED_HEAP_SHARE: f64 = 0.34;
 
 pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.fault_cost();
@@ -43,6 +48,12 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         None => (String::new(), analysis.runtime(None).advice(Topic::Memory)),
     };
     let statement = statement + &asked;
+    let root = analysis.trace.processes.first().map(|root| root.pid);
+    let fills_heap = analysis.runtime(root).has(Habit::FillsItsHeap) && asked.is_empty();
+    let least = match fills_heap {
+        true => least.max(FILLED_HEAP_SHARE),
+        false => least,
+    };
     let each = match all.measured {
         true => "cost of a fault",
         false => "cost of a fault (modelled)",
@@ -96,6 +107,25 @@ mod tests {
     #[test]
     fn much_memory_touched_once_is_found() {
         assert_eq!(touches(250_000).ids(), ["page-fault-heavy"]);
+    }
+
+    #[test]
+    fn a_heap_that_is_filled_before_it_is_collected_must_take_more() {
+        use crate::Language::{C, Java};
+        let saved = |language, milliseconds| {
+            let mut fake = Fake::new(milliseconds);
+            fake.language = Some(language);
+            fake.trace.threads[0].minor_faults = Some(250_000);
+            let found = fake.findings();
+            found
+                .first()
+                .map(|found| found.could_win_ns / crate::fake::MS)
+        };
+        let cost = saved(C, 300).expect("it is reported");
+        let (a_quarter, a_half) = (cost * 100 / 28, cost * 2);
+        assert!(saved(C, a_quarter).is_some());
+        assert_eq!(saved(Java, a_quarter), None);
+        assert!(saved(Java, a_half).is_some());
     }
 
     #[test]

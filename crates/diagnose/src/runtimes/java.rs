@@ -11,7 +11,7 @@ use super::{BASE, Habit, Runtime, ThreadNames, Topic};
 
 pub(super) const JAVA: Runtime = Runtime {
     programs: &["java"],
-    habits: &[Habit::HandsOverByYields],
+    habits: &[Habit::HandsOverByYields, Habit::FillsItsHeap],
     library: Library {
         call: 200.0,
         path: 200.0,

@@ -98,6 +98,8 @@ pub(crate) enum Habit {
     GlobalLock,
     /// Threads that hand over to each other give their CPU away some times before they sleep.
     HandsOverByYields,
+    /// It fills a heap of hundreds of MiB before it looks for what is not used any more.
+    FillsItsHeap,
 }
 
 /// Names of the threads of programs whose runtime compiles and collects in others beside them.

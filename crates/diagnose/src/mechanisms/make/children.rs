@@ -74,13 +74,17 @@ impl Repeated {
     pub(crate) const ADVICE: &str = "Run it once and keep what it prints, if that is the same each time (in a makefile `:=` runs `$(shell ...)` once, `=` at each use).";
 }
 
-/// The command that most of these processes ran with the same arguments and the same input; `None` where
-/// fewer than half did so.
+/// The command that most of these processes ran with the same arguments and the same input, or were started
+/// by; `None` where fewer than half did so.
 pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated> {
-    let mut groups: BTreeMap<(&str, &[String]), usize> = BTreeMap::new();
+    // How often, and how many processes that makes with those that it started.
+    let mut groups: BTreeMap<(&str, &[String]), (usize, usize)> = BTreeMap::new();
+    let of_interest: HashSet<u32> = pids.iter().copied().collect();
     for process in pids.iter().filter_map(|pid| analysis.process(*pid)) {
+        let tree = analysis.tree(process.pid);
         // What failed may be tried again, and what prints nothing was run for what it does.
-        let prints = process.first_output_ns.is_some();
+        let mut members = tree.iter().filter_map(|pid| analysis.process(*pid));
+        let prints = members.any(|member| member.first_output_ns.is_some());
         let good = process.end.and_then(|end| end.code) == Some(0);
         let Some(exec) = process.execs.last().filter(|_| prints && good) else {
             continue;
@@ -95,15 +99,18 @@ pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated
         };
         if is_own && !exec.arguments_cut && !exec.arguments.is_empty() {
             let key = (exec.path.as_str(), exec.arguments.as_slice());
-            *groups.entry(key).or_default() += 1;
+            let (times, all) = groups.entry(key).or_default();
+            *times += 1;
+            *all += tree.iter().filter(|pid| of_interest.contains(pid)).count();
         }
     }
-    let ((path, arguments), times) = groups.into_iter().max_by_key(|(_, times)| *times)?;
+    let ((path, arguments), (times, all)) =
+        groups.into_iter().max_by_key(|(_, it)| (it.1, it.0))?;
     let name = path.rsplit('/').next().unwrap_or(path);
     let words = arguments.iter().skip(1).map(String::as_str);
     let line: Vec<&str> = std::iter::once(name).chain(words).collect();
     let line: String = line.join(" ").chars().take(LONGEST_LINE).collect();
-    let rules = times >= FEWEST_REPETITIONS && times * 2 > pids.len();
+    let rules = times >= FEWEST_REPETITIONS && all * 2 > pids.len();
     rules.then_some(Repeated { line, times })
 }
 

@@ -1,6 +1,6 @@
 //! Many short processes are made.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Process, SyscallRow};
@@ -64,16 +64,23 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let maker = analysis.process(short[0].0).and_then(|p| p.parent);
     let interpreter = interpreter_of(analysis, &short, &starts);
     let number = count(short.len() as u64);
+    let by = maker.and_then(|pid| analysis.program_of(pid));
+    let by = by.map_or_else(String::new, |program| {
+        format!(" by `{}`", file_name(program))
+    });
     let what = match (&interpreter, are_copies) {
         (Some(name), _) => format!("`{name}` was started {number} times"),
         (None, true) if copies == short.len() => {
-            format!("{number} short processes were forked that ran no other program")
+            format!("{number} short processes were forked{by} that ran no other program")
         }
         (None, true) => format!(
-            "{number} short processes were forked, {} of which ran no other program",
+            "{number} short processes were forked{by}, {} of which ran no other program",
             count(copies as u64)
         ),
-        (None, false) => format!("{number} short processes were made"),
+        (None, false) => format!(
+            "{number} short processes were made{by}{}",
+            programs_in_words(analysis, &short)
+        ),
     };
     let pids: Vec<u32> = short.iter().map(|child| child.0).collect();
     let repeated = repeated(analysis, &pids).filter(|_| !are_copies);
@@ -156,7 +163,39 @@ fn interpreter_of(
         return None;
     }
     let program = analysis.program_of(short.first()?.0)?;
-    Some(program.rsplit('/').next().unwrap_or(program).to_owned())
+    Some(file_name(program).to_owned())
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Programs that a sentence names.
+const NAMED: usize = 3;
+
+/// What most of these processes ran, with numbers.
+fn programs_in_words(analysis: &Analysis<'_>, short: &[Lived]) -> String {
+    let mut programs: BTreeMap<&str, u64> = BTreeMap::new();
+    for program in short
+        .iter()
+        .filter_map(|child| analysis.program_of(child.0))
+    {
+        *programs.entry(file_name(program)).or_default() += 1;
+    }
+    let mut programs: Vec<_> = programs.into_iter().collect();
+    programs.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let all: u64 = programs.iter().map(|(_, number)| number).sum();
+    programs.truncate(NAMED);
+    let named: u64 = programs.iter().map(|(_, number)| number).sum();
+    let each = programs.iter().map(|(name, number)| match *number == all {
+        true => format!("`{name}`"),
+        false => format!("{} `{name}`", count(*number)),
+    });
+    // Of many different ones a few say nothing.
+    match named * 2 >= all && all > 0 {
+        true => format!(" ({})", each.collect::<Vec<_>>().join(", ")),
+        false => String::new(),
+    }
 }
 
 fn copies(analysis: &Analysis<'_>, short: &[Lived]) -> usize {

@@ -1,5 +1,8 @@
 //! The start takes longer than the work.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use fathom_model::FindingId;
 use fathom_trace::{FileRow, Process};
 
@@ -37,7 +40,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if opened.len() < t::MANY_START_FILES && !are_compiled {
         return None;
     }
-    let first = first_of_program(analysis, root, loaded).unwrap_or(begun);
+    let first = first_of_program(analysis, root, loaded.clone()).unwrap_or(begun);
     let runtime = analysis.untraced((first - begun) as f64).min(start);
     let loading = start - runtime;
     let compiled = match are_compiled {
@@ -48,8 +51,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         false => String::new(),
     };
     let statement = format!(
-        "The program loaded {} files of code for {} before its work began, {} of the wall time.{compiled}",
+        "The program loaded {} files of code{} for {} before its work began, {} of the wall time.{compiled}",
         count(opened.len() as u64),
+        packages_in_words(loaded.map(|file| file.name.text())),
         time(loading),
         analysis.percent(loading),
     );
@@ -81,6 +85,43 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 ..Least::share(least)
             }),
     )
+}
+
+/// Below which packages are installed.
+const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/node_modules/"];
+/// Packages that a sentence names, each with this part of the files at least.
+const NAMED: usize = 3;
+const PART_OF_FILES: f64 = 0.05;
+
+/// Of which installed packages most of these files are, with numbers.
+fn packages_in_words<'a>(files: impl Iterator<Item = Cow<'a, str>>) -> String {
+    let mut packages: BTreeMap<String, u64> = BTreeMap::new();
+    let mut all = 0;
+    for file in files {
+        all += 1;
+        let mut found = INSTALLED
+            .iter()
+            .filter_map(|below| Some((file.find(below)?, below)));
+        if let Some((at, below)) = found.next() {
+            let rest = &file[at + below.len()..];
+            let mut parts = rest.split('/');
+            let first = parts.next().unwrap_or(rest);
+            let name = match (first.starts_with('@'), parts.next()) {
+                (true, Some(second)) => format!("{first}/{second}"),
+                _ => first.trim_end_matches(".py").to_owned(),
+            };
+            *packages.entry(name).or_default() += 1;
+        }
+    }
+    let mut packages: Vec<(String, u64)> = packages.into_iter().collect();
+    packages.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
+    packages.retain(|(_, files)| *files as f64 >= PART_OF_FILES * f64::from(all));
+    let each = packages.iter().take(NAMED);
+    let each = each.map(|(name, files)| format!("{} of `{name}`", count(*files)));
+    match each.collect::<Vec<_>>() {
+        none if none.is_empty() => String::new(),
+        each => format!(" ({})", each.join(", ")),
+    }
 }
 
 /// When the first file was opened that the program chose: what came before it is the runtime's own
@@ -148,6 +189,7 @@ fn loaded_ns(opened: &mut Vec<u64>, begun: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fake::{Fake, MS, ROOT};
 
     fn imports(files: u64) -> Fake {
@@ -168,6 +210,20 @@ mod tests {
     #[test]
     fn hundreds_of_modules_before_the_work_are_found() {
         assert_eq!(imports(400).ids(), ["startup-dominated"]);
+    }
+
+    #[test]
+    fn the_packages_with_most_of_the_files_are_named() {
+        let file = |below: &str, at: u64| Cow::from(format!("/usr/lib/{below}{at}.pyc"));
+        let of = |below: &'static str, files: u64| (0..files).map(move |at| file(below, at));
+        let files = of("python3/site-packages/big/a/", 300)
+            .chain(of("python3/dist-packages/small/", 40))
+            .chain(of("python3/site-packages/tiny/", 5))
+            .chain(of("python3/json/", 200));
+        assert_eq!(packages_in_words(files), " (300 of `big`, 40 of `small`)");
+        let scoped = of("node_modules/@org/part/", 9);
+        assert_eq!(packages_in_words(scoped), " (9 of `@org/part`)");
+        assert_eq!(packages_in_words(of("python3/json/", 9)), "");
     }
 
     #[test]
