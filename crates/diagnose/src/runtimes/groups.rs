@@ -24,10 +24,12 @@ const GROUP: Group = Group {
     sources: &[],
 };
 
+const EXCEPTIONS: &str = "exceptions";
+
 /// The more special ones first: an exception compares and copies too.
 const GROUPS: [Group; 9] = [
     Group {
-        name: "exceptions",
+        name: EXCEPTIONS,
         functions: Names {
             beginnings: &[
                 "_Unwind_",
@@ -44,6 +46,17 @@ const GROUPS: [Group; 9] = [
                 "std::panicking::",
                 "runtime.gopanic",
                 "java.lang.Throwable.",
+                "java_lang_Throwable::",
+                "JVM_FillInStackTrace",
+                "BacktraceBuilder::",
+                "OptoRuntime::handle_exception",
+                "OptoRuntime::rethrow",
+                "InterpreterRuntime::exception_handler",
+                "SharedRuntime::raw_exception_handler",
+                "SharedRuntime::compute_compiled_exc_handler",
+                "Exceptions::",
+                "v8::internal::Isolate::Throw",
+                "v8::internal::Isolate::CaptureSimpleStackTrace",
             ],
             ..NAMES
         },
@@ -253,6 +266,13 @@ const GROUPS: [Group; 9] = [
     },
 ];
 
+/// Whether a function only does what an exception takes.
+pub(crate) fn is_of_exceptions(frame: &Frame) -> bool {
+    let name = frame.function.as_deref().map(without_suffix);
+    let exceptions = GROUPS.iter().find(|group| group.name == EXCEPTIONS);
+    name.is_some_and(|name| exceptions.is_some_and(|group| group.functions.have(name)))
+}
+
 /// What a function of a library does that others do too; `None` where it is known for nothing.
 pub(crate) fn group_of(frame: &Frame) -> Option<&'static str> {
     let name = without_suffix(frame.function.as_deref()?);
@@ -293,7 +313,10 @@ mod tests {
     #[test]
     fn functions_of_one_purpose_are_a_group_in_any_language() {
         for (name, functions) in [
-            ("exceptions", ["_Unwind_Find_FDE", "__cxa_end_catch"]),
+            (
+                EXCEPTIONS,
+                ["_Unwind_Find_FDE", "java_lang_Throwable::create"],
+            ),
             (
                 "regular expressions",
                 ["regexp.MustCompile", "Perl_pp_match"],

@@ -304,6 +304,25 @@ pub(super) const RUST: Runtime = Runtime {
                     "core::ptr::non_null::",
                     "core::ub_checks::",
                 ],
+                // What only debug assertions leave.
+                ends: &["::precondition_check"],
+                ..NAMES
+            },
+        ),
+        // Closures of the library's own.
+        (
+            Use::PutIntoCallers,
+            Names {
+                ends: &["::{{closure}}"],
+                within: "core::iter::adapters::",
+                ..NAMES
+            },
+        ),
+        (
+            Use::PutIntoCallers,
+            Names {
+                ends: &["::{{closure}}"],
+                within: " as core::iter::traits::accum::",
                 ..NAMES
             },
         ),

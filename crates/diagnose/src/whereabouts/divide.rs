@@ -137,8 +137,13 @@ impl Dividing {
             ns_of(group) >= part * whole
         };
         let splits = says_nothing || below.values().any(dominates);
+        if !splits {
+            let mut all: Vec<&Sample<'a>> = below.into_values().flatten().collect();
+            all.append(&mut rest);
+            return self.without_group(all, depth);
+        }
         while let Some((callee, group)) = below.pop_first() {
-            match splits && self.is_enough(&group) {
+            match self.is_enough(&group) {
                 true if matches!(callee, Callee::Function(_)) => self.divide(group, depth + 1),
                 true => self.found.push(Place {
                     group: callee.group(&group, depth),
@@ -149,6 +154,43 @@ impl Dividing {
         }
         if !rest.is_empty() {
             self.found.push(place(&rest, depth));
+        }
+    }
+
+    /// A function that is the place of what it calls, but for what functions of libraries do that all do the
+    /// same, whoever calls them below it: a recursion that throws exceptions does so at each depth.
+    fn without_group(&mut self, mut samples: Vec<&Sample<'_>>, depth: usize) {
+        let whole = ns_of(&samples);
+        let group_of = |sample: &Sample<'_>| {
+            let last = sample.route.len().checked_sub(1)?;
+            let ends = last >= depth && sample.ends_in_library(last);
+            sample.route[last].group.filter(|_| ends)
+        };
+        let mut groups: BTreeMap<&str, Vec<&Sample<'_>>> = BTreeMap::new();
+        for sample in &samples {
+            if let Some(group) = group_of(sample) {
+                groups.entry(group).or_default().push(sample);
+            }
+        }
+        let most = groups
+            .into_iter()
+            .max_by(|a, b| ns_of(&a.1).total_cmp(&ns_of(&b.1)));
+        let rules = |group: &[&Sample<'_>]| ns_of(group) >= MOST * whole && self.is_enough(group);
+        if let Some((name, group)) = most.filter(|(_, group)| rules(group)) {
+            let heaviest = group.iter().max_by(|a, b| a.ns.total_cmp(&b.ns));
+            let last = heaviest.and_then(|sample| sample.route.last());
+            let at = place(&group, depth);
+            let here = std::iter::once(at.place).filter(|_| depth > 0);
+            self.found.push(Place {
+                place: last.map(|step| code_place(*step)).unwrap_or_default(),
+                callers: here.chain(at.callers).collect(),
+                group: Some(name.to_owned()),
+                ..at
+            });
+            samples.retain(|sample| group_of(sample) != Some(name));
+        }
+        if !samples.is_empty() {
+            self.found.push(place(&samples, depth));
         }
     }
 

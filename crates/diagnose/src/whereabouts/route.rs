@@ -5,7 +5,7 @@ use fathom_stacks::Frame;
 use fathom_trace::{StackRow, Stacks, Trace};
 
 use super::whose::{Whose, is_made, whose};
-use crate::runtimes::{Works, is_engines};
+use crate::runtimes::{Works, is_engines, is_of_exceptions};
 
 /// One function on the way.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +49,11 @@ struct Known {
     whose: Whose,
     /// Whether it is a function of the program's that a runtime made.
     is_scripted: bool,
-    /// Whether it is code of the engine that carries a program out.
+    /// Whether it is code of the engine that carries a program out, and does nothing that has a name of
+    /// its own.
     is_of_engine: bool,
+    /// Whether it is a runtime's: its engine's, or made by it without a name.
+    is_of_runtime: bool,
 }
 
 impl Known {
@@ -62,7 +65,13 @@ impl Known {
             is_scripted: is_made && frame.function.is_some() && !frame.interpreter,
             is_of_engine: match is_made {
                 true => frame.interpreter,
-                false => is_engines(&frame.binary, frame.function.as_deref()),
+                false => {
+                    is_engines(&frame.binary, frame.function.as_deref()) && !is_of_exceptions(frame)
+                }
+            },
+            is_of_runtime: match is_made {
+                true => frame.function.is_none(),
+                false => is_engines(&frame.binary, None),
             },
         }
     }
@@ -124,7 +133,8 @@ fn followed<'a>(
     let mut frames: Vec<_> = innermost_first.collect();
     frames.reverse();
     // What it takes to carry a function out is that function's time.
-    if frames.iter().any(|(_, _, known)| known.is_scripted) {
+    let is_named = frames.iter().any(|(_, _, known)| known.is_scripted);
+    if is_named {
         frames.retain(|(_, _, known)| !known.is_of_engine);
     }
     let mut steps: Vec<(u32, Step<'a>)> = Vec::new();
@@ -132,7 +142,9 @@ fn followed<'a>(
     for (number, frame, known) in frames {
         let is_own = match known.whose {
             Whose::Start => continue,
-            whose => whose == Whose::Own,
+            // Beside functions with names it is what their runtime made for itself: the code of a
+            // regular expression, say.
+            whose => whose == Whose::Own && !(is_named && known.is_of_runtime),
         };
         let step = (number, Step::new(frame, is_own));
         match steps.last() {
@@ -217,6 +229,44 @@ mod tests {
         // Where nothing has a name the engine's functions are all that is known.
         let unnamed = [(node, "node::Start"), (node, "Builtins_LoadIC")];
         assert_eq!(names(&unnamed), ["node::Start", "Builtins_LoadIC"]);
+    }
+
+    #[test]
+    fn what_a_runtime_makes_for_itself_is_no_function_of_the_programs() {
+        let node = "/usr/bin/node";
+        let frame = |binary: &str, name: Option<&str>| Frame {
+            binary: binary.to_owned(),
+            function: name.map(str::to_owned),
+            ..Frame::default()
+        };
+        let way = |own: Option<&str>| {
+            let frames = [
+                frame("//anon", own),
+                frame(node, Some("Builtins_StringPrototypeReplace")),
+                frame(node, Some("Builtins_RegExpReplace")),
+                frame("//anon", None),
+            ];
+            let known = frames.iter().rev();
+            let steps = followed(known.map(|frame| (0, frame, Known::of(frame))));
+            let own = steps.iter().map(|(_, step)| step.is_own);
+            own.collect::<Vec<bool>>()
+        };
+        assert_eq!(way(Some("strip")), [true, false]);
+        assert_eq!(way(None).last(), Some(&true), "nothing has a name there");
+    }
+
+    #[test]
+    fn exceptions_are_not_the_time_of_the_function_that_meets_them() {
+        let jvm = "/usr/lib/jvm/lib/server/libjvm.so";
+        let way = [
+            ("//anon", "Main.scan"),
+            (jvm, "java_lang_Throwable::fill_in_stack_trace"),
+            (jvm, "CodeCache::find_blob"),
+        ];
+        let wanted = ["Main.scan", "java_lang_Throwable::fill_in_stack_trace"];
+        assert_eq!(names(&way), wanted);
+        let other = [("//anon", "Main.scan"), (jvm, "CodeCache::find_blob")];
+        assert_eq!(names(&other), ["Main.scan"]);
     }
 
     #[test]

@@ -128,6 +128,27 @@ fn functions_that_do_the_same_below_one_caller_are_one_row() {
 }
 
 #[test]
+fn what_most_of_a_recursion_does_at_each_depth_is_one_row() {
+    let mut fake = Fake::new(1000);
+    let mut add = |way: &str, ms| stacks(&mut fake, Activity::OwnCode, None, ms, way);
+    for (of, ms) in [
+        ("scan:7", 200),
+        ("scan:7 check:8", 150),
+        ("scan:7 skip:9", 100),
+    ] {
+        add(&format!("main:1 {of} c:convert c:__cxa_throw"), ms);
+        add(&format!("main:1 {of}"), 90);
+    }
+    add("main:1 read:3", 280);
+    let wanted = [
+        "45 exceptions convert <- scan:7",
+        "28 read <- main:1",
+        "27 scan <- main:1",
+    ];
+    assert_eq!(words(&rows(&mut fake)), wanted);
+}
+
+#[test]
 fn small_functions_of_one_library_below_one_caller_are_one_row() {
     let mut fake = Fake::new(1000);
     for at in 0..20 {

@@ -12,9 +12,6 @@ use crate::numbers::time;
 use crate::runtimes::is_put_into_callers;
 use crate::thresholds as t;
 
-/// What an optimising compiler leaves of it at most. An estimate, not a measurement over many programs.
-const LEFT_WITH: f64 = 0.4;
-
 /// Code of one kind, of own code on the critical path.
 struct Unoptimised {
     ns: f64,
@@ -37,6 +34,15 @@ impl Compiler {
         match is_source || function.is_some_and(|name| name.contains("core::")) {
             true => Self::Rust,
             false => Self::Other,
+        }
+    }
+
+    /// What an optimising compiler leaves of the time: of a histogram in C 36 %, of a sieve in C++ 34 %, of
+    /// a count of words in Rust 14 %, whose library is made of functions that are put into their callers.
+    fn leaves(self) -> f64 {
+        match self {
+            Self::Rust => 0.15,
+            Self::Other => 0.4,
         }
     }
 
@@ -64,7 +70,7 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
         ..found
     });
     let found = found.max_by(|a, b| a.ns.total_cmp(&b.ns))?;
-    let saving = found.ns * (1.0 - LEFT_WITH);
+    let saving = found.ns * (1.0 - found.compiler.leaves());
     let most = match &found.function {
         Some(function) => format!(", most of them in `{function}`"),
         None => String::new(),
@@ -244,6 +250,9 @@ mod tests {
             "<core::ops::range::Range<T> as core::iter::range::RangeIteratorImpl>::spec_next",
             "<usize as core::slice::index::SliceIndex<[T]>>::index",
             "<alloc::vec::Vec<T,A> as core::ops::index::Index<I>>::index",
+            "core::num::<impl usize>::unchecked_add::precondition_check",
+            "core::iter::adapters::map::map_fold::{{closure}}",
+            "<f64 as core::iter::traits::accum::Sum<&f64>>::sum::{{closure}}",
             "std::remove_reference<int&>::type&& std::move<int&>(int&)",
         ] {
             let mut fake = Fake::new(1000);
