@@ -38,7 +38,7 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
     let is_spread = group.asked.jobs.iter().all(|job| job.part.is_some());
     let suite = gate_of(&group.asked.arguments).filter(|_| is_spread);
     let several = progress.len() > 1 && suite.is_none();
-    let (mut gravest, mut records) = (0, Vec::new());
+    let (mut gravest, mut records, mut ended) = (0, Vec::new(), Vec::new());
     for (job, progress) in progress.iter().enumerate() {
         let title = escape(&title(group, job));
         let code = match progress {
@@ -65,12 +65,17 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
                 UNTRUSTED
             }
             _ => {
-                say!("{title} was ended");
+                ended.push(title);
                 records.push(None);
                 INTERRUPTED
             }
         };
         gravest = gravest.max(code);
+    }
+    match &ended[..] {
+        [] => {}
+        [title] => say!("{title} was ended"),
+        [title, more @ ..] => say!("{title} and {} more were ended", more.len()),
     }
     if let Some(arguments) = &suite {
         records = judged(group, arguments, records, &mut gravest)?;

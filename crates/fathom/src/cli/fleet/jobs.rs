@@ -5,11 +5,16 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use fathom_conduct::{ConductError, fleet};
 use fathom_fleet::Progress;
-use fathom_report::escape;
+use fathom_report::{escape, shorten};
 
-use super::{collect, in_words, step};
+use super::{collect, in_a_line, in_words, step};
 use crate::cli::failure::{Failure, usage};
 use crate::cli::{told, write};
+
+/// Of so many jobs that were handed over together each has a line.
+const EACH: usize = 8;
+/// Columns for the command.
+const COMMAND: usize = 60;
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -68,22 +73,35 @@ fn listed(all: &Path) -> Result<i32, Failure> {
         }
         let progress = group.look().map_err(ConductError::from)?;
         let words = told::words(&group.asked.arguments).join(" ");
-        for (job, progress) in progress.iter().enumerate() {
-            let state = match progress {
-                Progress::GivenUp(_) => "given up".to_owned(),
-                Progress::Cancelled => "ended by you".to_owned(),
-                Progress::Ended(attempt) => format!("ended, node {}", attempt.run.node),
-                other => in_words(other).unwrap_or_default(),
-            };
-            let title = collect::title(&group, job);
-            let line = format!("{title}  {state}  fathom {words}");
-            write::print(&format!("{}\n", escape(&line)))?;
+        let words = shorten(&escape(&format!("fathom {words}")), COMMAND);
+        let lines = match progress.len() <= EACH {
+            true => (0..progress.len())
+                .map(|job| format!("{}  {}", collect::title(&group, job), state(&progress[job])))
+                .collect(),
+            false => vec![format!(
+                "{} and {} more  {}",
+                collect::title(&group, 0),
+                progress.len() - 1,
+                in_a_line(&group, &progress)
+            )],
+        };
+        for line in lines {
+            write::print(&format!("{}  {words}\n", escape(&line)))?;
         }
         if progress.iter().all(Progress::is_end) {
             gravest = gravest.max(collect::all(&group, &progress)?);
         }
     }
     Ok(gravest)
+}
+
+fn state(progress: &Progress) -> String {
+    match progress {
+        Progress::GivenUp(_) => "given up".to_owned(),
+        Progress::Cancelled => "ended by you".to_owned(),
+        Progress::Ended(attempt) => format!("ended, node {}", attempt.run.node),
+        other => in_words(other).unwrap_or_default(),
+    }
 }
 
 fn cancelled(all: &Path, asked: &str) -> Result<i32, Failure> {
