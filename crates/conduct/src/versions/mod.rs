@@ -42,6 +42,8 @@ pub enum Which {
 pub struct VersionsPlan {
     /// The versions.
     pub which: Which,
+    /// Of those only these, by name; all if it is empty.
+    pub only: Vec<String>,
     /// The command.
     pub template: Template,
     /// The metric that is compared; the clock that carries verdicts if it is `None`.
@@ -120,7 +122,8 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
         targets,
         against: Against::Previous,
         metrics: asked(plan.metric, plan.margin),
-        alpha: ALPHA,
+        // Jobs that compare the other versions err as well.
+        alpha: ALPHA / fathom_fleet::attempt().map_or(1.0, |one| one.parts.max(1) as f64),
         amount: plan.amount,
         warmup: plan.warmup,
         seed: plan.seed,
@@ -134,6 +137,21 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
         record: None,
         terms: plan.terms.clone(),
     }
+}
+
+/// The names of the versions in ranges of so many, for a job each: the last of a range is the first of the next,
+/// so that every step between neighbours is in one of them.
+///
+/// # Errors
+/// When there is no such range.
+pub fn ranges(plan: &VersionsPlan, most: usize) -> Result<Vec<Vec<String>>, ConductError> {
+    let found = prepare::find(plan)?;
+    let names: Vec<String> = found.versions.into_iter().map(|one| one.version).collect();
+    let steps = most.saturating_sub(1).max(1);
+    let starts = (0..names.len().saturating_sub(1)).step_by(steps);
+    Ok(starts
+        .map(|from| names[from..names.len().min(from + steps + 1)].to_vec())
+        .collect())
 }
 
 /// Whether measuring was ended by the user.

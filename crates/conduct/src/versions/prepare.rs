@@ -86,6 +86,10 @@ pub(super) fn find(plan: &VersionsPlan) -> Result<Found, ConductError> {
             found.cache = Some(Worktrees::open(builds.cache_bytes)?);
         }
     }
+    if !plan.only.is_empty() {
+        let is_meant = |one: &Version| plan.only.contains(&one.version);
+        found.versions.retain(is_meant);
+    }
     Ok(found)
 }
 

@@ -229,7 +229,10 @@ impl Verb {
                 let parts = run::parts(arguments)?;
                 remote!(arguments, arguments.plan, parts)
             }
-            Verb::Versions(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            Verb::Versions(arguments) => {
+                let parts = versions::parts(arguments)?;
+                remote!(arguments, arguments.plan.plan, parts)
+            }
             Verb::Bisect(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
             Verb::Gate(arguments) => {
                 let parts = gate::parts(arguments)?;

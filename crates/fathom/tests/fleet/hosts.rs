@@ -293,6 +293,35 @@ fn a_gate_that_is_spread_is_judged_as_one() {
 }
 
 #[test]
+fn versions_that_are_spread_have_every_step_in_one_job() {
+    let world = World::of_hosts();
+    world.printed(&[
+        "versions",
+        "--of",
+        "1,2,3,4",
+        "-r",
+        "3",
+        "--on",
+        "hosts",
+        "--spread",
+        "3",
+        "--json",
+        "all.json",
+        "--",
+        "echo",
+        "{version}",
+    ]);
+    let all = world.json("all.json");
+    let steps = |record: &Value| {
+        let steps = record["steps"].as_array().unwrap().iter();
+        let step = |step: &Value| format!("{} {}", step["from"], step["to"]).replace('"', "");
+        steps.map(step).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = all.as_array().unwrap().iter().map(steps).collect();
+    assert_eq!(all, [vec!["1 2", "2 3"], vec!["3 4"]]);
+}
+
+#[test]
 fn every_verb_that_compares_can_be_a_job() {
     let world = World::of_hosts();
     let gate = [

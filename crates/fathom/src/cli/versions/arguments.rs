@@ -82,6 +82,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub plan: PlanOption,
 
+    /// A job for each N versions; the last of a job is the first of the next. Together they err as often as
+    /// one job
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u32).range(2..), help_heading = "On another machine")]
+    pub spread: Option<u32>,
+
     #[command(flatten)]
     pub saving: SaveOptions,
 

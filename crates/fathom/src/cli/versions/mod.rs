@@ -54,6 +54,27 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     })
 }
 
+/// What `--spread` makes jobs of: the names of some versions. In a job only those are measured.
+///
+/// # Errors
+/// Usage errors, and a range that is not there.
+pub(super) fn parts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    match (arguments.spread, fathom_fleet::attempt()) {
+        (Some(most), None) => {
+            let ranges = fathom_conduct::versions::ranges(&plan(arguments)?, most as usize)?;
+            Ok(ranges.into_iter().map(|names| names.join(" ")).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The versions that this job measures, of those that are meant.
+fn only() -> Vec<String> {
+    let part = fathom_fleet::attempt().and_then(|attempt| attempt.part.part.as_deref());
+    let names = part.unwrap_or_default().split_whitespace();
+    names.map(str::to_owned).collect()
+}
+
 fn plan(arguments: &Arguments) -> Result<VersionsPlan, Failure> {
     let which = which(arguments)?;
     let json = [&arguments.json];
@@ -63,6 +84,7 @@ fn plan(arguments: &Arguments) -> Result<VersionsPlan, Failure> {
     }
     Ok(VersionsPlan {
         which,
+        only: only(),
         template,
         metric: arguments.metric,
         amount: Amount {
