@@ -68,6 +68,8 @@ class BenchRecord:
     schema_version: Literal[2]
     # Start of the session, RFC 3339, UTC.
     started_at: str
+    # The job that it was made in, with `--on`.
+    jobs: list[JobRun] | None = None
 
 
 @dataclass(frozen=True)
@@ -596,6 +598,20 @@ class IoRow:
     writes: int
     # Bytes written.
     written_bytes: int
+
+
+@dataclass(frozen=True)
+class JobRun:
+    """A job of an engine such as Slurm (`--on`)."""
+
+    # Which attempt made the record, from 1.
+    attempts: int
+    # The engine's id.
+    id: str
+    # The node that it ran on, as the engine calls it.
+    node: str
+    # Always `completed`: no other job makes a record.
+    state: str
 
 
 @dataclass(frozen=True)
