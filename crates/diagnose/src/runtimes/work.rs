@@ -34,7 +34,7 @@ pub(crate) struct Work {
     /// The variable that says how many threads there are.
     pub(super) size: Option<&'static str>,
     /// What to do where it takes much.
-    pub(super) advice: Option<&'static str>,
+    pub(crate) advice: Option<&'static str>,
 }
 
 /// Work that nothing shows.
@@ -163,6 +163,24 @@ impl Works {
     pub(crate) fn is_of_runtime(&self, tid: u32) -> bool {
         self.of_thread(tid)
             .is_some_and(|work| work.role != ThreadRole::Pool)
+    }
+
+    /// What idles there if nearly all stacks of a thread's calls of this name, `trace`'s, are of a runtime
+    /// that has nothing to do.
+    pub(crate) fn idles_by(&self, trace: &Trace, tid: u32, call: &str) -> Option<&'static Work> {
+        let rows = trace.stacks.iter().flat_map(|stacks| &stacks.rows);
+        let of_call = rows.zip(&self.stacks).filter(|(row, _)| {
+            row.tid == tid && row.call.as_deref() == Some(call) && row.activity == Activity::Call
+        });
+        let (mut all, mut idle, mut found) = (0, 0, None);
+        for (row, work) in of_call {
+            all += row.samples.max(1);
+            if let Some((work, _)) = work.filter(|(work, _)| work.role == ThreadRole::Idle) {
+                idle += row.samples.max(1);
+                found = Some(work);
+            }
+        }
+        found.filter(|_| idle as f64 >= NEARLY_ALL * all as f64)
     }
 
     /// Threads that a library made to share the program's work, by process.

@@ -200,27 +200,43 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         1 => ("A thread".to_owned(), "its loop"),
         threads => (format!("{threads} threads"), "their loops"),
     };
-    let statement = format!(
-        "{who} asked {}{} times by `{}` and got nothing; {their} took",
+    let row = first.row;
+    let idle = analysis.works.idles_by(analysis.trace, row.tid, &row.name);
+    let (at_least, turns_in_words) = (
         if analysis.by_stops() { "at least " } else { "" },
         count(turns),
-        first.row.name,
     );
+    let statement = match idle {
+        Some(_) => format!(
+            "{who} of a library that had nothing to do looked for work {at_least}{turns_in_words} times by `{}`; {their} took",
+            row.name
+        ),
+        None => format!(
+            "{who} asked {at_least}{turns_in_words} times by `{}` and got nothing; {their} took",
+            row.name
+        ),
+    };
     let burning_ns = (statement.as_str(), burnt, ", which nobody else wanted");
-    let row = first.row;
     let asked = lookups.get(&(row.tid, row.name.as_str()));
     let path = match asked {
         Some(awaited) => awaited.paths.first().map(|path| (*path).to_owned()),
         None => row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
     };
+    let claim = burning(FindingId::BusyPolling, analysis, &threads, burning_ns);
+    // How a library waits for its own threads is no loop of the program's: it is one where others lack
+    // the CPUs.
+    if idle.is_some() && !Least::OF_WORK.is_reached(analysis, claim.could_win_ns as f64) {
+        return None;
+    }
     Some(
-        burning(FindingId::BusyPolling, analysis, &threads, burning_ns)
+        claim
             .least(if first.rules { Least::NONE } else { Least::OF_WORK })
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
-            .advice(match asked {
-                Some(_) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.",
-                None => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
+            .advice(match (asked, idle.and_then(|work| work.advice)) {
+                (_, Some(advice)) => advice,
+                (Some(_), None) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.",
+                (None, None) => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
             })
             .pid(first.times.pid)
             .tid(first.times.tid)
@@ -239,6 +255,39 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 500_000, 0, 400);
         assert_eq!(fake.ids()[0], "busy-polling");
+    }
+
+    #[test]
+    fn how_a_library_waits_for_its_threads_is_no_loop_of_the_programs() {
+        use fathom_stacks::Frame;
+        let reported = |ready_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("sched_yield", None, 500_000, 0, 400);
+            let frame = |binary: &str, name: &str| Frame {
+                binary: binary.to_owned(),
+                function: Some(name.to_owned()),
+                ..Frame::default()
+            };
+            let way = [
+                frame("/bin/program", "main"),
+                frame("/opt/libopenblas.so.0", "dgemm_"),
+                frame("/usr/lib/libc.so.6", "sched_yield"),
+            ];
+            fake.stack(fathom_trace::Activity::Call, Some("sched_yield"), way, 90);
+            fake.thread(crate::fake::ROOT, 101, 0, 1000, 1000);
+            let ready = fathom_trace::Cause::Preempted;
+            fake.waits_of(101, None, None, ready, 100, ready_ms * 10);
+            let found = fake.findings().into_iter();
+            let mut found = found.filter(|it| it.id == FindingId::BusyPolling);
+            found.next().map(|it| (it.statement, it.advice))
+        };
+        assert_eq!(reported(0), None);
+        let (statement, advice) = reported(400).expect("another thread lacks the CPU");
+        assert!(
+            statement.contains("of a library that had nothing to do"),
+            "{statement}"
+        );
+        assert!(advice.contains("OPENBLAS_NUM_THREADS"), "{advice}");
     }
 
     #[test]
