@@ -222,7 +222,7 @@ fn command(folder: &Path, at: usize, (_, language, source): &Program) -> Result<
 
 fn answer(tools: &Tools, folder: &Path, command: &[PathBuf]) -> Result<String> {
     let output = Command::new(&tools.fathom)
-        .args(["why", "--runs", "5", "--no-save", "--json", "-", "--"])
+        .args(["why", "--runs", "5", "--json", "-", "--"])
         .args(command)
         .current_dir(folder)
         .stdin(Stdio::null())
