@@ -133,17 +133,16 @@ const PROGRAMS: [Program; 20] = [
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let runs = if options.quick { 3 } else { RUNS };
-    let programs = &PROGRAMS[..if options.quick { 4 } else { PROGRAMS.len() }];
     let mut commands = Vec::new();
-    for (at, program) in programs.iter().enumerate() {
+    for (at, program) in PROGRAMS.iter().enumerate() {
         commands.push(command(folder.path(), at, program)?);
     }
-    let mut answers: Vec<BTreeMap<String, usize>> = vec![BTreeMap::new(); programs.len()];
-    let mut of_condition = vec![[0, 0]; programs.len()];
+    let mut answers: Vec<BTreeMap<String, usize>> = vec![BTreeMap::new(); PROGRAMS.len()];
+    let mut of_condition = [[0, 0]; PROGRAMS.len()];
     for (place, condition) in [Condition::Quiet, Condition::Busy].into_iter().enumerate() {
         let mut loads = condition.start(tools)?;
         for (at, command) in commands.iter().enumerate() {
-            eprintln!("  {}, {}", condition.name(), programs[at].0);
+            eprintln!("  {}, {}", condition.name(), PROGRAMS[at].0);
             let mut own: BTreeMap<String, usize> = BTreeMap::new();
             for _ in 0..runs {
                 *own.entry(answer(tools, folder.path(), command)?)
@@ -168,7 +167,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         ],
     );
     let mut agree = 0;
-    for ((program, answers), [quiet, busy]) in programs.iter().zip(&answers).zip(of_condition) {
+    for ((program, answers), [quiet, busy]) in PROGRAMS.iter().zip(&answers).zip(of_condition) {
         let most = answers.values().copied().max().unwrap_or(0);
         let is_same = most as f64 >= ASKED * (2 * runs) as f64;
         agree += usize::from(is_same);
@@ -183,7 +182,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     }
     table.note(format!(
         "{agree} of {} programs have the same first answer in nine of ten runs, those of both conditions together.",
-        programs.len()
+        PROGRAMS.len()
     ));
     table.note("An answer is the id of the first finding. Where there is none it is the largest row of where the time goes: its kind, with the function or the call.");
     Ok(table)
@@ -216,8 +215,18 @@ fn command(folder: &Path, at: usize, (_, language, source): &Program) -> Result<
             }
         }
         "awk" => Ok(vec!["awk".into(), "-f".into(), file]),
+        // The interpreter itself: what a version manager runs before it is a cause of its own.
+        "python3" => Ok(vec![python()?, file]),
         language => Ok(vec![language.into(), file]),
     }
+}
+
+fn python() -> Result<PathBuf> {
+    let asked = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .map_err(|error| format!("can't start python3: {error}"))?;
+    Ok(String::from_utf8_lossy(&asked.stdout).trim().into())
 }
 
 fn answer(tools: &Tools, folder: &Path, command: &[PathBuf]) -> Result<String> {
