@@ -94,8 +94,7 @@ pub struct Diagnosis {
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
     let (whereabouts, paths) = whereabouts::rows_and_paths(&analysis);
-    let stands_out = whereabouts::stands_out(&analysis, &whereabouts);
-    let mut findings = found(&analysis, stands_out);
+    let mut findings = found(&analysis);
     whereabouts::name_places(&mut findings, &whereabouts);
     let own = observation.trace.profile.as_ref();
     let samples = observation.more_samples.as_ref().or(own);
@@ -123,8 +122,8 @@ pub fn sizes(observation: &Observation) -> BTreeMap<FindingId, u64> {
 
 /// What is found. Nobody knows what a run that was cut off would have taken, so nothing is
 /// known to be saved by it.
-fn found(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
-    let mut found = findings::all(analysis, stands_out);
+fn found(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let mut found = findings::all(analysis);
     if analysis.is_cut_off() {
         for finding in &mut found {
             (finding.could_win_ns, finding.could_win_cpu_ns) = (0, 0);

@@ -40,9 +40,6 @@ pub(crate) const PART_OF_EVENTS: f64 = 0.8;
 pub(crate) const WAKING_A_PEER_NS: f64 = 200e3;
 /// Waits as short as that are worth reporting from here on.
 pub(crate) const LEAST_OF_SHORT_REPLIES_NS: f64 = 20e6;
-/// A command that could have run for this part of its time and had no CPU is starved, whoever had
-/// it.
-pub(crate) const STARVED_SHARE: f64 = 0.5;
 /// CPUs that a process's other threads use while its workers take turns: from here on they share
 /// the work.
 pub(crate) const OTHERS_CPUS: f64 = 0.25;

@@ -129,15 +129,12 @@ pub(crate) fn sizes(analysis: &Analysis<'_>) -> BTreeMap<FindingId, u64> {
     sizes
 }
 
-/// All findings, the largest first. That other programs had the CPUs is asked where there are none, and
-/// nothing of the command's own part `stands_out`.
-pub(crate) fn all(analysis: &Analysis<'_>, stands_out: bool) -> Vec<Finding> {
+/// All findings, the largest first. That a command bound its threads to few CPUs is asked where there are
+/// none.
+pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     let found = ledger::settle(analysis, claims(analysis));
     match found.is_empty() {
-        true => ledger::settle(
-            analysis,
-            contend::cpus::by_others(analysis, stands_out).into_iter(),
-        ),
+        true => ledger::settle(analysis, contend::cpus::bound(analysis).into_iter()),
         false => found,
     }
 }

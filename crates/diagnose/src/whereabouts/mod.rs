@@ -38,8 +38,6 @@ const SPLIT: f64 = 0.05;
 const LEAST: f64 = 0.01;
 /// As many rows are kept.
 const MOST_ROWS: usize = 100;
-/// Part of the command's own part from which on a row is the answer, whatever others had the CPUs for.
-const OF_OWN_PART: f64 = 0.3;
 /// A place that fewer sampled stacks were at may as well be another.
 const FEWEST_STACKS: u64 = 4;
 
@@ -67,16 +65,6 @@ pub(crate) fn rows_and_paths(analysis: &Analysis<'_>) -> (Vec<WhereRow>, Vec<Cod
     let atoms = fitted(analysis, source.atoms());
     let paths = paths::paths(&atoms);
     (rows(analysis, atoms), paths)
-}
-
-/// Whether a row with a name has a good part of what is left of the wall time without what others had
-/// the CPUs for.
-pub(crate) fn stands_out(analysis: &Analysis<'_>, rows: &[WhereRow]) -> bool {
-    let others = analysis.spent_on(&NOWHERE);
-    let own = (analysis.account.wall_ns as f64 - others).max(1.0);
-    let has_name = |row: &&WhereRow| row.place.function.is_some() || row.call.is_some();
-    let mut named = rows.iter().filter(has_name);
-    named.any(|row| row.ns as f64 >= OF_OWN_PART * own)
 }
 
 fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {

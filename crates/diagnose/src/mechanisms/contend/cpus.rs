@@ -109,50 +109,28 @@ pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// The command has no more busy threads than there are CPUs and still waits for one, in the timed
-/// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
-/// where nothing else is found; that others had them only where nothing of the command's own part
-/// `stands_out` either: they are no answer to what it does itself.
-pub(crate) fn by_others(analysis: &Analysis<'_>, stands_out: bool) -> Option<Claim> {
+/// The command bound its threads to CPUs that they share, in the timed runs as in the observed one. Reported
+/// only where nothing else is found. That other programs had the CPUs is no answer to what the command does
+/// itself, and so a warning.
+pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let ready = analysis.spent_ns(TimeCategory::Ready);
-    let waits: Vec<u64> = analysis
-        .timed
-        .iter()
-        .filter_map(|run| run.run_queue_wait_ns)
-        .collect();
-    let waited = waits.iter().min().map_or(0.0, |ns| *ns as f64);
     // Its own threads had the CPU: that is no other program's.
     let own = were_bound(analysis)
         && analysis.cpu_ns >= t::BUSY_THREAD * analysis.timed_ns
         && ready >= t::READY_SHARE * analysis.timed_ns;
-    let starved = t::STARVED_SHARE * analysis.timed_ns;
-    // Where the command had all CPUs, a thread of its own had that one.
-    let by_others =
-        ready >= starved && waited >= starved && !analysis.had_all_cpus() && !stands_out;
-    if analysis.is_oversubscribed() || !own && !by_others {
+    if analysis.is_oversubscribed() || !own {
         return None;
     }
     let statement = format!(
-        "The command was ready to run and had no CPU for {}, {} of the wall time: {}.",
+        "The command was ready to run and had no CPU for {}, {} of the wall time: it was bound to CPUs that its threads share (`sched_setaffinity`, by itself or by `taskset`).",
         time(ready),
         analysis.percent(ready),
-        match own {
-            true =>
-                "it was bound to CPUs that its threads share (`sched_setaffinity`, by itself or by `taskset`)",
-            false => "other programs had the CPUs, or a quota or the hypervisor kept it from them",
-        }
     );
-    let advice = match own {
-        true => "Let the threads run on all CPUs, or bind each to one of its own.",
-        false => {
-            "Run fewer programs beside it, or give it CPUs of its own (a cpuset, `taskset` for the others), a larger share (`nice`, `cpu.weight`) or quota (`cpu.max`)."
-        }
-    };
     Some(
         Claim::new(FindingId::CpuStarved, analysis, ready, statement)
             .evidence("ready and not running", ready, "ns")
             .least(Least::NONE)
-            .advice(advice),
+            .advice("Let the threads run on all CPUs, or bind each to one of its own."),
     )
 }
 
@@ -258,17 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_others_keep_from_a_cpu_is_found() {
-        let reported = beside_others(650, None).expect("a finding");
-        assert!(
-            reported.starts_with("cpu-starved") && reported.contains("other programs"),
-            "{reported}"
-        );
-        assert_eq!(
-            beside_others(100, None),
-            None,
-            "only the observed run waited"
-        );
+    fn a_command_that_others_keep_from_a_cpu_has_no_finding_for_that() {
+        assert_eq!(beside_others(650, None), None);
     }
 
     #[test]
