@@ -97,10 +97,10 @@ munged --force --key-file="$folder/munge/key" --socket="$folder/run/munge.socket
     --pid-file="$folder/run/munged.pid" --log-file="$folder/log/munged" --seed-file="$folder/munge/seed"
 slurmctld -f "$SLURM_CONF"
 for i in $(seq "$nodes"); do slurmd -f "$SLURM_CONF" -N "n$i"; done
-for i in $(seq 300); do
+for i in $(seq 1200); do
     [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | wc -l)" = "$nodes" ] && { trap - EXIT; echo "export SLURM_CONF=$SLURM_CONF"; exit 0; }
     sleep 0.1
 done
-echo "slurm-here.sh: the nodes didn't come up in 30 s:" >&2
+echo "slurm-here.sh: the nodes didn't come up in 2 minutes:" >&2
 tail -n 3 "$folder"/log/* >&2
 exit 1
