@@ -95,7 +95,7 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
     let (whereabouts, paths) = whereabouts::rows_and_paths(&analysis);
     let mut findings = found(&analysis);
-    whereabouts::name_places(&mut findings, &whereabouts);
+    whereabouts::name_places(&analysis, &mut findings, &whereabouts);
     let own = observation.trace.profile.as_ref();
     let samples = observation.more_samples.as_ref().or(own);
     Diagnosis {

@@ -292,6 +292,34 @@ fn a_finding_has_the_place_that_most_of_its_time_is_at() {
 }
 
 #[test]
+fn a_finding_whose_time_is_elsewhere_has_the_place_that_opens_its_file() {
+    let mut fake = Fake::new(1000);
+    fake.language = Some(crate::Language::Python);
+    fake.calls("openat", None, 300, 0, 10_000);
+    fake.calls("read", Some(3), 600, 50_000, 20_000);
+    fake.file("/etc/table.json", 300, 600, 30_000_000, 0);
+    for (way, path, opens) in [
+        ("main:1 load:4 c:open", "/etc/table.json", 80),
+        ("main:1 other:9 c:open", "/etc/table.json", 20),
+        ("main:1 other:9 c:open", "/etc/more", 900),
+    ] {
+        stacks(&mut fake, Activity::Call, Some("openat"), opens, way);
+        let stacks = fake.trace.stacks.as_mut().expect("made by `stacks`");
+        stacks.rows.last_mut().expect("just added").path = Some(path.to_owned());
+    }
+    // Where the time is parted no row says it.
+    for at in 0..9 {
+        let way = format!("main:1 work{at}:5");
+        stacks(&mut fake, Activity::OwnCode, None, 100, &way);
+    }
+    let found = fake.findings().remove(0);
+    assert_eq!(found.id, FindingId::Rereading);
+    let callers = found.callers.first().and_then(|it| it.function.as_deref());
+    let place = (found.code.function.as_deref(), callers);
+    assert_eq!(place, (Some("open"), Some("load")));
+}
+
+#[test]
 fn a_lock_is_that_which_somebody_else_gave_back() {
     let object = |wait: &str, wake: &str| {
         let mut fake = Fake::new(1000);
