@@ -67,7 +67,10 @@ pub(crate) fn is_system_library(binary: &str) -> bool {
     let in_system = SYSTEM_FOLDERS
         .iter()
         .any(|folder| binary.starts_with(folder));
-    binary.is_empty() || binary.starts_with('[') || is_library && in_system
+    // Modules of an interpreter that is installed elsewhere, and of its packages.
+    let is_module = ["/lib-dynload/", "/site-packages/", "/dist-packages/"];
+    let of_interpreter = || is_module.iter().any(|part| binary.contains(part));
+    binary.is_empty() || binary.starts_with('[') || is_library && (in_system || of_interpreter())
 }
 
 #[cfg(test)]
@@ -92,6 +95,8 @@ mod tests {
             Whose::Library
         );
         assert_eq!(of("[vdso]", "", ""), Whose::Library);
+        let module = "/home/me/py/lib/python3.11/lib-dynload/_ssl.cpython-311.so";
+        assert_eq!(of(module, "load", "./Modules/_ssl.c"), Whose::Library);
         assert_eq!(of("//anon", "main.js:6", ""), Whose::Own);
         assert_eq!(of("//anon", "sort", "/srv/a.js"), Whose::Own);
         assert_eq!(of("//anon", "open", "node:fs"), Whose::Library);
