@@ -63,7 +63,8 @@ pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_metric, format_time};
 pub use screen::Screen;
 pub use sentences::{
-    bench_sentences, compare_sentence, difference_sentence, explain_sentence, saving_sentence,
+    bench_sentences, compare_sentence, difference_sentence, explain_sentence, proof_sentence,
+    saving_sentence,
 };
 pub use serve::{ServeProgress, serve_html, serve_progress, serve_terminal};
 pub use site::{

@@ -30,6 +30,12 @@ pub fn saving_sentence(explanation: &Explanation, finding: &Finding) -> Option<S
     why::could_save(finding, why::whole_seconds(explanation))
 }
 
+/// What running the command without the cause showed: `proved: 715 -> 258 ms without it (saves 440 to 470;
+/// predicted 550)`; nothing where that was not asked for.
+pub fn proof_sentence(finding: &Finding) -> Option<String> {
+    why::proof(finding).map(|(_, said)| said)
+}
+
 /// `B takes 128 ms more than A (2.28x; 95 % interval 126 to 130 ms)`.
 pub fn difference_sentence(record: &DifferenceRecord) -> String {
     why::difference_answer(record)

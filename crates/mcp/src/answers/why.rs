@@ -2,7 +2,7 @@
 
 use fathom_model::quantity::{counted, short_time};
 use fathom_model::{DifferenceRecord, Explanation, Finding, WhereRow};
-use fathom_report::{explain_sentence, saving_sentence};
+use fathom_report::{explain_sentence, proof_sentence, saving_sentence};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
@@ -90,6 +90,8 @@ struct Row {
     call: Option<String>,
     /// What it is on.
     object: Option<String>,
+    /// What several functions of libraries do together, such as `allocation`; `place` is the one with most of the time.
+    group: Option<String>,
     place: Place,
     callers: Vec<Place>,
     /// Calls, waits or page faults.
@@ -221,6 +223,7 @@ impl From<&WhereRow> for Row {
             kind: row.kind.key().to_owned(),
             call: row.call.as_deref().map(bare_name),
             object: row.object.as_deref().map(bare_name),
+            group: row.group.as_deref().map(bare_name),
             place: (&row.place).into(),
             callers: row.callers.iter().take(CALLERS).map(Place::from).collect(),
             count: row.count,
@@ -244,25 +247,9 @@ fn in_lines(explanation: &Explanation, finding: &Finding, at: usize) -> Vec<Stri
         lines.push(format!("   at: {}", at.join(" in ")));
     }
     lines.push(format!("   change: {}", sentence(&finding.advice)));
-    if let Some(proof) = &finding.proof {
-        lines.push(format!("   {}", in_a_sentence(&proof.into())));
-    }
+    let proof = proof_sentence(finding).map(|said| format!("   proof: {}", sentence(&said)));
+    lines.extend(proof);
     lines
-}
-
-fn in_a_sentence(proof: &Proof) -> String {
-    let by = proof.intervention.as_ref().map(|by| format!(" by {by}"));
-    let saves = proof
-        .saves_ms
-        .map(|ms| format!(", saves {}", short_time(ms / 1e3)));
-    let reason = proof.reason.as_ref().map(|reason| format!(": {reason}"));
-    format!(
-        "proof: {}{}{}{}",
-        proof.verdict,
-        by.unwrap_or_default(),
-        saves.unwrap_or_default(),
-        reason.unwrap_or_default()
-    )
 }
 
 /// `48 % sleeping in clock_nanosleep, "main" (a.c:7), 30 times`.
@@ -274,6 +261,7 @@ fn of_row(row: &WhereRow) -> String {
     )];
     parts.extend(row.call.as_deref().map(bare_name));
     parts.extend(row.object.as_deref().map(name));
+    parts.extend(row.group.as_deref().map(bare_name));
     parts.extend(in_words(&row.place, &row.callers));
     parts.extend(row.count.map(|count| counted(count, "time", "times")));
     parts.join(", ")
@@ -295,5 +283,45 @@ fn next(explanation: &Explanation) -> String {
         }
         false => "make change 1, then bench with the old and the new command says what it saved"
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answer from a recorded explanation, changed.
+    fn said(change: impl FnOnce(&mut Value)) -> Answer {
+        let recorded = include_str!("../../../report/tests/version1/why.json");
+        let mut record: Value = serde_json::from_str(recorded).unwrap();
+        change(&mut record);
+        why(&serde_json::to_vec(&record).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_proof_is_said_as_the_report_says_it() {
+        let proof = serde_json::json!({
+            "verdict": "proved", "intervention": "no-sleep", "with_ms": 715.2, "without_ms": 258.1,
+            "saves_ms": {"value": 455.0, "low": 440.2, "high": 469.9}, "reason": null
+        });
+        let answer = said(|record| record["findings"][0]["proof"] = proof);
+        let line = "   proof: proved: 715 -> 258 ms without it (saves 440 to 470";
+        assert!(answer.text.contains(line), "{}", answer.text);
+        let proof = &answer.structured["findings"][0]["proof"];
+        assert_eq!(proof["verdict"], "proved");
+        assert_eq!(proof["saves_ms"], 455.0);
+    }
+
+    #[test]
+    fn a_row_of_many_functions_says_what_they_do() {
+        let row = serde_json::json!({
+            "share": 0.4, "ns": 80_000_000, "kind": "user_code", "call": null, "object": null,
+            "function": "malloc", "source_file": null, "line": null, "binary": "libc.so.6",
+            "group": "allocation", "callers": [], "count": null, "role": null
+        });
+        let answer = said(|record| record["where"] = serde_json::json!([row]));
+        assert_eq!(answer.structured["where"][0]["group"], "allocation");
+        let line = "\n40 % user code, allocation, \"malloc\"\n";
+        assert!(answer.text.contains(line), "{}", answer.text);
     }
 }

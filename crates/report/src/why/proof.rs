@@ -7,7 +7,7 @@ use crate::line::Tone;
 use crate::quantity::decimals_for;
 
 /// The line; nothing where it was not asked for.
-pub(super) fn line(finding: &Finding) -> Option<(Tone, String)> {
+pub(crate) fn line(finding: &Finding) -> Option<(Tone, String)> {
     let proof = finding.proof.as_ref()?;
     let reason = proof.reason.as_deref().unwrap_or_default();
     Some(match (proof.verdict, proof.saves_ms) {
