@@ -10,6 +10,9 @@ fn main() {
     fathom_measure::remember_what_the_loader_took();
     // SAFETY: no other thread is there yet.
     unsafe { fathom_store::variables::withhold() };
+    if let Some(server) = fathom_store::variables::get(fathom_mcp::SERVER) {
+        fathom_mcp::end_with(&server);
+    }
     std::process::exit(cli::run());
 }
 

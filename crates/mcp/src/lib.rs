@@ -17,6 +17,7 @@ mod tools;
 use std::path::PathBuf;
 
 pub use allowed::Allowed;
+pub use measuring::{SERVER, end_with};
 
 /// What whoever starts the server decides.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! A verb as a process of its own, with its progress and its end.
 
 use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,6 +10,23 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 
 use crate::ServePlan;
+
+/// The variable by which a verb learns which server started it.
+pub const SERVER: &str = "FATHOM_SERVER";
+
+/// Ends this process with the server that started it, however that one ends. A verb asks for this itself: what is asked
+/// for before an exec the kernel forgets where the program's file has capabilities.
+pub fn end_with(server: &str) {
+    // SAFETY: prctl takes numbers, getppid nothing.
+    let parent = unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+        libc::getppid()
+    };
+    // It may have ended before it was asked for.
+    if server != parent.to_string() {
+        std::process::exit(130);
+    }
+}
 
 /// Between two words of progress.
 const BETWEEN: Duration = Duration::from_secs(1);
@@ -72,18 +88,11 @@ impl Running {
             .args(arguments)
             .current_dir(&plan.root)
             .envs(plan.variables.iter().cloned())
+            .env(SERVER, std::process::id().to_string())
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // SAFETY: prctl only takes numbers, and is allowed between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                // However this server ends, what it started ends too.
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-                Ok(())
-            });
-        }
         let (child, stdout, stderr) = {
             let mut processes = lock(&self.0);
             if processes.closed {

@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 static TAKEN: OnceLock<HashMap<String, String>> = OnceLock::new();
 
 /// Whether a variable is one of them: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`,
-/// `FATHOM_ATTEMPT` (the folder of a job), or one that PostgreSQL's
-/// clients read (`PG*`).
+/// `FATHOM_ATTEMPT` (the folder of a job), `FATHOM_SERVER` (the `fathom mcp` that runs this verb), or
+/// one that PostgreSQL's clients read (`PG*`).
 pub fn is_withheld(name: &str) -> bool {
     matches!(
         name,
-        "FATHOM_STORE" | "FATHOM_REDACTION_KEY" | "FATHOM_ATTEMPT"
+        "FATHOM_STORE" | "FATHOM_REDACTION_KEY" | "FATHOM_ATTEMPT" | "FATHOM_SERVER"
     ) || name.starts_with("PG")
 }
 

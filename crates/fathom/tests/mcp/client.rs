@@ -28,7 +28,11 @@ pub(crate) struct Said {
 impl Client {
     /// Starts a server whose root is this folder, and agrees with it on the protocol.
     pub(crate) fn new(root: &Path, allow: &[&str]) -> Client {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+        Self::of(Command::new(env!("CARGO_BIN_EXE_fathom")), root, allow)
+    }
+
+    /// The same of a server that this command starts.
+    pub(crate) fn of(mut command: Command, root: &Path, allow: &[&str]) -> Client {
         command.arg("mcp").arg("--root").arg(root);
         for allowed in allow {
             command.args(["--allow", allowed]);
@@ -143,6 +147,12 @@ impl Client {
             );
         }
         said
+    }
+
+    /// Ends the server where it stands.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
     }
 
     /// Goes away, and waits for the server's end.

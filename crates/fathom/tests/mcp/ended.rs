@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -11,7 +12,10 @@ use crate::client::{Client, script};
 
 /// A program without an end, which holds a pipe open: its reader sees when the whole tree has ended.
 fn endless(folder: &Path) {
-    let made = Command::new("mkfifo").arg(folder.join("fifo")).status();
+    let made = Command::new("mkfifo")
+        .args(["-m", "666"])
+        .arg(folder.join("fifo"))
+        .status();
     assert!(made.unwrap().success());
     script(
         folder,
@@ -79,6 +83,58 @@ fn a_client_that_goes_away_leaves_nothing_behind() {
     let running = started(folder.path());
     client.leave();
     has_ended(running);
+}
+
+/// Kills the server while it measures, and waits until all that it started has ended.
+fn killed_while_it_measures(mut client: Client, folder: &Path) {
+    let asked =
+        json!({"name": "bench", "arguments": {"commands": ["./endless"], "timeout_s": 3600}});
+    client.send("tools/call", &asked);
+    let running = started(folder);
+    client.kill();
+    has_ended(running);
+}
+
+#[test]
+fn a_killed_server_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    endless(folder.path());
+    let client = Client::new(folder.path(), &["./endless"]);
+    killed_while_it_measures(client, folder.path());
+}
+
+#[test]
+fn a_killed_server_whose_file_has_capabilities_leaves_nothing_behind() {
+    // SAFETY: asks for a number of this process.
+    if unsafe { libc::geteuid() } != 0 {
+        return fathom_test_log::skipped("only root can become another user");
+    }
+    // On the disk that the build is on: elsewhere such bits may give no rights.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let everyone = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), everyone).unwrap();
+    endless(folder.path());
+    let program = folder.path().join("fathom");
+    fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
+    let mut setcap = Command::new("setcap");
+    match setcap.arg("cap_bpf,cap_perfmon+ep").arg(&program).status() {
+        Ok(status) if status.success() => {}
+        _ => return fathom_test_log::skipped("no setcap, or files there have no capabilities"),
+    }
+    let as_nobody = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+            .arg(&program)
+            .args(arguments);
+        command
+    };
+    match as_nobody(&["--version"]).status() {
+        Ok(status) if status.success() => {}
+        _ => return fathom_test_log::skipped("another user can't run it there"),
+    }
+    let client = Client::of(as_nobody(&[]), folder.path(), &["./endless"]);
+    killed_while_it_measures(client, folder.path());
 }
 
 #[test]
