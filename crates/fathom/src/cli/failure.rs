@@ -1,6 +1,6 @@
 //! What is printed when something can't be done, and the exit code that goes with it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::cli::out::say;
 use anstyle::{AnsiColor, Style};
@@ -137,6 +137,12 @@ impl Failure {
             if let Some(advice) = advice(error) {
                 text.push_str(&format!("{advice}\n"));
             }
+        }
+        // Programs are started, found and accounted for by it: whatever failed, this comes first.
+        if !Path::new("/proc/self").exists() {
+            text.push_str(
+                "/proc is not mounted here, and Fathom measures by it: mount -t proc proc /proc\n",
+            );
         }
         say!("{text}");
         self.exit_code()

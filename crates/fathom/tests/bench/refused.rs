@@ -346,3 +346,38 @@ fn what_the_terminal_stops_is_ended_and_told() {
     assert!(said.contains("was stopped by the terminal"), "{said}");
     assert_eq!(output.status.code(), Some(3), "{said}");
 }
+
+#[test]
+fn without_proc_each_verb_says_so_and_what_to_do() {
+    let without = |arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command
+            .args([
+                "--mount",
+                "sh",
+                "-c",
+                "umount -l /proc || exit 99; exec \"$@\"",
+                "sh",
+            ])
+            .arg(env!("CARGO_BIN_EXE_fathom"))
+            .args(arguments)
+            .stdin(Stdio::null());
+        command.output()
+    };
+    for arguments in [
+        &["bench", "true"][..],
+        &["why", "--", "true"],
+        &["startup", "--", "true"],
+        &["pipe", "--", "true | true"],
+        &["mcp"],
+    ] {
+        let output = match without(arguments) {
+            Ok(output) if ![Some(1), Some(99)].contains(&output.status.code()) => output,
+            _ => return fathom_test_log::skipped("no mount of its own can be made here"),
+        };
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {said}");
+        let last = "/proc is not mounted here, and Fathom measures by it: mount -t proc proc /proc";
+        assert_eq!(said.lines().last(), Some(last), "{arguments:?}: {said}");
+    }
+}
