@@ -1,7 +1,8 @@
 //! The workflow that posts GitHub's comments, with a stand-in for `gh`.
 
+use std::io::Write;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 use crate::world::{Forge, integrations, step};
 
@@ -201,4 +202,59 @@ fn a_poisoned_artifact_is_refused_and_nothing_of_it_runs() {
         assert_eq!(forge.read("calls"), "", "{name}");
         assert!(!forge.folder.path().join("ran").exists(), "{name} ran");
     }
+}
+
+/// Reads what a program printed as GitHub does, with the pattern of the matcher.
+const MATCHES: &str = r#"
+import json, re, sys
+[pattern] = json.load(open(sys.argv[1]))["problemMatcher"][0]["pattern"]
+for line in sys.stdin:
+    found = re.search(pattern["regexp"], line.rstrip("\n"))
+    if found:
+        print(*(found[pattern[key]] for key in ("file", "line", "column", "message")), sep="|")
+"#;
+
+#[test]
+fn the_problem_matcher_finds_each_line_that_is_wrong() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return fathom_test_log::skipped("no python3 is here");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fathom.toml");
+    std::fs::write(&file, "schema_version = 1\nnonsense = 2\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
+        .args(["run", "fathom.toml"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let matched = |said: &str| {
+        let mut reader = Command::new("python3")
+            .args(["-c", MATCHES])
+            .arg(integrations().join("github/matcher.json"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut to = reader.stdin.take().unwrap();
+        to.write_all(said.as_bytes()).unwrap();
+        drop(to);
+        String::from_utf8(reader.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let all = matched(&said);
+    assert!(
+        all.lines()
+            .any(|line| line == "fathom.toml|2|1|an experiment file has no key `nonsense`"),
+        "{all}{said}"
+    );
+    // What has no other word before it stands on the line of the error.
+    std::fs::write(&file, "[[gate\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
+        .arg("gate")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let all = matched(&said);
+    assert!(all.contains("fathom.toml|1|"), "{all}{said}");
 }
