@@ -69,6 +69,8 @@ class Module(unittest.TestCase):
         self.assertNotIn("<script>", shown)
         for part in ("<strong>", "<svg ", "<table>"):
             self.assertIn(part, shown)
+        # A notebook keeps this beside it: the answer, not the record.
+        self.assertEqual(repr(found), f"<Bench: {found.answer}>")
 
     def test_rows_are_frames_where_the_libraries_are(self) -> None:
         found = fathom_lab.bench("true", runs=3)

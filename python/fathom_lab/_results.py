@@ -23,7 +23,7 @@ def _time(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Generic[R]):
     """What a verb found."""
 
@@ -60,11 +60,16 @@ class Result(Generic[R]):
     def __str__(self) -> str:
         return self.answer
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.answer}>"
+
     def _repr_html_(self) -> str:
         rows = self.rows()
         names = list(rows[0]) if rows else []
 
         def cell(value: object) -> str:
+            if value is None:
+                return ""
             return html.escape(f"{value:.4g}" if isinstance(value, float) else str(value))
 
         head = "".join(f"<th>{cell(name)}</th>" for name in names)
