@@ -1,4 +1,4 @@
-"""Thirty questions of a developer, ten traps and hostile programs, asked of `fathom mcp` by the protocol's own client.
+"""The questions of a developer, ten traps and hostile programs, asked of `fathom mcp` by the protocol's own client.
 
     agents.py FATHOM        needs the package mcp, git and root: which causes are seen depends on the kernel tier
 """
@@ -98,6 +98,9 @@ QUESTIONS = [
     ("how sure is the saving", "why", {"command": P + "sleeps.py"},
      lambda a, t: a["findings"][0]["saving_low_ms"] <= a["findings"][0]["saving_ms"]
      <= a["findings"][0]["saving_high_ms"]),
+    ("is that cause really it", "why", {"command": P + "sleeps.py", "prove": True},
+     lambda a, t: a["findings"][0]["proof"]["verdict"] == "proved" and a["findings"][0]["proof"]["saves_ms"] > 100
+     and "\n   proof: proved: " in t),
     ("what do I change", "why", {"command": P + "writes.py"},
      lambda a, t: len(a["findings"][0]["change"]) > 20 and "change: " in t),
     ("what does the new one take more", "why", {"command": P + "sleeps.py", "compared_with": P + "fast.py"},
