@@ -90,7 +90,9 @@ pack_wheel() {
         echo "wheel: left out, what it holds is built with it"
         return
     fi
-    local file=$out/fathom_lab-$version-py3-none-manylinux_2_17_$processor.manylinux2014_$processor.whl
+    # Which of its two platforms is named first is maturin's choice.
+    local file
+    file=$(ls "$out/fathom_lab-$version-py3-none-"*"_$processor.whl")
     sums+=("$file")
     [ "$own" ] || return 0
     rm -rf "$out/venv"
