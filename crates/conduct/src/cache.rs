@@ -16,7 +16,7 @@ struct Kept<T> {
     value: T,
 }
 
-/// What was kept under this name with this stamp.
+/// Loads the value saved under `name`; `None` if its stamp differs.
 pub(crate) fn load<T: DeserializeOwned>(name: &str, stamp: &str) -> Option<T> {
     let text = std::fs::read(file(name)?).ok()?;
     let kept: Kept<T> = serde_json::from_slice(&text).ok()?;
@@ -40,7 +40,7 @@ pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     }
 }
 
-/// Who asks, on which machine since its start: what tiers depend on.
+/// The user, the rights, the PID namespace and the boot on which the available tiers depend.
 pub(crate) fn rights_stamp() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let rights = status.lines().filter(|line| {

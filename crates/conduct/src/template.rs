@@ -24,7 +24,7 @@ pub struct Builds {
 /// A command with places for a version: `{version}`, `{revision}`, `{repo}`.
 #[derive(Debug, Clone)]
 pub struct Template {
-    /// The command; a directory is meant within the version's files.
+    /// The command; its directory is relative to the version's files.
     pub command: CommandPlan,
     /// What is run around it.
     pub hooks: Hooks,

@@ -284,7 +284,7 @@ struct Call {
     does: u32,
 }
 
-/// Buckets of the table below: more than there are names.
+/// Number of buckets in the table below, larger than the number of names.
 const BUCKETS: usize = 1024;
 
 /// The bucket of a name: by its length and both ends, which tell nearly all names apart.

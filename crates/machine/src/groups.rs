@@ -19,8 +19,8 @@ pub(crate) struct Group {
     pub probes: &'static [&'static [Heading]],
     /// Some three times what they take on a quiet machine, in seconds.
     pub seconds: f32,
-    /// Whether each figure rests on passes that agree, so that it stands even if later ones were
-    /// cut short. A curve without its end does not.
+    /// Whether each figure comes from passes that agree, so that it stays valid if later passes were
+    /// cut short. An incomplete curve is not valid.
     pub of_passes: bool,
     /// Measures them.
     pub run: fn(&Context) -> Vec<ProbeResult>,

@@ -155,7 +155,7 @@ async fn progress(context: &RequestContext<RoleServer>, began: Instant) {
     let seconds = began.elapsed().as_secs_f64();
     let word = ProgressNotificationParam::new(token, seconds)
         .with_message(format!("measuring for {seconds:.0} s"));
-    // Who went away needs none.
+    // A client that disconnected needs no answer.
     let _ = context.peer.notify_progress(word).await;
 }
 

@@ -214,7 +214,7 @@ impl ProcessExecutor {
             what: "could not be read from",
             error: open_files::with_the_limit(error),
         };
-        // Who watches standard output also reads it; the drain is left with an end that is closed.
+        // The watcher of standard output also reads it; the drain is left with an end that is closed.
         let (watch, stdout) = match watches {
             false => (None, pipes.stdout),
             true => {

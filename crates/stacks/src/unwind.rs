@@ -238,7 +238,7 @@ impl Unwinder {
             Ok(caller) if rule.is_signal || caller.stack() > registers.stack() => {
                 Ok((caller, !rule.is_signal))
             }
-            // Who was called last may have its return address in a register, and nothing on the
+            // The innermost function may have its return address in a register, and nothing on the
             // stack: `vfork`, and on some machines all that call nobody.
             Ok(caller) if !place.returns && caller.stack() == registers.stack() => {
                 Ok((caller, true))

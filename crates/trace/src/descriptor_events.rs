@@ -133,7 +133,7 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
             let nodelay = before.is_some_and(|before| before.nodelay);
             end.map(|end| Socket { end, nodelay })
         }
-        // Who bound it to any port asks which it is.
+        // A program that binds to port 0 asks which port it got.
         ("getsockname", Some(before)) => match &before.end {
             SocketEnd::At(asked) if asked.ends_with(":0") => {
                 address(event.payload).map(|address| {
@@ -181,7 +181,7 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
     }
 }
 
-/// What a path leads to; its text decides, as it does when a trace is read.
+/// Classifies a path by its text, as the reader of a trace does.
 fn file(path: String) -> DescriptorKind {
     path.as_str().into()
 }

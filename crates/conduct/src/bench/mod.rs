@@ -235,7 +235,7 @@ pub fn bench(
     outcome.warnings.extend(throttling::warning(&throttled));
     let (warmups, runs) = (&session.warmups, &session.runs);
     let conditions = (0..record.benchmarks.len()).filter_map(|index| {
-        // Who does less for /dev/null is faster there: that says why.
+        // A program that does less for /dev/null is faster there; this warning says so.
         null_output::warning(index, warmups, runs)
             .or_else(|| warm_up::warning(index, warmups, runs))
     });

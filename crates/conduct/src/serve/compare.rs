@@ -52,7 +52,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
                 claim_level: judged.claim_level,
                 verdict: match doubts.is_empty() {
                     true => judged.verdict,
-                    // Who answers less, or something else, is not faster by that.
+                    // A server that answers less, or something else, is not faster for it.
                     false => Verdict::Undecided,
                 },
                 more_rounds: judged.more_rounds.filter(|_| doubts.is_empty()),

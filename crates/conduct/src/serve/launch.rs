@@ -202,7 +202,7 @@ impl Launching<'_> {
             }
             ServerEvent::WroteLine(_) => self.line_came = true,
             ServerEvent::Ended(exit) => {
-                // Who daemonises has ended well and left others.
+                // A program that daemonises exits with success and leaves others running.
                 if !exit.is_success() || self.server.processes().is_empty() {
                     let when = match (&self.last, self.seen.is_empty()) {
                         (_, true) => "before it listened",

@@ -89,7 +89,7 @@ impl Ui {
             let answer = Arc::clone(&answer);
             let (port, token) = (self.port, self.token.clone());
             let one = move || {
-                // Who went away needs no answer.
+                // A client that disconnected needs no answer.
                 let _ = one(&connection, &mut inside, port, &token, &*answer);
                 // What it holds is closed before it is out.
                 drop(answer);

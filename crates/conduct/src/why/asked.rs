@@ -73,8 +73,7 @@ fn asks_jvm(pid: u32) -> [String; 3] {
     ]
 }
 
-/// A JVM of this user's that runs already writes names when it is asked to, which takes it some
-/// milliseconds.
+/// Asks a running JVM of this user to write its symbol names, which takes it a few milliseconds.
 pub(super) fn ask_jvm(pid: u32, trace: &Trace, stacks: &StackPool) {
     let root = trace.processes.first();
     let program = root.and_then(|root| root.execs.last());

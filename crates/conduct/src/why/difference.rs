@@ -110,7 +110,7 @@ fn timings(
 /// How many runs of each are observed.
 fn observed_runs(timings: &[Timing; 2]) -> u32 {
     let timed = timings.iter().map(|timing| timing.timed.runs as u32);
-    // Who asks for few runs gets no more of these.
+    // A small `--runs` limits these runs, too.
     let most = timed.fold(MOST_OBSERVED, u32::min).max(1);
     let walls = timings.iter().map(|timing| timing.timed.wall.value);
     let longest = walls.fold(0.0, f64::max) + SWITCHING.as_secs_f64();
@@ -129,7 +129,7 @@ fn observations(
     let mut observations = [Vec::new(), Vec::new()];
     let mut added = [None, None];
     for turn in 0..observed_runs(timings) {
-        // Who is first changes: what the machine does at the beginning of a turn hits both.
+        // The order alternates, so that disturbances at the beginning of a turn affect both.
         let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
         for index in order {
             let (target, timing) = (&plan.targets[index], &timings[index]);

@@ -267,7 +267,7 @@ impl Subject<'_> {
     ) -> Result<Trace, ConductError> {
         let run = self.run(tier, samples, limit);
         let ends_well = run.as_ref().is_ok_and(|trace| self.ends_as_timed(trace));
-        // Who is stopped at calls may end otherwise for that.
+        // Stopping a program at its calls may change how it ends.
         if self.asked.is_none() || ends_well || tier == Tier::Ptrace || interrupt::stopped() {
             return run;
         }

@@ -42,7 +42,7 @@ pub(super) fn try_take(path: &Path, kind: Kind) -> io::Result<Option<File>> {
             Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
             Err(std::fs::TryLockError::Error(error)) => return Err(error),
         }
-        // Who removes a worktree removes its locks: one of a file that is gone locks nothing.
+        // Removing a worktree removes its locks: a lock on a deleted file protects nothing.
         match std::fs::metadata(path) {
             Ok(there) if there.ino() == file.metadata()?.ino() => return Ok(Some(file)),
             _ => {}

@@ -97,7 +97,6 @@ fn moves_about(row: &SyscallRow) -> u64 {
 }
 
 impl Small {
-    /// Whether a row is of these calls.
     pub(crate) fn holds(&self, row: &SyscallRow) -> bool {
         is_of(row, &self.pids, self.fd, self.writes)
     }

@@ -226,7 +226,7 @@ pub(super) fn contexts(
             context.timers += moved;
         }
     }
-    // Who was refused has nobody to wait for.
+    // After a refused connection there is no peer to wait for.
     for refused in &trace.refused {
         if let Some(context) = contexts.get_mut(&refused.pid) {
             context.sockets = context.sockets.saturating_sub(refused.calls);

@@ -253,7 +253,7 @@ fn kept(sides: &[Side; 2], pairs: &[Pair], whole: f64) -> Vec<StepDifference> {
     steps
 }
 
-/// `None` where one of both was observed once, which has no spread.
+/// `None` if either command was observed only once, so that there is no spread.
 fn is_clear([a, b]: &[Vec<f64>; 2]) -> Option<bool> {
     let known = fathom_stats::mean_difference(a, b, LEVEL)?;
     (known.level > 0.0).then_some(known.low > 0.0 || known.high < 0.0)

@@ -154,7 +154,7 @@ fn read(run: TracedStart) -> Start {
     }
     Start {
         timeline,
-        // No second opinion where it is the first.
+        // Kept only where the main figure comes from elsewhere.
         parent_ns: parent_ns.filter(|_| source == Source::Call),
         not_visible: trace.not_visible,
         no_phases,

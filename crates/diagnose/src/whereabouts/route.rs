@@ -43,7 +43,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// What is known of a frame, whichever way it is on.
+/// What is known of a frame, whichever route leads to it.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     whose: Whose,

@@ -1,4 +1,4 @@
-//! A text in a cell of CSV: a spreadsheet calculates none of it, and a terminal obeys none of it.
+//! Escapes text for a CSV cell, so that no spreadsheet runs it as a formula and no terminal obeys it.
 
 use std::borrow::Cow;
 use std::fmt::Write;

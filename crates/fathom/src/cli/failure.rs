@@ -193,7 +193,7 @@ fn advice(error: &MeasureError) -> Option<String> {
         } => {
             "It and everything that it started were ended. Give it more time with --timeout, or count such runs with -i."
         }
-        // Who lets all failures of it pass would have no run to speak of.
+        // If all its failures were ignored, no run would be left.
         MeasureError::RunFailed {
             exit: fathom_model::Exit::Code(code),
             always: true,

@@ -56,7 +56,7 @@ impl SaveOptions {
         let plan = KeepPlan {
             save: match self {
                 _ if self.no_save => Save::Never,
-                // A store or a label says where to and as what.
+                // A store or a label implies `--save`.
                 _ if self.save || self.store.is_some() || !self.label.is_empty() => Save::Always,
                 _ => Save::InProject,
             },

@@ -1,4 +1,4 @@
-//! One connection of HTTP/2: h2's, over a stream that says what stands in its way.
+//! One HTTP/2 connection: that of the h2 crate, over a stream that reports what it is blocked on.
 
 use std::cell::Cell;
 use std::future::Future;

@@ -238,7 +238,7 @@ impl Drop for Pair {
         for peer in &mut self.peers {
             peer.out.clear();
             write_frame(CLOSE, &1000u16.to_be_bytes(), Some(MASK), &mut peer.out);
-            // Who is gone needs no farewell.
+            // A peer that has disconnected needs no close frame.
             let _ = peer.flush(now() + 1_000_000);
         }
     }

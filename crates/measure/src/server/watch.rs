@@ -306,7 +306,7 @@ pub(super) fn poll(descriptors: &[RawFd], until: u64) {
         tv_nsec: (left % 1_000_000_000) as libc::c_long,
     };
     let (at, count) = (polled.as_mut_ptr(), polled.len() as libc::nfds_t);
-    // SAFETY: as many entries as are said, a live time, no signal mask.
+    // SAFETY: `count` is the length of `polled`, `wait` is live, and a null signal mask is allowed.
     let ready = unsafe { libc::ppoll(at, count, &raw const wait, std::ptr::null()) };
     let hung_up = libc::POLLHUP | libc::POLLERR;
     let has_bytes = polled.iter().any(|entry| entry.revents & libc::POLLIN != 0);

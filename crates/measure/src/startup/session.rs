@@ -82,7 +82,7 @@ pub trait Keeper {
 /// that can't be known.
 pub type CoreProbe<'a> = &'a dyn Fn(usize) -> Option<f64>;
 
-/// Makes the rounds. With `chill` every round has a warm and a cold run of each program.
+/// Runs the rounds. With `chill`, each round has a warm and a cold run of each program.
 ///
 /// Must be called on a thread that outlives it.
 ///

@@ -103,7 +103,7 @@ pub struct LoadResult {
     pub response_ms: Percentiles,
     /// From the moment at which it was sent.
     pub service_ms: Percentiles,
-    /// How late the generator was itself, microseconds.
+    /// The generator's own lateness, in microseconds.
     pub generator_lag_us: Percentiles,
     /// How long it took to make a connection, those before the step and in its warm-up too.
     #[serde(default)]

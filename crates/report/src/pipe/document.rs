@@ -67,7 +67,7 @@ fn document(record: &PipeRecord, form: Form) -> Document<'_> {
     }
     let first = drawn(&record.explained, &record.rounds).map(|round| (round, title(record)));
     match (late(record), form) {
-        // Who asked for a late start wants to see that.
+        // A late start that was asked for is always shown.
         (Some((round, title)), Form::Brief) => chart(&mut out, record, round, title, form),
         (None, Form::Brief) => {
             if let Some((round, _)) = first {

@@ -28,7 +28,7 @@ pub(super) fn title(record: &ServeRecord) -> String {
 pub(super) const CLOSED: &str =
     "Closed loops hardly notice a standstill; the open loop counts it in full.";
 
-/// What stands in the way of trust in one load.
+/// Reasons not to trust the figures of one load.
 pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
     let mut said = Vec::new();
     for verdict in &load.verdicts {

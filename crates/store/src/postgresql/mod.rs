@@ -151,7 +151,7 @@ impl Database for Server {
     }
 
     fn batch(&mut self, statements: &str) -> Result<(), Error> {
-        // Who may not make schemas can be given one.
+        // A user who may not create schemas can be given one.
         if self.count("SELECT COUNT(*) FROM pg_namespace WHERE nspname = $1")? == 0 {
             self.batch_as_is(&format!("CREATE SCHEMA {}", self.address.schema))?;
         }

@@ -31,7 +31,7 @@ pub(crate) struct LeftOut {
     pub has_rights: bool,
 }
 
-/// The tree as far as it was found, parents first.
+/// The part of the process tree that was found, parents first.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// All that are followed.

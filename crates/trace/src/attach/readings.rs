@@ -35,7 +35,7 @@ pub(crate) fn read_thread(pid: u32, tid: u32) -> Option<Reading> {
     let schedstat = read("schedstat").unwrap_or_default();
     let doing = read("syscall").and_then(|text| parse::doing(&text));
     let stat = parse::stat(&read("stat")?)?;
-    // Who runs by now is done with the call that it was in.
+    // A thread that runs now has returned from its call.
     let doing = doing.filter(|_| stat.state != b'R');
     let (on_cpu, ready) = parse::schedstat(&schedstat).unwrap_or_default();
     Some(Reading {

@@ -52,8 +52,7 @@ pub(crate) mod task {
     pub(crate) const FAULTS: i16 = 144;
     /// On a CPU serving them, ns.
     pub(crate) const FAULT_TOTAL: i16 = 152;
-    /// Address of the first own instruction of the program that it executed, until it was reached;
-    /// 0 if that isn't known.
+    /// Entry address of the executed program, until it is reached; 0 if unknown.
     pub(crate) const ENTRY: i16 = 160;
     /// Address at which that program's loader lies; 0 if it has none.
     pub(crate) const LOADER: i16 = 168;

@@ -199,7 +199,7 @@ impl Gathering {
             let mut last = None;
             for mut stack in seen {
                 let of = ((stack.pid, stack.tid), stack.at);
-                // A call that worked and waited is two.
+                // A call that both ran and waited yields two stacks.
                 let known = last.take().filter(|(other, _)| *other == of);
                 let (_, frames) = known.unwrap_or_else(|| (of, python.sent(of.0, of.1)));
                 stack.copy.python.clone_from(&frames);

@@ -7,7 +7,7 @@ use fathom_stacks::functions_at;
 use super::pc_samples::Place;
 use super::{FunctionRow, PcSamples, Profile, spin};
 
-/// Who spins is seen at the same few instructions again and again.
+/// A spinning thread is sampled at the same few instructions again and again.
 const OFTEN: u64 = 5;
 
 /// Rows that are kept: what is below is a sample each.

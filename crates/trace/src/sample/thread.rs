@@ -101,7 +101,7 @@ impl SampledThread {
     pub(super) fn sample(&mut self) -> io::Result<Option<Sample>> {
         let syscall = read(&self.syscall)?;
         let schedstat = self.schedstat.as_ref().and_then(|file| read(file).ok());
-        // Who hasn't been on a CPU since, and isn't about to be, waits for the same thing.
+        // A thread that hasn't run since, and isn't about to, still waits for the same thing.
         let waits =
             |wait: &&Wait| wait.syscall == syscall && Some(&wait.schedstat) == schedstat.as_ref();
         self.runs_on = None;

@@ -54,7 +54,7 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     if analysis.runtime(Some(pid)).idle_wait("futex") {
         return None;
     }
-    // Who never had to wait for the lock may still have held it first.
+    // A thread that never waited for the lock may still have held it first.
     let sleeps = |times: &&&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * times.ns();
     let turns: Vec<&&ThreadTimes> = threads.iter().filter(sleeps).collect();
     let queues =

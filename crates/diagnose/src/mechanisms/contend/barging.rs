@@ -86,7 +86,7 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
             && waited as f64 >= t::LOCK_SHARE * waiter.ns().min(holder.ns());
         let last = waits.last()?;
         let on_file = last.call.as_deref().is_some_and(calls::is_file_lock);
-        // Who waits for a locked file waits for nothing else.
+        // A thread that waits for a locked file waits for nothing else.
         let in_vain = in_vain(&waits);
         if !enough || !(on_file || in_vain) {
             return None;

@@ -57,7 +57,7 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let waking = sum(|times| times.sums.get(TimeCategory::KernelWaiting)) / on_cpu.max(1.0);
     let in_lock_code = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
-    // Who waited queued with one that held it.
+    // A thread that waited was queued behind one that held the lock.
     let queueing = row.goroutines.max(2) as f64;
     let (work, side_by_side) = match holder_waits {
         true => (1.0, queueing),

@@ -61,7 +61,7 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
         TimeCategory::KernelFiles if asks_about_path(name) => !asks,
         TimeCategory::KernelFiles => !calls::is_setting(name),
         TimeCategory::KernelProcesses => true,
-        // Who gives its CPU away has nothing to do: that is a loop that asks.
+        // A thread that yields its CPU has nothing to do: it is in a polling loop.
         _ => calls::is_poll(name) && !long_scans.contains(&name) || name == "sched_yield",
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();

@@ -75,7 +75,7 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
 pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
     let places = Places::new(analysis);
-    // Who asks until something is there searches for nothing.
+    // Polling for a file to appear is not a search.
     let awaited = awaited(analysis);
     let awaited: HashSet<&str> = awaited.values().flat_map(|it| &it.paths).copied().collect();
     let is_search = |row: &LookupRow| {

@@ -19,7 +19,7 @@ pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
         Some(_) => t::MANY_MEMORY_CALLS_TOUCHED_AGAIN,
         None => t::MANY_MEMORY_CALLS,
     };
-    // A start maps its libraries, and gives nothing back.
+    // A program that starts maps its libraries and unmaps little.
     if all.calls < least || given_back.calls * 5 < all.calls {
         return None;
     }

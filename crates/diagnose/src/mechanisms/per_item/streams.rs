@@ -16,7 +16,7 @@ use crate::thresholds as t;
 
 /// What comes is taken in pieces, or a file is from its front to its end.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
-    // What the kernel makes up comes in the pieces in which it is made.
+    // The kernel decides the size of each read from a file that it generates, such as those in `/proc`.
     let comes_in_pieces = |small: &Small| {
         let name = analysis.name_of(small.pid, small.fd);
         let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;

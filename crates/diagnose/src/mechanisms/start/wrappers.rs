@@ -60,7 +60,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
 /// The command's own process became another program in the end.
 fn by_exec(root: &Process) -> Option<Prelude<'_>> {
     let (first, last) = (root.execs.first()?, root.execs.last()?);
-    // Who writes a line for the shell chose all that is in it.
+    // Everything in a shell line was the user's choice.
     let is_line = root.execs.iter().any(runs_a_line);
     let prelude = Prelude {
         ns: last.at_ns.saturating_sub(first.at_ns),

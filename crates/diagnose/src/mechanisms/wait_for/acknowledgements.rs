@@ -113,7 +113,7 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
         false => stalls,
     };
     let stalled = stalls as f64 * mean;
-    // Who was never answered waited as long as it was asked to.
+    // A wait without an answer lasted until its own time-out.
     let (unanswered, _) = analysis.unanswered;
     let late = is_answered_late(analysis, row, stalls, stalled);
     if !may_hold_back(analysis) || late || unanswered * 2 >= stalls {

@@ -16,7 +16,7 @@ const ASKING: [(i32, &str); 4] = [
 ];
 const SIGKILL: i32 = 9;
 
-/// Who is killed ends so soon after it, on a busy machine too.
+/// A killed process ends within this time, even on a busy machine.
 const ENDS_AFTER_NS: u64 = 500_000_000;
 
 /// A process that did not heed a signal.
@@ -119,7 +119,7 @@ fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> O
         return None;
     }
     let is_killed = |process: &&'a Process| {
-        // Who is killed at the end of the run may end after it.
+        // A process that is killed at the end of the run may outlive it.
         let by_kill = match process.end {
             Some(end) => end.signal == Some(SIGKILL),
             None => kill.target == Some(process.pid),

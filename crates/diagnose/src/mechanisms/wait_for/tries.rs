@@ -37,7 +37,7 @@ const MOST_LOOKUPS_FOR_A_PAUSE: f64 = 2.0;
 enum Failure {
     /// Another one has locked the file.
     Locked,
-    /// It is there already, and so another one's: a lock that is a file or a folder.
+    /// The lock file or folder exists already: another process holds the lock.
     Exists,
     /// Another one uses it.
     Busy,

@@ -180,7 +180,7 @@ impl Past<'_> {
     }
 }
 
-/// The one that is meant, as the working tree has it.
+/// The selected experiment, as it is in the working tree.
 fn suite(arguments: &Arguments) -> Result<Experiment, Failure> {
     match &files(arguments)?[..] {
         [file] => read(file),
