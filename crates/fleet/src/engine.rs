@@ -153,7 +153,7 @@ impl Engine {
         Ok(output.lines().filter_map(line).collect())
     }
 
-    /// Ends jobs; those that have ended are no error of most engines.
+    /// Ends jobs. With most engines it is not an error if they have ended already.
     ///
     /// # Errors
     /// [`Error::Template`], [`Error::Engine`].

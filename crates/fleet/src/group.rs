@@ -1,4 +1,4 @@
-//! The folder of what one command handed over: what is to be run, who runs it now, and the results.
+//! The folder of what one command handed over: the plan, the attempt that runs it now, and the results.
 //!
 //! `asked.json` never changes. `state.json` has a *token* for each job, which grows with each submission: a
 //! result counts only if it was made under the token that stands there, so a job that was given up can't
@@ -92,7 +92,7 @@ pub struct Attempt {
 #[derive(Debug)]
 pub struct Group {
     folder: PathBuf,
-    /// What is to be run.
+    /// The command and its working folder.
     pub asked: Asked,
     states: Vec<State>,
     /// Held while the states may change: one process at a time hands over and collects.

@@ -2,7 +2,7 @@
 //! from files that both sides can reach.
 //!
 //! Nothing is asked of the engine but to start a script, to list the jobs that it has, and to end one
-//! ([`Engine`]). All else stands in the folder of a [`Group`]: what is to be run, each attempt with its
+//! ([`Engine`]). All else stands in the folder of a [`Group`]: the plan, each attempt with its
 //! output, and one result for each job. An engine that forgets jobs, starts one twice or loses a node
 //! changes nothing about what is in the folder.
 

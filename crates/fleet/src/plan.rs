@@ -1,4 +1,4 @@
-//! What is to be run, and the scripts and commands that hand it over.
+//! The command to run, and the scripts and commands that hand it over.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::engine::{Engine, Place};
 
-/// What is to be run, and how the user asked for it. It never changes.
+/// The command to run, and how the user asked for it. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The program that runs it, by its path; the same on all nodes.

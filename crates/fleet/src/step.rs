@@ -120,7 +120,7 @@ pub struct Unfit(pub String);
 /// An attempt.
 #[derive(Debug)]
 pub struct Step {
-    /// What is to be run.
+    /// The command to run.
     pub asked: Asked,
     /// The job's folder.
     job: PathBuf,

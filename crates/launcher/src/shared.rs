@@ -95,7 +95,7 @@ pub mod step {
     pub const FILTER: u32 = 9;
 }
 
-/// What is to be run. Strings end with a zero byte; 0 stands for 'not given'.
+/// The command to run. Strings end with a zero byte; 0 stands for 'not given'.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Job {

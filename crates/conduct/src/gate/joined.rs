@@ -4,7 +4,7 @@ use fathom_model::GateRecord;
 
 use super::conclude::verdict;
 
-/// The record of the suite; `None` of no parts. Each part was told how many there are.
+/// The record of the suite; `None` without parts. Each part knows the number of parts.
 pub fn joined(parts: Vec<GateRecord>) -> Option<GateRecord> {
     let mut parts = parts.into_iter();
     let mut all = parts.next()?;

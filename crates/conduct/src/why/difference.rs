@@ -226,7 +226,7 @@ fn record(
 }
 
 /// Findings that most observed runs of one command have, and no observed run of the other, nor half as
-/// much of it: whether it is large enough to be reported is no difference. `sizes`: how large each finding
+/// much of it: two commands do not differ because one side is just too small to be reported. `sizes`: how large each finding
 /// is in the observed runs of the other.
 fn only(
     of: &[&[Finding]],

@@ -23,7 +23,7 @@ pub(super) struct GivenCommands {
 }
 
 impl GivenCommands {
-    /// What is to be run, at least one; `example` is what to type instead of nothing.
+    /// The commands to run, at least one; `example` is what to type instead of nothing.
     ///
     /// # Errors
     /// Usage errors: no command, both forms at once, or a line that can't be split.

@@ -110,8 +110,8 @@ pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
 }
 
 /// The command bound its threads to CPUs that they share, in the timed runs as in the observed one. Reported
-/// only where nothing else is found. That other programs had the CPUs is no answer to what the command does
-/// itself, and so a warning.
+/// only where nothing else is found. That other programs had the CPUs does not say what the command does
+/// itself, so that is a warning.
 pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let ready = analysis.spent_ns(TimeCategory::Ready);
     // Its own threads had the CPU: that is no other program's.

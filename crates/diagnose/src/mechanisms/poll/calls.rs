@@ -223,7 +223,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         None => row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
     };
     let claim = burning(FindingId::BusyPolling, analysis, &threads, burning_ns);
-    // How a library waits for its own threads is no loop of the program's: it is one where others lack
+    // A library's wait for its own threads is not a loop of the program. It counts where others lack
     // the CPUs.
     if idle.is_some() && !Least::OF_WORK.is_reached(analysis, claim.could_win_ns as f64) {
         return None;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::FromArgMatches;
 
 use super::Arguments;
-use crate::cli::{Cli, Verb, command, told};
+use crate::cli::{Cli, Verb, command, redacted};
 
 /// Options that say how much is measured; each takes a value.
 const AMOUNT: [(&str, Option<&str>); 5] = [
@@ -53,7 +53,7 @@ pub(super) fn words(given: impl Iterator<Item = OsString>, time: &str) -> Option
         && after.time == crate::cli::quantities::duration(time).ok()
         && (after.runs, after.min_runs, after.max_runs) == (None, None, None);
     is_same.then(|| {
-        let told = told::words(&longer);
+        let told = redacted::words(&longer);
         ["fathom".to_owned()].into_iter().chain(told).collect()
     })
 }

@@ -72,7 +72,7 @@ fn listed(all: &Path) -> Result<i32, Failure> {
             continue;
         }
         let progress = group.look().map_err(ConductError::from)?;
-        let words = told::words(&group.asked.arguments).join(" ");
+        let words = redacted::words(&group.asked.arguments).join(" ");
         let words = shorten(&escape(&format!("fathom {words}")), COMMAND);
         let lines = match progress.len() <= EACH {
             true => (0..progress.len())

@@ -20,7 +20,7 @@ pub(super) use options::{OnOptions, PlanOption, Remote};
 use crate::cli::failure::{Failure, usage};
 use crate::cli::out::say;
 use crate::cli::status_line::StatusLine;
-use crate::cli::{screen, told, write};
+use crate::cli::{redacted, screen, write};
 
 /// Notes it if this is what a job runs on its node.
 ///
@@ -126,7 +126,7 @@ fn shown(asked: &Asked, folder: &std::path::Path) -> Result<i32, Failure> {
         text += &one.script;
         text.push('\n');
     }
-    let words = told::words(&asked.arguments).join(" ");
+    let words = redacted::words(&asked.arguments).join(" ");
     text += &format!("On the node: fathom {words}\n");
     write::print(&text)?;
     Ok(0)

@@ -1,18 +1,18 @@
-//! A command line of Fathom as it may be shown: secrets that were typed are named, not told.
+//! A command line of Fathom as it may be shown: typed secrets are replaced.
 
 use fathom_conduct::redaction;
 
 /// The words as a shell takes them.
 pub(super) fn words(typed: &[String]) -> Vec<String> {
     let before = [""].into_iter().chain(typed.iter().map(String::as_str));
-    let told = before.zip(typed).map(|(before, word)| {
-        let told = match may_be_secret(before, word) {
+    let shown = before.zip(typed).map(|(before, word)| {
+        let shown = match may_be_secret(before, word) {
             true => redaction::typed_word(word),
             false => word.clone(),
         };
-        redaction::line([told])
+        redaction::line([shown])
     });
-    told.collect()
+    shown.collect()
 }
 
 /// Whether it is the value of an option that takes secrets. Commands stay as they were typed.
