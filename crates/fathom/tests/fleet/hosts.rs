@@ -111,21 +111,7 @@ kill -s KILL -- -"$(cat "$FATHOM_HOSTS_SPOOL"/*.group)"
 #[test]
 fn a_job_that_was_killed_goes_on_where_it_was() {
     let world = World::of_hosts();
-    world.write("work.sh", ENDS_ITS_JOB);
-    world.printed(&[
-        "bench",
-        "-r",
-        "20",
-        "-w",
-        "1",
-        "-n",
-        "work",
-        "sh work.sh",
-        "--json",
-        "record.json",
-        "--on",
-        "hosts",
-    ]);
+    world.twenty_runs(ENDS_ITS_JOB, "hosts");
     let (first, second) = (world.record(1), world.json("record.json"));
     assert_eq!(first["complete"], false);
     let before = first["runs"].as_array().unwrap();

@@ -75,24 +75,10 @@ fn a_job_of_slurm_that_was_ended_goes_on_and_is_saved_once() {
     };
     let conf = cluster.folder.join("slurm.conf");
     let world = World::of_slurm(conf.to_str().unwrap());
-    world.write(
-        "work.sh",
+    world.twenty_runs(
         "echo run >> runs\n[ \"$(wc -l < runs)\" != 12 ] || scancel \"$SLURM_JOB_ID\"\n",
-    );
-    world.printed(&[
-        "bench",
-        "-r",
-        "20",
-        "-w",
-        "1",
-        "-n",
-        "work",
-        "sh work.sh",
-        "--json",
-        "record.json",
-        "--on",
         "slurm",
-    ]);
+    );
     let record = world.json("record.json");
     assert_eq!(record["runs"].as_array().unwrap().len(), 20);
     let job = &record["jobs"][0];

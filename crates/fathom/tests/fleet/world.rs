@@ -137,6 +137,13 @@ cancel = "{script} cancel {{ids}}"
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Measures a script 20 times as a job of this engine: `record.json`.
+    pub(crate) fn twenty_runs(&self, script: &str, engine: &str) {
+        self.write("work.sh", script);
+        let words = ["bench", "-r", "20", "-w", "1", "-n", "work", "sh work.sh"];
+        self.printed(&[&words[..], &["--json", "record.json", "--on", engine]].concat());
+    }
+
     /// The only group of jobs.
     pub(crate) fn group(&self) -> PathBuf {
         let mut all = fs::read_dir(self.project().join(".fathom/jobs")).unwrap();
