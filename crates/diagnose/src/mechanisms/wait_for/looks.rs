@@ -103,20 +103,20 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT};
 
-    /// Pauses of 10 ms, one after another, of which the fourth ends at 140 ms, and a child that ends then.
+    /// Pauses of 10 ms, one after another, the first at 100 ms.
+    fn pause(fake: &mut Fake, times: u64) {
+        for turn in 0..times {
+            let from = 100 + turn * 10;
+            let asleep = (from, from + 10, from + 10);
+            fake.wait_for(ROOT, "clock_nanosleep", None, asleep, None);
+        }
+    }
+
+    /// Pauses, the fourth of which ends at 140 ms, and a child that ends then.
     fn looks(child_ends_ms: u64, more: u64) -> Looks {
         let mut fake = Fake::new(300);
         fake.child(200, 20, child_ends_ms, 100);
-        for turn in 0..4 + more {
-            let from = 100 + turn * 10;
-            fake.wait_for(
-                ROOT,
-                "clock_nanosleep",
-                None,
-                (from, from + 10, from + 10),
-                None,
-            );
-        }
+        pause(&mut fake, 4 + more);
         let observation = fake.observation(&[]);
         for_children(&Analysis::new(&observation))
     }
@@ -134,22 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn the_pauses_of_who_looks_for_a_child_are_no_finding() {
+    fn pauses_between_looks_for_a_child_are_not_a_finding() {
         let reported = |child: bool| {
             let mut fake = Fake::new(190);
             if child {
                 fake.child(200, 20, 139, 60);
             }
-            for turn in 0..4 {
-                let from = 100 + turn * 10;
-                fake.wait_for(
-                    ROOT,
-                    "clock_nanosleep",
-                    None,
-                    (from, from + 10, from + 10),
-                    None,
-                );
-            }
+            pause(&mut fake, 4);
             fake.ids().contains(&"sleeping")
         };
         assert!(reported(false));
