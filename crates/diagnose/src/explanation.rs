@@ -150,7 +150,10 @@ pub fn end_in_words(end: &End) -> String {
 /// What was lost, in words.
 fn losses(lost: &Losses) -> Vec<String> {
     lost_in_words([
-        (lost.calls, "calls found the table of calls full"),
+        (
+            lost.calls,
+            "calls were lost because the table of calls was full",
+        ),
         (lost.off_cpu, "waits found their table full"),
         (
             lost.records,

@@ -150,7 +150,7 @@ fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Coll
             if known && (baselines.contains(&baseline) || baseline == "change") {
                 used.insert(path);
                 match (baseline, file) {
-                    ("change", _) => out.left_out("change", "a comparison, no measurement"),
+                    ("change", _) => out.left_out("change", "a comparison, not a measurement"),
                     (_, "estimates.json" | "tukey.json") => {
                         out.left_out(file, "computed from the samples, which are kept");
                     }

@@ -110,7 +110,7 @@ impl RequestPlan {
                 .iter()
                 .any(|one| name.eq_ignore_ascii_case(one));
             if self.http2 && is_in_vain {
-                return Err(format!("HTTP/2 has no header {name:?}: leave it away"));
+                return Err(format!("HTTP/2 has no header {name:?}: leave it out"));
             }
         }
         Ok(())

@@ -128,7 +128,7 @@ pub(crate) fn reason(error: &io::Error) -> Option<&'static str> {
     Some(match error {
         Error::InvalidCertificate(certificate) => match certificate {
             CertificateError::UnknownIssuer => {
-                "nobody who is trusted here signed its certificate: name who did with --cacert, or take any \
+                "its certificate is not signed by an authority that is trusted here: name one with --cacert, or take any \
                  with --insecure"
             }
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {

@@ -63,7 +63,7 @@ finding_ids! {
     DelayedAckStall = "delayed-ack-stall" in [Network]:
         "A small write waits until the other side acknowledges the one before it.",
     DynamicLinking = "dynamic-linking" in [KernelFiles, KernelMemory, PageFaults]:
-        "Finding and binding libraries takes long.",
+        "Finding and binding libraries takes a long time.",
     IdleCores = "idle-cores" in [UserCode]:
         "Threads that share work use one CPU; or one of several processes does all of it.",
     KernelBound = "kernel-bound" in [KernelIo, KernelFiles, KernelMemory, KernelProcesses, KernelWaiting, KernelOther,

@@ -113,7 +113,7 @@ fn one(series: &SeriesChanges, options: ChangesOptions) -> Vec<String> {
     }
     for point in &found.withdrawn {
         let (kind, place) = (kind(point.kind), label(series, point.index));
-        let text = format!("withdrawn: the {kind} at {place}; newer points speak against it");
+        let text = format!("withdrawn: the {kind} at {place}; newer points contradict it");
         out.extend(indented(&text));
     }
     if let Some(warning) = &found.early_warning {

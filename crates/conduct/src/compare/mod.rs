@@ -129,8 +129,8 @@ fn of_summaries(benchmarks: &[String]) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "of {}{more} another tool's figures are compared, not its samples, which it doesn't give: the interval is as \
-         right as the tool's own",
+        "{}{more}: the other tool's figures are compared, as it gives no samples: the interval is only as right as \
+         the tool's own",
         named.join(", ")
     ))
 }

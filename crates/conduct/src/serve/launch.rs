@@ -276,7 +276,7 @@ impl Launching<'_> {
                  variable PORT, or say with --port where it listens"
             ),
             (_, true, None) => {
-                format!("doesn't listen after {seconds} s; --timeout gives it more time")
+                format!("does not listen within {seconds} s; --timeout gives it more time")
             }
             (_, false, _) if !self.line_came => format!(
                 "doesn't write '{}' within {seconds} s",

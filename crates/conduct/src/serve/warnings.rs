@@ -140,7 +140,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
             found.push(warning(
                 index,
                 "unasked_bytes",
-                format!("after {unasked} answers more came than was asked for"),
+                format!("{unasked} answers were followed by data that was not asked for"),
             ));
         }
     }

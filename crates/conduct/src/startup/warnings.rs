@@ -71,7 +71,7 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "failures",
             format!(
-                "{ended} of {all} runs were ended by --timeout: the times to the exit are without them"
+                "{ended} of {all} runs were ended by --timeout: the times to the exit leave them out"
             ),
         );
     }

@@ -126,10 +126,10 @@ fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
         .as_deref()
         .is_some_and(|origin| !is_ours(origin))
     {
-        return Err(Answer::text(403, "another page may not ask Fathom"));
+        return Err(Answer::text(403, "requests from other pages are refused"));
     }
     if head.method != "GET" {
-        return Err(Answer::text(405, "Fathom's page is only read"));
+        return Err(Answer::text(405, "only GET is allowed"));
     }
     let (path, query) = head.target.split_once('?').unwrap_or((&head.target, ""));
     let mut parts = path.trim_start_matches('/').splitn(2, '/');

@@ -214,7 +214,10 @@ fn exit(end: End) -> Exit {
 fn losses(trace: &Trace) -> Vec<String> {
     let lost = &trace.lost;
     lost_in_words([
-        (lost.calls, "calls found the table of calls full"),
+        (
+            lost.calls,
+            "calls were lost because the table of calls was full",
+        ),
         (lost.off_cpu, "waits found their table full"),
         (lost.records, "waits, forks or exits found the ring full"),
         (lost.threads, "threads could not be followed"),

@@ -106,7 +106,7 @@ fn general(topic: Topic) -> &'static str {
         } => {
             "Compute outside of the mutex and hold it only to store the result; keep a sum per worker, or split the lock."
         }
-        Topic::Channel => "Wait for the channel: whoever does sleeps until something comes.",
+        Topic::Channel => "Block on the channel: a blocked receiver sleeps until something comes.",
         Topic::ClockCalls => {
             "Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not by `syscall`; check that the system's clock source is tsc."
         }

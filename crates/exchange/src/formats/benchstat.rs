@@ -62,7 +62,7 @@ fn row(
         .cycle();
     for (column, cell) in record.iter().enumerate().skip(1) {
         match units.get(column).map(String::as_str) {
-            Some("vs base" | "P") => out.left_out("vs base, P", "a comparison, no measurement"),
+            Some("vs base" | "P") => out.left_out("vs base, P", "a comparison, not a measurement"),
             Some("CI") | None => {}
             Some(_) if cell.is_empty() => {}
             Some(unit) => {

@@ -43,7 +43,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
             "computed from the samples, which are kept",
         );
         if !message["change"].is_null() {
-            out.left_out(id, "change: a comparison, no measurement");
+            out.left_out(id, "change: a comparison, not a measurement");
         }
         for one in list(&message, "throughput") {
             let amount = number(one, "per_iteration").unwrap_or_default();
@@ -51,7 +51,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
             out.left_out(
                 id,
                 format!(
-                    "throughput ({amount} {unit} for one iteration): a constant, no measurement"
+                    "throughput ({amount} {unit} for one iteration): a constant, not a measurement"
                 ),
             );
         }

@@ -52,7 +52,7 @@ pub(crate) fn measure(what: &Value, out: &mut Collector) -> Result<Measure, Erro
     let throughput = &what["throughput"];
     if !throughput.is_null() {
         let constant = text(throughput);
-        let reason = format!("throughput {constant}: a constant, no measurement");
+        let reason = format!("throughput {constant}: a constant, not a measurement");
         out.left_out(called.as_str(), reason);
     }
     let value = word(what, "value_str").unwrap_or_default();

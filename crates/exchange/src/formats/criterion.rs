@@ -97,7 +97,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
             Some(("thrpt:", Some(_))) => {
                 out.left_out("thrpt", "computed from the time, which is kept");
             }
-            Some(_) => out.left_out("change", "a comparison, no measurement"),
+            Some(_) => out.left_out("change", "a comparison, not a measurement"),
             None => out.left_out_times("lines", "no results", u64::from(!text.is_empty())),
         }
         if !text.is_empty() {

@@ -64,7 +64,7 @@ fn first(document: &Value, out: &mut Collector) -> Result<(), Error> {
         let failed = codes.iter().filter(|code| code.as_i64() != Some(0)).count();
         out.left_out_times(
             "exit_codes",
-            "0: no measurement",
+            "0: not a measurement",
             (codes.len() - failed) as u64,
         );
         out.left_out_times(
@@ -108,7 +108,7 @@ fn second(document: &Value, out: &mut Collector) -> Result<(), Error> {
                 .filter(|value| !value.is_null());
             let Some(unit) = values.clone().find_map(|value| word(value, "unit")) else {
                 let reason = if metric == "exit_code" {
-                    "no measurement"
+                    "not a measurement"
                 } else {
                     "has no unit"
                 };

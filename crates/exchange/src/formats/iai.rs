@@ -49,7 +49,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
                         );
                         out.left_out_times(
                             "changes",
-                            "a comparison, no measurement",
+                            "a comparison, not a measurement",
                             u64::from(value.contains('(')),
                         );
                     }

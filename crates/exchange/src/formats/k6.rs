@@ -70,11 +70,11 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             );
         }
         let thresholds = entries(metric, "thresholds").count() as u64;
-        out.left_out_times("thresholds", "verdicts, no measurements", thresholds);
+        out.left_out_times("thresholds", "verdicts, not measurements", thresholds);
     }
     out.left_out_times(
         "checks of root_group",
-        "verdicts, no measurements",
+        "verdicts, not measurements",
         entries(&document["root_group"], "checks").count() as u64,
     );
     Ok(())

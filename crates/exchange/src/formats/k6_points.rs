@@ -33,7 +33,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
             if units.len() < MOST_METRICS {
                 units.insert(metric.to_owned(), unit(metric, word(data, "contains")));
             }
-            out.left_out("declarations of metrics", "no measurements");
+            out.left_out("declarations of metrics", "not measurements");
             return Ok(());
         }
         // As in k6's own summary: what a metric without a declaration contains is known by its name.

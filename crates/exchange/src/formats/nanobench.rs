@@ -55,7 +55,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             "medians and their errors",
             "computed from the samples, which are kept",
         );
-        out.left_out("settings", "epochs, warm-up and clock: no measurement");
+        out.left_out("settings", "epochs, warm-up and clock: not a measurement");
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             out.samples(measure.clone(), numbers(values), &vec![loops; values.len()]);
             out.left_out_times(
                 "warmups",
-                "no measurement",
+                "not a measurement",
                 list(run, "warmups").len() as u64,
             );
             out.left_out_times(

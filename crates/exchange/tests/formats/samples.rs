@@ -45,7 +45,7 @@ fn hyperfine() {
         summary(series(&first, "seq 1000", "user", &[])).mean,
         Some(0.00108025)
     );
-    assert_eq!(left_out(&first, "exit_codes", "no measurement"), 32);
+    assert_eq!(left_out(&first, "exit_codes", "not a measurement"), 32);
     let memory = imported("hyperfine-hf1.json");
     assert_eq!(
         samples(series(&memory, "seq 1000", "peak_memory", &[]))[0],

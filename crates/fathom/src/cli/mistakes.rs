@@ -235,7 +235,7 @@ pub(super) fn shell_builtin(name: &str) -> Option<&'static str> {
     if OF_BASH.contains(&name) {
         return Some("; it is a built-in of bash: use --shell=bash to run the command through it");
     }
-    (name == "time").then_some("; it is a word of the shell: leave it away, Fathom takes the time")
+    (name == "time").then_some("; it is a word of the shell: leave it out, Fathom takes the time")
 }
 
 #[cfg(test)]

@@ -70,7 +70,8 @@ pub(crate) fn history(bytes: &[u8]) -> Result<Answer, String> {
     let next = match record.series.is_empty() {
         true => Some("bench with label saves a measurement under a name".to_owned()),
         false => Some(
-            "compare with two revisions, labels or records says whether they differ".to_owned(),
+            "the tool `compare` with two revisions, labels or records says whether they differ"
+                .to_owned(),
         ),
     };
     let text = text(&lines, next.as_deref().unwrap_or_default());

@@ -48,7 +48,7 @@ fn advice(on_names: bool, block_bytes: f64) -> &'static str {
             "The blocks are large already: read the next one while this one is worked on (a second thread, `posix_fadvise`), read less, or keep the data in memory. A second run may find the file there."
         }
         true => {
-            "These waits are for folders and for the file system's journal, in opening, closing, renaming and removing files: do several at once, make fewer files, or write over a file in its place instead of emptying it or making it anew (unless it must never be seen half written, as what is written aside and renamed). In memory (`/dev/shm`) such calls wait for nothing."
+            "These waits are for folders and for the file system's journal, in opening, closing, renaming and removing files: do several at once, make fewer files, or write over a file in its place instead of truncating or recreating it (unless readers must never see it half written, as with a file that is written aside and renamed). In memory (`/dev/shm`) such calls wait for nothing."
         }
         false => {
             "Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); leave out O_DIRECT unless it is needed. A second run may find the file in memory."

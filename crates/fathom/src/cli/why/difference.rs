@@ -66,7 +66,7 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => usage(format!(
-            "{option} is for one command; of two, why shows what differs: leave it away, use -v, --html FILE or \
+            "{option} is for one command; of two, why shows what differs: leave it out, use -v, --html FILE or \
              --json FILE, or explain each by itself"
         )),
         None => Ok(()),
