@@ -226,23 +226,23 @@ fn record(
 }
 
 /// Findings that most observed runs of one command have, and no observed run of the other, nor half as
-/// much of it: two commands do not differ because one side is just too small to be reported. `sizes`: how large each finding
-/// is in the observed runs of the other.
+/// much of it: two commands do not differ because one side is just too small to be reported. `sizes`: how
+/// large each finding is in the observed runs of the other.
 fn only(
     of: &[&[Finding]],
     other: &[&[Finding]],
     sizes: impl FnOnce() -> Vec<BTreeMap<FindingId, u64>>,
 ) -> Vec<Finding> {
-    let has =
-        |findings: &[Finding], finding: &Finding| findings.iter().any(|one| one.id == finding.id);
-    let Some(last) = of.last() else {
-        return Vec::new();
-    };
-    let findings = last.iter().filter(|finding| {
-        let often = of.iter().filter(|one| has(one, finding)).count();
-        2 * often > of.len() && !other.iter().any(|one| has(one, finding))
-    });
-    let mut findings: Vec<Finding> = findings.cloned().collect();
+    let has = |run: &[Finding], id| run.iter().any(|one| one.id == id);
+    // The last run that has it says it.
+    let mut findings: Vec<Finding> = Vec::new();
+    for finding in of.iter().rev().copied().flatten() {
+        let often = of.iter().filter(|run| has(run, finding.id)).count();
+        let in_other = other.iter().any(|run| has(run, finding.id));
+        if 2 * often > of.len() && !in_other && !has(&findings, finding.id) {
+            findings.push(finding.clone());
+        }
+    }
     if !findings.is_empty() {
         let sizes = sizes();
         findings.retain(|finding| {
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_other_has_too_and_only_too_little_of_to_report_is_no_difference() {
+    fn findings_that_the_other_has_nearly_as_large_are_not_a_difference() {
         let finding: Finding = serde_json::from_value(serde_json::json!({
             "id": "sleeping", "statement": "", "evidence": [], "share": 0.1, "saving_ns": 100,
             "advice": "", "confidence": "certain", "limit": null,
