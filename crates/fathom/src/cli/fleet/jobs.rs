@@ -9,9 +9,9 @@ use fathom_report::{escape, shorten};
 
 use super::{collect, in_a_line, in_words, step};
 use crate::cli::failure::{Failure, usage};
-use crate::cli::{told, write};
+use crate::cli::{redacted, write};
 
-/// Of so many jobs that were handed over together each has a line.
+/// Up to this number of jobs that were handed over together, each has a line.
 const EACH: usize = 8;
 /// Columns for the command.
 const COMMAND: usize = 60;
