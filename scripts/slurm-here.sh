@@ -99,8 +99,10 @@ slurmctld -f "$SLURM_CONF"
 for i in $(seq "$nodes"); do slurmd -f "$SLURM_CONF" -N "n$i"; done
 for i in $(seq 1200); do
     [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | wc -l)" = "$nodes" ] && { trap - EXIT; echo "export SLURM_CONF=$SLURM_CONF"; exit 0; }
+    # A daemon that cannot start, such as at a port that is taken, says so and ends.
+    if grep -qsE 'fatal:|Unable to bind' "$folder"/log/slurm*; then break; fi
     sleep 0.1
 done
-echo "slurm-here.sh: the nodes didn't come up in 2 minutes:" >&2
+echo "slurm-here.sh: the nodes didn't come up:" >&2
 tail -n 3 "$folder"/log/* >&2
 exit 1

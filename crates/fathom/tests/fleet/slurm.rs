@@ -37,12 +37,10 @@ impl Cluster {
         let cluster = Cluster {
             folder: folder.to_owned(),
         };
-        // A port that is free, for the controller; those of the nodes follow it, and may be taken by then.
         let up = || {
-            let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr();
-            let port = free.unwrap().port().to_string();
             let mut up = script();
-            up.args(["up", "2"]).arg(folder).env("SLURM_PORT", port);
+            up.args(["up", "2"]).arg(folder);
+            up.env("SLURM_PORT", three_free_ports().to_string());
             up.output().unwrap()
         };
         let mut last = up();
@@ -61,6 +59,15 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         let _ = script().arg("down").arg(&self.folder).status();
     }
+}
+
+/// The first of three ports, for the controller and two nodes. They lie below those that the kernel gives
+/// to other tests, which would take one before its node does.
+fn three_free_ports() -> u16 {
+    let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
+    let free =
+        |port: &u16| (0..3).all(|more| TcpListener::bind(("127.0.0.1", port + more)).is_ok());
+    (first..32_000).step_by(3).find(free).expect("free ports")
 }
 
 fn script() -> Command {
