@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fathom_fleet::{Attempt, Attempted, Engine, Error, Group, Progress};
+use fathom_machine::remembered;
 use fathom_measure::interrupt;
 use fathom_store::location;
 use fathom_store::{Loaded, Location, Options, Selector, Store};
@@ -36,13 +37,11 @@ pub fn folder(here: &Path) -> Result<PathBuf, ConductError> {
     if let Some(project) = location::project(here, location::look) {
         return Ok(project.join("jobs"));
     }
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let state = set("XDG_STATE_HOME").map(PathBuf::from);
-    let state = state.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    let state = remembered::user_folder("XDG_STATE_HOME", ".local/state");
     let state = state.ok_or_else(|| {
         ConductError::Refused("there is no folder for jobs: set HOME or XDG_STATE_HOME".to_owned())
     })?;
-    Ok(state.join("fathom/jobs"))
+    Ok(state.join("jobs"))
 }
 
 /// `NAME[:PARTITION]`: Slurm, or the engine that a suite's `[fleet]` names.

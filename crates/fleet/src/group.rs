@@ -38,8 +38,6 @@ pub(crate) struct State {
     pub(crate) token: u32,
     /// Submissions that the engine took.
     handed_over: u32,
-    /// When it was handed over last, in milliseconds since 1970.
-    handed_over_at: u64,
     /// The engine's id of the newest submission.
     id: Option<String>,
     /// Nodes that were unfit.
@@ -369,12 +367,10 @@ impl Group {
 
     fn hand_over(&mut self, one: &Submission) -> Result<(), Error> {
         put(&one.path, 0o700, one.script.as_bytes())?;
-        let at = now();
         let id = self.asked.engine.submit(&one.words)?;
         let (first, count) = one.jobs;
         for (number, state) in self.states[first..first + count].iter_mut().enumerate() {
             state.handed_over += 1;
-            state.handed_over_at = at;
             state.id = Some(match count {
                 1 => id.clone(),
                 _ => format!("{id}_{number}"),

@@ -15,7 +15,10 @@ mod step;
 pub use engine::{Engine, Place};
 pub use group::{Attempt, Group, Progress, groups};
 pub use plan::{Asked, Part, Submission, submissions};
-pub use step::{ATTEMPT, Attempted, RECORD, Step, Unfit, attempt, of_this_process, within};
+pub use step::{
+    ATTEMPT, Attempted, RECORD, Step, Unfit, attempt, of_this_process, parts_of_this_process,
+    within,
+};
 
 /// What keeps jobs from being handed over, followed or read.
 #[derive(Debug, thiserror::Error)]

@@ -113,6 +113,11 @@ pub fn of_this_process() -> Vec<JobRun> {
     attempt().map(|one| one.run.clone()).into_iter().collect()
 }
 
+/// Jobs that share the work of this process's on the same kind of machine, and this one; 1 outside of a job.
+pub fn parts_of_this_process() -> usize {
+    attempt().map_or(1, |one| one.parts)
+}
+
 /// The node can't measure; why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit(pub String);

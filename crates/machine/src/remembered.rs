@@ -146,17 +146,22 @@ pub fn seconds_now() -> u64 {
         .map_or(0, |time| time.as_secs())
 }
 
-/// `$XDG_CACHE_HOME/fathom`, else `~/.cache/fathom`; `None` without a home. Relative values do
-/// not count, as the XDG specification asks.
+/// `$XDG_CACHE_HOME/fathom`, else `~/.cache/fathom`; `None` without a home.
 pub fn default_folder() -> Option<PathBuf> {
+    user_folder("XDG_CACHE_HOME", ".cache")
+}
+
+/// Fathom's own folder in the base folder that this variable names, else in this one of the home; `None`
+/// without a home. Relative values do not count, as the XDG specification asks.
+pub fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     let absolute = |name: &str| {
         std::env::var_os(name)
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     };
-    absolute("XDG_CACHE_HOME")
-        .or_else(|| Some(absolute("HOME")?.join(".cache")))
-        .map(|cache| cache.join("fathom"))
+    absolute(variable)
+        .or_else(|| Some(absolute("HOME")?.join(below_home)))
+        .map(|base| base.join("fathom"))
 }
 
 /// The profile of this machine from `folder`; `None` if there is none, if it is damaged, or if

@@ -43,7 +43,7 @@ pub(super) fn plan(arguments: &Arguments, base: &str, head: &str) -> Result<Gate
         today: today(),
         margin,
         rule: rule(arguments, true),
-        parts: fathom_fleet::attempt().map_or(1, |attempt| attempt.parts),
+        parts: fathom_fleet::parts_of_this_process(),
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(1),
         history: history(arguments)?,

@@ -317,7 +317,7 @@ fn paired(
         today: today(),
         margin: arguments.margin.or(settings.margin).unwrap_or(MARGIN),
         rule: rule(arguments, settings.undecided_passes.unwrap_or(true)),
-        parts: fathom_fleet::attempt().map_or(1, |attempt| attempt.parts),
+        parts: fathom_fleet::parts_of_this_process(),
         time: arguments.time,
         warmup: arguments.warmup.unwrap_or(head.warmup.max(1)),
         history: history(arguments)?,
