@@ -5,6 +5,7 @@ use fathom_trace::{Process, SignalRow};
 
 use crate::analysis::Analysis;
 use crate::claim::{Claim, Piece};
+use crate::file_name::file_name;
 use crate::numbers::{count, time};
 
 /// Signals by which people and programs ask for an end.
@@ -143,14 +144,15 @@ fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> O
 
 /// What a process ran, as it was called.
 fn command(process: &Process) -> String {
-    let file_name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let Some(exec) = process.execs.last() else {
         return format!("process {}", process.pid);
     };
     let mut words = exec.arguments.iter().take(6);
     let first = words.next().unwrap_or(&exec.path);
     let rest = words.map(String::as_str);
-    let line = rest.fold(file_name(first), |line, word| format!("{line} {word}"));
+    let line = rest.fold(file_name(first).to_owned(), |line, word| {
+        format!("{line} {word}")
+    });
     line.split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")

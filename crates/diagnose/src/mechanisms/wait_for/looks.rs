@@ -2,7 +2,7 @@
 //!
 //! They take as long as the child does: what is lost of them is the rest of the one in which it ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use fathom_model::TimeCategory;
 use fathom_trace::{Cause, Process};
@@ -36,13 +36,23 @@ pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
             of_actor.push((wait.from_ns, woken));
         }
     }
+    if pauses.is_empty() {
+        return Looks::default();
+    }
+    // A script's pauses are children, too: it does not look for them.
+    let waits = analysis.trace.off_cpu.iter().enumerate();
+    let waits = waits.filter(|(at, _)| analysis.wait_of_row(*at).0 == TimeCategory::Sleeping);
+    let pausing: HashSet<u32> = waits.map(|(_, row)| row.pid).collect();
+    let is_pause = |child: &Process| {
+        pausing.contains(&child.pid) && child.parent == Some(actor(analysis, child.pid))
+    };
     let (mut all, mut awaited, mut late) = (0, 0, 0);
     for (pid, mut of_actor) in pauses {
         of_actor.sort_unstable();
         all += of_actor.iter().map(|(from, to)| to - from).sum::<u64>();
         let ends: Vec<(u64, u64)> = analysis
             .children_of(pid)
-            .filter(|child| is_awaited(analysis, child))
+            .filter(|child| !is_pause(child))
             .filter_map(|child| Some((child.started_ns, child.ended_ns?)))
             .collect();
         for of_loop in of_actor.chunk_by(|one, next| next.0 <= one.1 + LOOK_NS) {
@@ -66,36 +76,28 @@ pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
     }
 }
 
-/// Whether a child may be what is looked for: a script's pauses are children, too.
-fn is_awaited(analysis: &Analysis<'_>, child: &Process) -> bool {
-    let mut waits = analysis.trace.off_cpu.iter().enumerate();
-    let pauses = |(at, row): (usize, &fathom_trace::OffCpuRow)| {
-        row.pid == child.pid && analysis.wait_of_row(at).0 == TimeCategory::Sleeping
-    };
-    let parent = child.parent;
-    !(waits.any(pauses) && parent == Some(actor(analysis, child.pid)))
-}
-
 /// Whether a process that pauses has a child that ended, and was never seen waiting for one: where the
 /// pauses have no places in time, all of them may be for its end.
 pub(super) fn may_be_for_children(analysis: &Analysis<'_>) -> bool {
     let trace = analysis.trace;
-    let in_calls = |pid: u32, is: fn(&str) -> bool| {
-        let mut waits = trace.off_cpu.iter().filter(|row| row.pid == pid);
-        waits.any(|row| row.cause == Cause::Asleep && row.call.as_deref().is_some_and(is))
+    if trace.timeline.is_some() {
+        return false;
+    }
+    let in_calls = |is: fn(&str) -> bool| -> HashSet<u32> {
+        let asleep = trace
+            .off_cpu
+            .iter()
+            .filter(|row| row.cause == Cause::Asleep);
+        let waits = asleep.filter(|row| row.call.as_deref().is_some_and(is));
+        waits.map(|row| row.pid).collect()
     };
-    let mut processes = trace.processes.iter();
-    trace.timeline.is_none()
-        && processes.any(|process| {
-            let mut children = analysis.children_of(process.pid);
-            let ends = |child: &Process| {
-                let end = process.ended_ns.unwrap_or(trace.duration_ns);
-                child.ended_ns.is_some_and(|ended| ended < end)
-            };
-            in_calls(process.pid, calls::is_sleep)
-                && !in_calls(process.pid, calls::is_child_wait)
-                && children.any(ends)
-        })
+    let (pause, wait) = (in_calls(calls::is_sleep), in_calls(calls::is_child_wait));
+    pause.difference(&wait).any(|pid| {
+        let end = analysis.process(*pid).and_then(|process| process.ended_ns);
+        let end = end.unwrap_or(trace.duration_ns);
+        let mut children = analysis.children_of(*pid);
+        children.any(|child| child.ended_ns.is_some_and(|ended| ended < end))
+    })
 }
 
 #[cfg(test)]

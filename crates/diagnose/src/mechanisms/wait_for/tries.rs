@@ -409,18 +409,7 @@ mod tests {
 
     #[test]
     fn what_the_commands_of_a_shell_try_the_shell_tries() {
-        let mut fake = Fake::new(1000);
-        fake.trace.processes[0].execs[0].path = "/bin/sh".to_owned();
-        fake.wait_for(ROOT, "wait4", None, (0, 900, 900), None);
-        for turn in 0..9 {
-            let (sleep, try_) = (200 + 2 * turn, 201 + 2 * turn);
-            let from = u64::from(turn) * 100;
-            fake.child(try_, from, from + 2, 1);
-            fake.calls_of(try_, "mkdir", None, 1, 0, 2_000).errors = 1;
-            fake.child(sleep, from + 2, from + 99, 1);
-            let asleep = (from + 3, from + 98, from + 98);
-            fake.wait_for(sleep, "clock_nanosleep", None, asleep, None);
-        }
+        let mut fake = turns_of_a_shell("mkdir", false);
         fake.misses("mkdir", "/run/lock", 9);
         fake.trace.failed_lookups[0].errno = 17;
         let (id, statement) = first(&mut fake);
@@ -457,8 +446,8 @@ mod tests {
         );
     }
 
-    /// A shell's loop of so many commands that each miss a path, each with a pause after it.
-    fn turns_of_a_shell(missed: &str, also_by_pauses: bool) -> String {
+    /// A shell that runs a command nine times whose call fails, each time with a pause after it.
+    fn turns_of_a_shell(call: &str, also_by_pauses: bool) -> Fake {
         let mut fake = Fake::new(1000);
         fake.trace.processes[0].execs[0].path = "/bin/sh".to_owned();
         fake.wait_for(ROOT, "wait4", None, (0, 900, 900), None);
@@ -466,27 +455,33 @@ mod tests {
             let (sleep, try_) = (200 + 2 * turn, 201 + 2 * turn);
             let from = u64::from(turn) * 100;
             fake.child(try_, from, from + 2, 1);
-            fake.calls_of(try_, "access", None, 1, 0, 2_000).errors = 1;
+            fake.calls_of(try_, call, None, 1, 0, 2_000).errors = 1;
             fake.child(sleep, from + 2, from + 99, 1);
             if also_by_pauses {
-                fake.calls_of(sleep, "access", None, 1, 0, 2_000).errors = 1;
+                fake.calls_of(sleep, call, None, 1, 0, 2_000).errors = 1;
             }
             let asleep = (from + 3, from + 98, from + 98);
             fake.wait_for(sleep, "clock_nanosleep", None, asleep, None);
         }
+        fake
+    }
+
+    /// What is said of such a shell whose commands miss a path.
+    fn missed(path: &str, also_by_pauses: bool) -> String {
+        let mut fake = turns_of_a_shell("access", also_by_pauses);
         let missed_by = if also_by_pauses { 18 } else { 9 };
-        fake.misses("access", missed, missed_by);
+        fake.misses("access", path, missed_by);
         first(&mut fake).1
     }
 
     #[test]
     fn what_each_start_misses_is_not_what_a_loop_of_commands_waits_for() {
-        let statement = turns_of_a_shell("/run/ready", false);
+        let statement = missed("/run/ready", false);
         assert!(
             statement.contains("9 tries to find `/run/ready`"),
             "{statement}"
         );
-        let statement = turns_of_a_shell("/etc/ld.so.preload", true);
+        let statement = missed("/etc/ld.so.preload", true);
         assert!(!statement.contains("tries"), "{statement}");
     }
 
