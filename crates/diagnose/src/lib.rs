@@ -20,6 +20,7 @@ mod explanation;
 #[cfg(test)]
 mod fake;
 mod faults;
+mod file_name;
 mod findings;
 mod intervals;
 mod io;

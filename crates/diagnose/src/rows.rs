@@ -7,6 +7,7 @@ use fathom_trace::{End, Process, SyscallRow, Tier, Trace};
 
 use crate::analysis::Analysis;
 use crate::entry_exit_overhead::cpu_in_calls;
+use crate::file_name::file_name;
 
 pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
@@ -122,7 +123,7 @@ pub fn phases(trace: &Trace) -> Vec<Phase> {
     if let Some(root) = trace.processes.first() {
         let many = root.execs.len() > 1;
         for exec in &root.execs {
-            let program = exec.path.rsplit('/').next().unwrap_or(&exec.path);
+            let program = file_name(&exec.path);
             let named = |what: &str| match many {
                 true => format!("{what} {program}"),
                 false => what.to_owned(),

@@ -6,6 +6,7 @@ use fathom_model::{CodePlace, DifferenceBy, Run, TimeAccount, TimeCategory};
 use fathom_trace::Tier;
 
 use crate::analysis::{Analysis, OnPath};
+use crate::file_name::file_name;
 use crate::observation::Observation;
 use crate::whereabouts::{is_system_library, own_code_sites};
 
@@ -159,7 +160,7 @@ fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
         return Who::Command;
     }
     let program = analysis.program_of(pid).unwrap_or("?");
-    let program = program.rsplit('/').next().unwrap_or(program);
+    let program = file_name(program);
     let is_copy = analysis
         .process(pid)
         .is_none_or(|process| process.execs.is_empty());
@@ -175,7 +176,7 @@ fn anywhere(analysis: &Analysis<'_>, pid: u32, place: CodePlace) -> CodePlace {
     let is_own = place.binary.as_deref() == analysis.program_of(pid);
     let file = |path: String| match is_system_library(&path) {
         true => path,
-        false => path.rsplit('/').next().unwrap_or(&path).to_owned(),
+        false => file_name(&path).to_owned(),
     };
     CodePlace {
         binary: match place.function {

@@ -1,5 +1,6 @@
 //! The ways through the code of two commands, laid over each other.
 
+use crate::file_name::file_name;
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{
@@ -195,7 +196,7 @@ fn matched(sides: &[Side; 2], below: [&[usize]; 2]) -> Vec<[Option<usize>; 2]> {
 
 fn by(step: &PathStep) -> By {
     let place = &step.place;
-    let file = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let file = |path: &String| file_name(path).to_owned();
     match (step.kind, &place.function) {
         (Some(kind), _) => By::End(kind, step.call.clone(), step.object.clone(), step.role),
         (None, Some(name)) => {

@@ -3,6 +3,7 @@
 //! Many small pieces of one kind are one cause: `malloc`, `realloc` and `free` below a loop that makes
 //! objects, or what an exception passes through.
 
+use crate::file_name::file_name;
 use fathom_stacks::Frame;
 
 use super::functions::{NAMES, Names, Use, is_for, without_suffix};
@@ -288,7 +289,7 @@ pub(crate) fn group_of(frame: &Frame) -> Option<&'static str> {
 /// The library that a function is of: its file, or within a binary that holds several the first part
 /// of its name.
 pub(crate) fn library_of(frame: &Frame) -> &str {
-    let file = frame.binary.rsplit('/').next().unwrap_or_default();
+    let file = file_name(&frame.binary);
     let name = frame.function.as_deref().unwrap_or_default();
     let bare = name.trim_start_matches(['<', '&', '*', '(']);
     let end = bare.find("::").or_else(|| bare.find('.'));

@@ -21,6 +21,7 @@ mod shell;
 mod system;
 mod work;
 
+use crate::file_name::file_name;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use advice::Topic;
@@ -71,7 +72,7 @@ impl Language {
     /// The language of programs that an interpreter of this name runs, such as `python3.11`; a
     /// path is fine. `None` for a program that is no known interpreter.
     pub fn from_program_name(name: &str) -> Option<Self> {
-        let name = name.rsplit('/').next().unwrap_or(name);
+        let name = file_name(name);
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
         let interprets = |(_, runtime): &&(Self, &Runtime)| runtime.programs.contains(&stem);
         ALL.iter().find(interprets).map(|(language, _)| *language)

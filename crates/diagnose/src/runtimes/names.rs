@@ -10,6 +10,7 @@ use fathom_stacks::is_made_at_run_time;
 use fathom_trace::Trace;
 
 use super::{ALL, Language, Runtime};
+use crate::file_name::file_name;
 use crate::thresholds as t;
 
 /// How one is asked.
@@ -135,7 +136,7 @@ fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
     let mut names = texts
         .iter()
         .flat_map(|text| text.split(between))
-        .map(|word| word.rsplit('/').next().unwrap_or(word));
+        .map(file_name);
     names.find_map(|name| {
         let starts = |asked: &&AskedFor| asked.starters.contains(&name);
         let mut known = ALL.iter().filter_map(|(_, it)| it.names.as_ref());
@@ -146,7 +147,7 @@ fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
 /// Whether code is the engine's of a runtime, and no name that a program of it calls: where a
 /// function of the program is below it, its time is that function's.
 pub(crate) fn is_engines(binary: &str, function: Option<&str>) -> bool {
-    let file = binary.rsplit('/').next().unwrap_or(binary);
+    let file = file_name(binary);
     let is_engine = |asked: &&AskedFor| asked.engines.iter().any(|name| file.starts_with(name));
     let mut known = ALL.iter().filter_map(|(_, it)| it.names.as_ref());
     let asked = asked_for(file).or_else(|| known.find(is_engine));

@@ -1,5 +1,6 @@
 //! What the kernel and the loader of programs bring, whatever these are written for.
 
+use crate::file_name::file_name;
 use fathom_trace::FunctionRow;
 
 /// Whether a file is one of the kernel or a device: nobody wrote what is read of it.
@@ -30,7 +31,7 @@ pub(crate) fn is_library_file(name: &str) -> bool {
 /// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are
 /// looked up by it too, as long as the program runs. (musl's loader is its C library.)
 pub(crate) fn is_loader(row: &FunctionRow) -> bool {
-    let file = row.file.rsplit('/').next().unwrap_or_default();
+    let file = file_name(&row.file);
     let function = row.function.as_deref().unwrap_or_default();
     let of_threads = ["tls", "_dl_runtime", "_dl_fixup"];
     (file.starts_with("ld-linux") || file.starts_with("ld64.so"))

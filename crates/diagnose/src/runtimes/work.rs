@@ -11,6 +11,7 @@ use fathom_trace::{Activity, FunctionRow, Thread, Trace};
 use super::ALL;
 use super::functions::{NAMES, Names, without_suffix};
 use crate::calls;
+use crate::file_name::file_name;
 use crate::thresholds as t;
 
 /// A kind of work of a runtime.
@@ -279,7 +280,7 @@ impl<'a> WorkOfStacks<'a> {
         // The C library's functions for a call are above it.
         let mut may_be_innermost = waits || call.is_none();
         for (at, frame) in frames.enumerate() {
-            let file = frame.binary.rsplit('/').next().unwrap_or(&frame.binary);
+            let file = file_name(&frame.binary);
             if may_be_innermost && !(waits && file.starts_with("libc.")) {
                 may_be_innermost = false;
                 found = innermost(frame, file, waits).map(|work| (work, at));

@@ -10,6 +10,7 @@ use fathom_trace::{Exec, Process, Trace};
 use super::first_output::wrote;
 use super::phases;
 use crate::calls::{is_of_sockets, is_read};
+use crate::file_name::file_name;
 
 /// Failed lookups that are kept.
 const MOST_MISSING: usize = 50;
@@ -177,7 +178,7 @@ fn opened(trace: &Trace, paths: &ResolvedPaths, ran: &[PathBuf]) -> (Vec<PathBuf
 
 /// `libc.so.6`, `libz.so`, but not `ld.so.cache`.
 fn is_library(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = file_name(name);
     match name.split_once(".so") {
         Some((_, "")) => true,
         Some((_, version)) => version

@@ -3,6 +3,7 @@
 //! A lock has no name, and the kernel knows only an address. The thread that ends a wait gave the lock
 //! back, and so had it: the place from which it wakes others is where that was.
 
+use crate::file_name::file_name;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -58,7 +59,6 @@ fn locks(step: &Step<'_>) -> bool {
 
 /// `give_back (p.c:9)`, or where a function begins that has no name: `sort+0xac90`.
 fn place(step: &Step<'_>) -> Option<String> {
-    let file_name = |path: &'_ str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let Some(function) = step.frame.function.as_deref() else {
         let offset = step.frame.offset?;
         return Some(format!("{}+{offset:#x}", file_name(&step.frame.binary)));

@@ -6,6 +6,7 @@ use fathom_trace::{PathRow, Trace};
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::file_name::file_name;
 
 /// An object has a row of its own from this part of the time of its call on; others share the row
 /// of their folder.
@@ -147,10 +148,6 @@ fn commands(trace: &Trace) -> HashMap<u32, String> {
             _ => (pid, program),
         })
         .collect()
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn cut(line: &str) -> String {

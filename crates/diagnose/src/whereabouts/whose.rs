@@ -5,6 +5,7 @@
 
 use fathom_stacks::{Frame, is_made_at_run_time};
 
+use crate::file_name::file_name;
 use crate::runtimes::{is_interpreter, is_library, is_library_made, is_start, without_suffix};
 
 /// Whose code a frame is of.
@@ -62,7 +63,7 @@ pub(super) fn is_made(frame: &Frame) -> bool {
 
 /// A program of a system folder is what the user runs; a library there is not the user's.
 pub(crate) fn is_system_library(binary: &str) -> bool {
-    let file = binary.rsplit('/').next().unwrap_or(binary);
+    let file = file_name(binary);
     let is_library = file.contains(".so");
     let in_system = SYSTEM_FOLDERS
         .iter()

@@ -3,10 +3,11 @@
 use fathom_trace::{DescriptorKind, FileRow};
 
 use super::kept_open::stays_as_it_is;
-use super::{Cost, ReopenedFile, from_memory, in_openers_ns, work_ns};
+use super::{Cost, ReopenedFile, from_memory, work_ns};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
+use crate::file_name::file_name;
 use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::{bytes, count};
 use crate::runtimes::is_of_system;
@@ -45,15 +46,13 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let calls = reads.plus(files.cost_of_opening(analysis)).plus(collecting);
     let calls = calls.part(again);
     let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
-    let modelled = work_ns(analysis, file.pid, read_again, of_bytes, &calls);
-    let paths = &files.paths;
-    let sampled = in_openers_ns(analysis, file.pid, paths, again, &calls, read_again.0);
+    let opened = (&files.paths[..], again);
     let cost = Cost {
-        work_ns: modelled.max(sampled),
+        work_ns: work_ns(analysis, file.pid, opened, read_again, of_bytes, &calls),
         calls,
     };
     let name = file.name.text();
-    let name = name.rsplit('/').next().unwrap_or(&name);
+    let name = file_name(&name);
     let statement = format!(
         "{} opened {} times and read {} from",
         files.subject("files", name),

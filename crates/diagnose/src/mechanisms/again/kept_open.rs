@@ -4,10 +4,11 @@ use fathom_model::FindingId;
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::reopened::whole;
-use super::{Cost, from_memory, in_openers_ns, work_ns};
+use super::{Cost, from_memory, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::claim::Claim;
+use crate::file_name::file_name;
 use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::{bytes, count};
 use crate::runtimes::{Habit, is_of_system};
@@ -37,16 +38,14 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let part = part_of(reads.bytes, all.bytes);
     let calls = CallCost::with(&reads, analysis, reads_of(file.pid, fd)).part(again);
     let read_again = (reads.bytes as f64 * again, rounds as f64 * again);
-    let modelled = work_ns(analysis, file.pid, read_again, part, &calls);
-    let path = [file.name.to_string()];
-    let sampled = in_openers_ns(analysis, file.pid, &path, again, &calls, read_again.0);
+    let opened = (&[file.name.to_string()][..], again);
     let cost = Cost {
-        work_ns: modelled.max(sampled),
+        work_ns: work_ns(analysis, file.pid, opened, read_again, part, &calls),
         calls,
     };
     let statement = format!(
         "`{}` was read to its end {} times, {} in all",
-        file_name(&file),
+        file_name(&file.name.text()),
         count(rounds),
         bytes(reads.bytes as f64),
     );
@@ -156,7 +155,7 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
         "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls",
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
-        file_name(&found.file),
+        file_name(&found.file.name.text()),
         count(found.times().round() as u64),
         bytes(found.size as f64),
     );
@@ -167,12 +166,6 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("size of the file", found.size as f64, "bytes");
     let finding = finding.advice("A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).");
     Some(on(finding, &found.file))
-}
-
-/// The name of a file without its folders.
-fn file_name(file: &FileRow) -> String {
-    let name = file.name.text();
-    name.rsplit('/').next().unwrap_or(&name).to_owned()
 }
 
 fn on(claim: Claim, file: &FileRow) -> Claim {

@@ -88,7 +88,7 @@ fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
 /// language takes to take bytes apart, and of the time that there is beside the calls' library the
 /// part that these bytes are of all (`part`). Where that is less than anybody needs to take them
 /// apart, the program doesn't look at all of them, and only the memory that they took is counted.
-fn work_ns(
+fn modelled_ns(
     analysis: &Analysis<'_>,
     pid: u32,
     (bytes, times): (f64, f64),
@@ -110,14 +110,27 @@ fn work_ns(
 /// What samples found of own code in the functions by which these paths are opened, and that read and
 /// use what is there, of the part of the times that is `again`, beside the calls' library: no more than a
 /// slow parser takes for so many `bytes`.
-fn in_openers_ns(
+fn sampled_ns(
     analysis: &Analysis<'_>,
     pid: u32,
-    paths: &[String],
-    again: f64,
-    calls: &CallCost,
+    (paths, again): (&[String], f64),
     bytes: f64,
+    calls: &CallCost,
 ) -> f64 {
     let sampled = analysis.in_openers_ns(pid, paths) * again - calls.library_ns;
     sampled.clamp(0.0, t::SLOWEST_PARSING_NS_PER_BYTE * bytes)
+}
+
+/// The work of a process's own code on what it reads once more of `paths`, of which it does the part
+/// `again` more than once: as it is modelled, or as samples found it if they found more.
+fn work_ns(
+    analysis: &Analysis<'_>,
+    pid: u32,
+    opened: (&[String], f64),
+    read_again: (f64, f64),
+    part: f64,
+    calls: &CallCost,
+) -> f64 {
+    let modelled = modelled_ns(analysis, pid, read_again, part, calls);
+    modelled.max(sampled_ns(analysis, pid, opened, read_again.0, calls))
 }

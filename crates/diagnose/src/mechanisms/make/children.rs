@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use fathom_trace::{DescriptorKind, FileRow, Process};
 
 use crate::analysis::Analysis;
+use crate::file_name::file_name;
 use crate::runtimes::{Runtime, is_of_system, is_shell};
 use crate::thresholds as t;
 
@@ -106,7 +107,7 @@ pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated
     }
     let ((path, arguments), (times, all)) =
         groups.into_iter().max_by_key(|(_, it)| (it.1, it.0))?;
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let words = arguments.iter().skip(1).map(String::as_str);
     let line: Vec<&str> = std::iter::once(name).chain(words).collect();
     let line: String = line.join(" ").chars().take(LONGEST_LINE).collect();

@@ -10,6 +10,7 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::{Claim, Least, Piece};
 use crate::critical_path::covered_ns;
+use crate::file_name::file_name;
 use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Topic};
 use crate::thread_times::ThreadTimes;
@@ -164,10 +165,6 @@ fn interpreter_of(
     }
     let program = analysis.program_of(short.first()?.0)?;
     Some(file_name(program).to_owned())
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Programs that a sentence names.

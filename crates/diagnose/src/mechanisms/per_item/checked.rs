@@ -5,6 +5,7 @@ use fathom_trace::FunctionRow;
 
 use crate::analysis::Analysis;
 use crate::claim::Claim;
+use crate::file_name::file_name;
 use crate::numbers::time;
 
 /// What a compiler or a library checks when it is asked to.
@@ -70,7 +71,7 @@ fn is_of(checks: &Checks, row: &FunctionRow) -> bool {
 /// is in their functions.
 fn process(analysis: &Analysis<'_>, checks: &Checks) -> Option<u32> {
     let loads = |name: String| {
-        let file = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let file = file_name(&name).to_owned();
         !checks.library.is_empty() && file.starts_with(checks.library)
     };
     let mut files = analysis.trace.files.iter();

@@ -7,6 +7,7 @@ use fathom_trace::{Exec, Process};
 
 use crate::analysis::Analysis;
 use crate::claim::Claim;
+use crate::file_name::file_name;
 use crate::numbers::count;
 use crate::runtimes::{Habit, Runtime, is_shell};
 use crate::thresholds as t;
@@ -25,7 +26,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let ns = analysis.untraced(prelude.ns as f64);
     let programs = programs_before(analysis, root, prelude.ns);
     let number: u64 = programs.values().sum();
-    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let name = |path: &str| file_name(path).to_owned();
     let (wrapper, real) = (name(prelude.wrapper), name(prelude.real));
     let what = match programs.into_iter().max_by_key(|(_, count)| *count) {
         None => format!("`{wrapper}` ran"),

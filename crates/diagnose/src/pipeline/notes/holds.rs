@@ -4,6 +4,7 @@ use fathom_model::quantity::format_bytes;
 use fathom_model::{PipeNote, PipeRecord, PipeStage};
 
 use super::{MISLEADS, name, say, time};
+use crate::file_name::file_name;
 use crate::runtimes::{Language, Runtime, Topic, is_shell};
 
 /// More than this would not have fitted into a buffer of a library, and some of it would have gone
@@ -115,7 +116,7 @@ const COUNTS: &[&str] = &["-c", "--count", "-l", "-L", "-q", "-s", "--slurp"];
 fn change(stage: &PipeStage) -> Option<String> {
     let words = words(stage);
     let path = words.first()?;
-    let program = path.rsplit('/').next().unwrap_or(path);
+    let program = file_name(path);
     let is = |names: &[&str]| names.contains(&program);
     let given = |option: &str| words.iter().any(|word| word == option);
     if is(NEED_ALL)
