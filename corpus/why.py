@@ -123,9 +123,10 @@ def judge(entry, side, found):
 
 def try_out(entry, side, options):
     """Judged right at once or after some tries: (right, rank, findings, document)."""
+    extra = ["--prove=all", "--time", options.prove] if options.prove and side == "slow" else []
     for _ in range(options.tries):
         with tempfile.TemporaryDirectory() as folder:
-            found, document = why(entry[side], options, pathlib.Path(folder))
+            found, document = why(entry[side], options, pathlib.Path(folder), extra)
         right, rank = judge(entry, side, found)
         if right:
             break
@@ -173,6 +174,37 @@ def is_near(predicted, real):
     return abs(predicted - real) <= NEAR * abs(real)
 
 
+def proved(entry, slow, fast):
+    """What came of trying the cause: (verdict, whether by a slope, saved by trying, saved by the twin; parts of the
+    slow program's time, None where it isn't known); None where the cause was not found."""
+    cause = expected(entry, "slow")[0]
+    finding = next((one for one in slow["findings"] if one["id"] in cause), None)
+    proof = finding and finding.get("proof")
+    if not proof:
+        return None
+    tried = proof["saves_ms"]["value"] / proof["with_ms"] if proof.get("saves_ms") else None
+    return proof["verdict"], "slope" in proof, tried, gain(finding, slow, fast)
+
+
+def say_what_was_proved(proofs):
+    """One line for each question, its cells parted by `; `."""
+    total = len(proofs)
+    known = [proof for proof in proofs if proof]
+    taken = [proof for proof in known if proof[0] == "proved" and not proof[1]]
+    both = [proof for proof in known if proof[0] == "proved"]
+    refuted = [proof for proof in known if proof[0] == "refuted"]
+    pairs = [(tried, real[1]) for _, _, tried, real in taken if tried is not None and real]
+    near = sum(is_near(*pair) for pair in pairs)
+
+    def line(question, count, of, asked, reached):
+        print(f"prove: {question}; {count} of {of}; {asked}; {'reached' if reached else 'not reached'}")
+
+    line("proved by an intervention", len(taken), total, "35 %", total and len(taken) >= 0.35 * total)
+    line("proved by that or by a slope", len(both), total, "70 %", total and len(both) >= 0.7 * total)
+    line(f"saved as the twin does, within {NEAR:.0%}", near, len(pairs), "9 of 10", pairs and near >= 0.9 * len(pairs))
+    line("the cause refuted", len(refuted), total, "none", not refuted)
+
+
 def listed(found):
     return ", ".join(f"{name} {share:.0%}" for name, share in found) or "nothing"
 
@@ -192,6 +224,7 @@ def main():
     parser.add_argument("--tier", choices=["kernel", "perf", "sample", "ptrace"], help="default: the best that is allowed")
     parser.add_argument("--tries", type=int, default=2, metavar="N", help="default 2")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="timed runs, default 3")
+    parser.add_argument("--prove", metavar="TIME", help="try the findings of slow as well, for so long (20s)")
     parser.add_argument("--json", metavar="FILE", help="write what was found to FILE")
     parser.add_argument("--keep", metavar="DIR", help="write each whole explanation into DIR")
     options = parser.parse_args()
@@ -204,7 +237,7 @@ def main():
     for name, error in failures:
         print(f"failed   {name}: {error}")
     counts = {"first": 0, "missed": 0, "clean": 0, "alarms": 0, "failed": len(failures)}
-    results, all_gains, two = {}, [], []
+    results, all_gains, two, proofs = {}, [], [], []
     print(f"{'program':40} {'expected first':22} {'rank':4}  found on slow; on the twin")
     for entry in chosen(plan, options):
         try:
@@ -225,7 +258,10 @@ def main():
             two.append(slow_right and not wrong)
         else:
             all_gains += saved
-        words = "".join(f"; predicted to save {told:.0%}, the twin takes {real:.0%} less" for told, real in saved)
+        proof = proved(entry, documents["slow"], documents["fast"]) if options.prove else None
+        proofs.append(proof)
+        words = f"; {proof[0]}{' by a slope' * proof[1]}" if proof else ""
+        words += "".join(f"; predicted to save {told:.0%}, the twin takes {real:.0%} less" for told, real in saved)
         marks = ([] if slow_right else ["MISSED"]) + ([] if fast_right else ["ALARM"]) + wrong
         name = entry["finding"] if "finding" in entry else "both"
         found = "; ".join(listed(found) for _, _, found, _ in tried.values())
@@ -239,6 +275,8 @@ def main():
     print("named first {first}, missed {missed}; twins clean {clean}, false alarms {alarms}; failed {failed}".format(**counts))
     near = sum(is_near(*saved) for saved in all_gains)
     print(f"gains within {NEAR:.0%} of the twin's: {near} of {len(all_gains)}")
+    if options.prove:
+        say_what_was_proved(proofs)
     if two:
         print(f"of two causes both found, in order, each gain within {NEAR:.0%}: {sum(two)} of {len(two)}")
     sys.exit(1 if counts["missed"] or counts["alarms"] or counts["failed"] else 0)

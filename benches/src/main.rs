@@ -33,6 +33,7 @@ mod pairs;
 mod pipe;
 mod power;
 mod ppbert;
+mod prove;
 mod python;
 #[path = "../../crates/trace/tests/common/pythons.rs"]
 mod pythons;
@@ -144,6 +145,7 @@ fn everything(options: &Options) -> Result<()> {
             "report" => vec![report::measure(&tools, options)?],
             "stacks" => stacks::measure(&tools, options)?,
             "names" => vec![names::measure(&tools, options)?],
+            "prove" => prove::measure(&tools, options)?,
             "why-repeats" => vec![why_repeats::measure(&tools, options)?],
             "python" => vec![python::measure(options)?],
             "store" => store::measure(&tools, options.quick)?,

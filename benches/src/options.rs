@@ -45,7 +45,7 @@ pub(crate) const FIGURES: [Figure; 21] = [
 ];
 
 /// Measured only when they are named: they take as long as many others together.
-pub(crate) const BY_NAME: [Figure; 7] = [
+pub(crate) const BY_NAME: [Figure; 8] = [
     figure("gate-live", 780, 780),
     figure("gate-coverage", 1200, 1200),
     figure("aa-stored", 900, 900),
@@ -53,6 +53,7 @@ pub(crate) const BY_NAME: [Figure; 7] = [
     figure("python", 900, 900),
     figure("names", 300, 300),
     figure("why-repeats", 1600, 1600),
+    figure("prove", 3000, 3000),
 ];
 
 /// What all figures together may take.
@@ -66,7 +67,7 @@ Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
 Figures (default: all): floor own-cost growth memory large account differences tracing startup
 pipe serve ppbert power aa machine machine-stability store changes gates import report
-Only by name: gate-live gate-coverage aa-stored stacks python names why-repeats
+Only by name: gate-live gate-coverage aa-stored stacks python names why-repeats prove
 
 Options:
   --minutes N             at most this long (default 31), parted among the figures: fewer figures get more
@@ -80,7 +81,8 @@ Options:
   --markdown FILE         write the tables to a file as well
 
 $RIVALS names a folder with the sources of multichase, tinymembench, STREAM and lmbench, which are
-built and put beside `fathom machine`. $POSTGRES names a server for `store`, postgres://USER@HOST/DATABASE. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert.
+built and put beside `fathom machine`. $POSTGRES names a server for `store`, postgres://USER@HOST/DATABASE. $CORPUS names a folder with
+the programs of the corpus for `prove`, which is built where it is missing. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert.
 hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. This workspace's fathom is built with
 --release first, also for --quick; FATHOM=FILE measures that one instead, and nothing is built.";
 

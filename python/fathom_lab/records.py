@@ -685,6 +685,8 @@ class Outcome:
     also_differ: list[Comparison] | None = None
     # What is known besides, and changes neither.
     notes: list[Warning] | None = None
+    # Where the commands are one command with several delays: how much of these came out.
+    slope: Slope | None = None
     # The runs to warm up, which count nowhere; of those in the last such round standard output went to a pipe
     # where it goes to `/dev/null` in all others.
     warmups: list[Run] | None = None
@@ -812,6 +814,8 @@ class Proof:
     reason: str | None = None
     # What is saved, by the paired rounds.
     saves_ms: SavedMilliseconds | None = None
+    # Where nothing can be taken away: what came of delaying it.
+    slope: Slope | None = None
     # Median time of the command as it is, in milliseconds.
     with_ms: float | None = None
     # The same without the cause.
@@ -864,6 +868,9 @@ class Run:
     voluntary_switches: int
     # From just before the process is created to its exit as the parent sees it.
     wall_ns: int
+    # For how long calls or threads of it were delayed on purpose, all together: what of that comes out in
+    # `wall_ns` lies on the critical path. Absent where that was not asked for.
+    delayed_ns: int | None = None
     # For how long the CPU limit of Fathom's own control group, or of one above it, kept threads from a CPU
     # while this run was on, all CPUs together. Absent where there is no such limit.
     throttled_ns: int | None = None
@@ -903,6 +910,26 @@ class Shift:
     p50: float
     # Ratio of the 90th percentiles.
     p90: float
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How much of a known delay of calls or of a thread came out at the end, by random rounds of the command as
+    it is and with three sizes of the delay."""
+
+    # Delay of a run, in milliseconds on average, of each command.
+    added_ms: list[float]
+    # To here.
+    high: float
+    # From here.
+    low: float
+    # What was delayed, as `fathom bench --try` takes it.
+    of: str
+    # Rounds that it follows from.
+    rounds: int
+    # Time that the command takes more for each unit of delay: the share of what was delayed that lies on the
+    # critical path. Its 95 % interval goes from `low` to `high`.
+    value: float
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ mod cache;
 pub mod changes;
 pub mod command_words;
 pub mod compare;
+mod did_you_mean;
 mod error;
 mod event;
 pub mod export;
@@ -52,6 +53,7 @@ pub mod worktrees;
 
 pub use bench::{BenchPlan, bench};
 pub use bisect::{BisectPlan, bisect};
+pub use did_you_mean::did_you_mean;
 pub use error::ConductError;
 pub use event::{Event, Observer};
 pub use export::{ExportPlan, export};

@@ -192,6 +192,7 @@ pub(crate) fn try_once(
         keep_daemons: false,
         record: None,
         terms: terms.clone(),
+        slope: None,
     };
     let tried = bench(&plan, observer)?;
     match (tried.failure, tried.record.runs.into_iter().next()) {

@@ -44,6 +44,7 @@ fn plan(words: &[&str], deadline: Option<Instant>) -> BenchPlan {
         order: RunOrder::Random,
         keep_daemons: false,
         record: None,
+        slope: None,
         terms: RunTerms {
             deadline,
             ..RunTerms::default()

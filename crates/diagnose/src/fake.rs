@@ -380,6 +380,7 @@ pub(crate) fn run(wall_ns: u64, cpu_ns: u64) -> Run {
         io: None,
         steal_ns: None,
         throttled_ns: None,
+        delayed_ns: None,
         left_behind: 0,
         exit: Exit::Code(0),
     }

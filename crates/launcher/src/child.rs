@@ -2,6 +2,7 @@
 
 use crate::account;
 use crate::files::{AT_FDCWD, open, open_of, read_and_close};
+use crate::shared::fd::HANDOVER;
 use crate::shared::{Answer, BASE, Job, SLOTS, Shared, Stage, Text, step};
 use crate::system::{self, call, call3, number};
 
@@ -13,6 +14,10 @@ const PR_SET_NO_NEW_PRIVS: usize = 38;
 const SECCOMP_SET_MODE_FILTER: usize = 1;
 /// Without it older kernels slow down all speculation of the program.
 const SECCOMP_FILTER_FLAG_SPEC_ALLOW: usize = 4;
+const SECCOMP_FILTER_FLAG_NEW_LISTENER: usize = 8;
+const MSG_NOSIGNAL: usize = 0x4000;
+/// `SOL_SOCKET` and `SCM_RIGHTS`.
+const RIGHTS: [i32; 2] = [1, 1];
 
 /// The memory that is shared with Fathom, once it is mapped.
 pub(crate) fn memory() -> *mut Shared {
@@ -94,14 +99,88 @@ fn filter(job: &Job) -> isize {
         length: job.filter_length as u16,
         instructions: job.filter,
     };
+    let asks = job.filter_asks != 0;
+    let flags = match asks {
+        true => SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_NEW_LISTENER,
+        false => SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+    };
     // SAFETY: numbers, and a program in the shared memory, which the kernel copies.
     unsafe {
         call(number::PRCTL, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0]);
+        let mut done = 0;
+        for _ in 0..job.filter_times {
+            done = call3(
+                number::SECCOMP,
+                SECCOMP_SET_MODE_FILTER,
+                flags,
+                &raw const program as usize,
+            );
+            if done < 0 {
+                return done;
+            }
+        }
+        match asks {
+            true => hand_over(done),
+            false => done,
+        }
+    }
+}
+
+/// `struct iovec`.
+#[repr(C)]
+struct Part {
+    start: usize,
+    length: usize,
+}
+
+/// `struct cmsghdr` with one descriptor.
+#[repr(C)]
+struct Descriptor {
+    length: usize,
+    kind: [i32; 2],
+    descriptor: i32,
+}
+
+/// `struct msghdr`.
+#[repr(C)]
+struct Message {
+    name: usize,
+    name_length: u32,
+    parts: usize,
+    part_count: usize,
+    control: usize,
+    control_length: usize,
+    flags: i32,
+}
+
+/// Sends the filter's other end to Fathom; it is closed here when the program is executed.
+fn hand_over(listener: isize) -> isize {
+    let byte = 0u8;
+    let part = Part {
+        start: &raw const byte as usize,
+        length: 1,
+    };
+    let descriptor = Descriptor {
+        length: core::mem::offset_of!(Descriptor, descriptor) + size_of::<i32>(),
+        kind: RIGHTS,
+        descriptor: listener as i32,
+    };
+    let message = Message {
+        name: 0,
+        name_length: 0,
+        parts: &raw const part as usize,
+        part_count: 1,
+        control: &raw const descriptor as usize,
+        control_length: size_of::<Descriptor>(),
+        flags: 0,
+    };
+    // SAFETY: a message of our own, whose parts live until the call returns.
+    unsafe {
         call3(
-            number::SECCOMP,
-            SECCOMP_SET_MODE_FILTER,
-            SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-            &raw const program as usize,
+            number::SENDMSG,
+            HANDOVER as usize,
+            &raw const message as usize,
+            MSG_NOSIGNAL,
         )
     }
 }

@@ -53,8 +53,10 @@ pub mod fd {
     pub const NULL: i32 = 13;
     /// The JSON record, if there is one; its file position is where the next run goes.
     pub const RECORD: i32 = 14;
+    /// A socket through which a process sends the other end of its filter, if its filter has one.
+    pub const HANDOVER: i32 = 15;
     /// The first that the caller may place for himself.
-    pub const EXTRA: i32 = 15;
+    pub const EXTRA: i32 = 16;
     /// They end before this one.
     pub const EXTRA_END: i32 = 64;
     /// In a pipeline: the pipe from the stage before, or to the next.
@@ -127,6 +129,10 @@ pub struct Job {
     pub ends_round: u32,
     /// How many instructions the filter has.
     pub filter_length: u32,
+    /// How often the filter is put in place.
+    pub filter_times: u32,
+    /// 1: the kernel asks by the filter, whose other end is sent through [`fd::HANDOVER`].
+    pub filter_asks: u32,
 }
 
 /// What holds for all jobs of a hand-over.

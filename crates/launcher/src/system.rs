@@ -12,6 +12,7 @@ pub(crate) mod number {
     pub(crate) const RT_SIGACTION: usize = 13;
     pub(crate) const PREAD64: usize = 17;
     pub(crate) const PWRITE64: usize = 18;
+    pub(crate) const SENDMSG: usize = 46;
     pub(crate) const CLONE: usize = 56;
     pub(crate) const EXECVE: usize = 59;
     pub(crate) const EXIT: usize = 60;
@@ -63,6 +64,7 @@ pub(crate) mod number {
     pub(crate) const SETPGID: usize = 154;
     pub(crate) const PRCTL: usize = 167;
     pub(crate) const GETPPID: usize = 173;
+    pub(crate) const SENDMSG: usize = 211;
     pub(crate) const CLONE: usize = 220;
     pub(crate) const EXECVE: usize = 221;
     pub(crate) const MMAP: usize = 222;

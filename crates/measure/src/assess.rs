@@ -281,6 +281,7 @@ pub fn assess(
         stop,
         results,
         also_differ: other_metrics::also_differ(runs, question, &verdicts.comparisons, allowance),
+        slope: None,
         comparisons: verdicts.comparisons,
         cross_checks: verdicts.cross_checks,
         floor: fathom_stats::median_interval(&floor, 0.95).map(|wall| Floor {

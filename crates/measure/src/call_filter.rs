@@ -4,9 +4,11 @@
 //! process that the command makes. What is compared with such a command carries a filter of the same
 //! instructions, which lets the calls through: both pay for it.
 
+use fathom_launcher::shared::fd;
+
 use crate::seccomp::{
-    ALLOW, ARCHITECTURE, ARCHITECTURE_AT, Instruction, NUMBER_AT, argument_at, equals, give_back,
-    load,
+    ALLOW, ARCHITECTURE, ARCHITECTURE_AT, Instruction, NUMBER_AT, argument_at, divide, equals,
+    give_back, load, skip, take,
 };
 
 /// A call that can be answered in the kernel's place.
@@ -68,6 +70,29 @@ impl Answered {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFilter {
     instructions: Vec<u8>,
+    /// How often it is put in place: the kernel goes through all of them.
+    times: u32,
+    /// Whether the kernel asks Fathom.
+    asks: bool,
+}
+
+/// A delay that a filter makes by its own instructions. One is a division that waits for the one before,
+/// 3.3 ns on an AMD EPYC whatever else the machine does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Steps {
+    /// Divisions of each call, in each of the filters.
+    pub made: u32,
+    /// For how many there is room: filters of the same size are put in place in the same time.
+    pub room: u32,
+    /// How many filters there are.
+    pub filters: u32,
+}
+
+impl Steps {
+    /// A filter has at most 4,096 instructions.
+    pub const MOST: u32 = 4_000;
+    /// All filters of a process have at most 32,768.
+    pub const MOST_FILTERS: u32 = 7;
 }
 
 impl CallFilter {
@@ -107,9 +132,85 @@ impl CallFilter {
         ];
         whole.append(&mut program);
         whole.push(give_back(ALLOW));
+        CallFilter::of(&whole)
+    }
+
+    fn of(program: &[Instruction]) -> CallFilter {
         CallFilter {
-            instructions: whole.iter().flat_map(bytes_of).collect(),
+            instructions: program.iter().flat_map(bytes_of).collect(),
+            times: 1,
+            asks: false,
         }
+    }
+
+    /// One that does `then` before calls of these numbers, at most [`CallFilter::MOST_CALLS`], and lets
+    /// all others through.
+    fn before(numbers: &[u32], then: &[Instruction]) -> Vec<Instruction> {
+        debug_assert!(numbers.len() <= Self::MOST_CALLS);
+        let mut whole = vec![
+            load(ARCHITECTURE_AT),
+            equals(ARCHITECTURE, 1, 0),
+            give_back(ALLOW),
+            load(NUMBER_AT),
+        ];
+        // Behind the last comparison stands what lets a call through.
+        let jumps = (1..=numbers.len() as u8).rev();
+        whole.extend(
+            numbers
+                .iter()
+                .zip(jumps)
+                .map(|(number, over)| equals(*number, over, 0)),
+        );
+        whole.push(give_back(ALLOW));
+        whole.extend(then);
+        whole
+    }
+
+    /// More different calls aren't compared.
+    pub const MOST_CALLS: usize = 64;
+
+    /// One that delays calls of these numbers by its own instructions.
+    pub fn delaying(numbers: &[u32], steps: Steps) -> CallFilter {
+        let Steps {
+            made,
+            room,
+            filters,
+        } = steps;
+        debug_assert!(made <= room && room <= Steps::MOST && filters <= Steps::MOST_FILTERS);
+        let mut then = vec![take(u32::MAX), skip(room - made)];
+        then.extend((0..room).map(|_| divide(1)));
+        then.push(give_back(ALLOW));
+        CallFilter {
+            times: filters,
+            ..CallFilter::of(&CallFilter::before(numbers, &then))
+        }
+    }
+
+    /// One by which the kernel asks Fathom before calls of these numbers are made, but for the one by
+    /// which the filter's other end is handed over.
+    pub fn asking(numbers: &[u32]) -> CallFilter {
+        let ask = give_back(libc::SECCOMP_RET_USER_NOTIF);
+        let then = [
+            equals(libc::SYS_sendmsg as u32, 0, 3),
+            load(argument_at(0)),
+            equals(fd::HANDOVER as u32, 0, 1),
+            give_back(ALLOW),
+            ask,
+        ];
+        CallFilter {
+            asks: true,
+            ..CallFilter::of(&CallFilter::before(numbers, &then))
+        }
+    }
+
+    /// How often it is put in place.
+    pub(crate) fn times(&self) -> u32 {
+        self.times
+    }
+
+    /// Whether the kernel asks Fathom.
+    pub(crate) fn asks(&self) -> bool {
+        self.asks
     }
 
     /// The instructions as the kernel takes them.
@@ -139,6 +240,16 @@ mod tests {
         number: libc::c_long,
         arguments: [u64; 6],
     ) -> u32 {
+        walk(filter, architecture, number, arguments).0
+    }
+
+    /// The same, and how many divisions come before.
+    fn walk(
+        filter: &CallFilter,
+        architecture: u32,
+        number: libc::c_long,
+        arguments: [u64; 6],
+    ) -> (u32, u32) {
         let mut data = Vec::new();
         data.extend((number as u32).to_ne_bytes());
         data.extend(architecture.to_ne_bytes());
@@ -149,13 +260,19 @@ mod tests {
             u32::from_ne_bytes(data[at..at + 4].try_into().unwrap())
         };
         let program: Vec<&[u8]> = filter.bytes().chunks(8).collect();
-        let (mut at, mut accumulator) = (0, 0);
+        let (mut at, mut accumulator, mut divisions) = (0, 0, 0);
         loop {
             let code = u16::from_ne_bytes(program[at][..2].try_into().unwrap());
             let k = u32::from_ne_bytes(program[at][4..].try_into().unwrap());
             match u32::from(code) {
                 code if code == libc::BPF_LD | libc::BPF_W | libc::BPF_ABS => accumulator = word(k),
-                code if code == libc::BPF_RET | libc::BPF_K => return k,
+                code if code == libc::BPF_RET | libc::BPF_K => return (k, divisions),
+                code if code == libc::BPF_LD | libc::BPF_IMM => accumulator = k,
+                code if code == libc::BPF_JMP | libc::BPF_JA => at += k as usize,
+                code if code == libc::BPF_ALU | libc::BPF_DIV | libc::BPF_K => {
+                    accumulator /= k;
+                    divisions += 1;
+                }
                 _ if accumulator == k => at += usize::from(program[at][2]),
                 _ => at += usize::from(program[at][3]),
             }
@@ -195,5 +312,40 @@ mod tests {
             of(libc::SYS_ppoll, [1, 0, 0, 0, 0, 0]),
             libc::SECCOMP_RET_ERRNO
         );
+    }
+
+    #[test]
+    fn so_many_steps_come_before_the_calls_that_are_delayed() {
+        let numbers = [libc::SYS_write, libc::SYS_writev, libc::SYS_pwrite64];
+        let steps = |made| Steps {
+            made,
+            room: 30,
+            filters: 2,
+        };
+        for made in [0, 10, 30] {
+            let filter = CallFilter::delaying(&numbers.map(|number| number as u32), steps(made));
+            for number in numbers {
+                assert_eq!(walk(&filter, ARCHITECTURE, number, [0; 6]), (ALLOW, made));
+                assert_eq!(walk(&filter, 1, number, [0; 6]), (ALLOW, 0));
+            }
+            assert_eq!(
+                walk(&filter, ARCHITECTURE, libc::SYS_read, [0; 6]),
+                (ALLOW, 0)
+            );
+            let all = CallFilter::delaying(&[1], steps(30)).bytes().len();
+            assert_eq!(filter.bytes().len(), all + 8 * (numbers.len() - 1));
+        }
+    }
+
+    #[test]
+    fn the_kernel_asks_about_all_but_the_handover() {
+        let numbers = [libc::SYS_fsync, libc::SYS_sendmsg].map(|number| number as u32);
+        let filter = CallFilter::asking(&numbers);
+        let of = |number, first| answer(&filter, ARCHITECTURE, number, [first, 0, 0, 0, 0, 0]);
+        let asks = libc::SECCOMP_RET_USER_NOTIF;
+        assert_eq!(of(libc::SYS_fsync, fd::HANDOVER as u64), asks);
+        assert_eq!(of(libc::SYS_sendmsg, 3), asks);
+        assert_eq!(of(libc::SYS_sendmsg, fd::HANDOVER as u64), ALLOW);
+        assert_eq!(of(libc::SYS_write, 3), ALLOW);
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::call_filter::CallFilter;
+use crate::delay::Delay;
 
 /// Where standard input comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -70,6 +71,8 @@ pub struct Without {
     pub calls: Option<CallFilter>,
     /// All CPUs but these, if there are any.
     pub other_cpus: Vec<usize>,
+    /// What is delayed, to see how much of that comes out at the end.
+    pub delay: Option<Delay>,
 }
 
 impl CommandLine {

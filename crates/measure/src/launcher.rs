@@ -15,6 +15,7 @@ mod terminal;
 mod wait;
 mod watchdog;
 
+use crate::call_filter::CallFilter;
 use crate::holders::Holder;
 pub(crate) use descriptors::anonymous_file;
 use descriptors::{duplicate, pipe, program_file};
@@ -49,8 +50,8 @@ pub(crate) struct Order<'a> {
     pub output_fd: i32,
     pub error_fd: i32,
     pub cpu_mask: &'a [u8],
-    /// Instructions of a filter of calls; none if empty.
-    pub filter: &'a [u8],
+    /// A filter of calls.
+    pub filter: Option<&'a CallFilter>,
     /// How the run begins in the JSON record; not written there if empty.
     pub record_head: &'a str,
     /// The next order belongs to another round: the launcher may pause in between.
@@ -101,10 +102,16 @@ pub(crate) struct Pipes {
 impl Launcher {
     /// Starts it. Must be called on a thread that outlives it: the kernel ends the launcher when
     /// this thread ends.
-    /// `record` is the JSON record's file, at the position where the next run goes.
-    pub(crate) fn start(record: Option<&File>) -> io::Result<(Launcher, Pipes)> {
+    /// `record` is the JSON record's file, at the position where the next run goes; `handover` the socket
+    /// for the other ends of filters.
+    pub(crate) fn start(
+        record: Option<&File>,
+        handover: Option<RawFd>,
+    ) -> io::Result<(Launcher, Pipes)> {
         let record = record.map(|file| (file.as_raw_fd(), fd::RECORD));
-        Launcher::start_with(record.as_slice())
+        let handover = handover.map(|socket| (socket, fd::HANDOVER));
+        let extra: Vec<_> = record.into_iter().chain(handover).collect();
+        Launcher::start_with(&extra)
     }
 
     /// Starts it with further descriptors of the caller's: each with its number there, from
@@ -168,6 +175,11 @@ impl Launcher {
             _floor: floor,
         };
         Ok((launcher, Pipes { stdout, stderr }))
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> i32 {
+        self.process.id()
     }
 
     /// From now on answers say on which CPU the process ran last, for which another of its accounts

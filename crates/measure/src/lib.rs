@@ -10,6 +10,7 @@ mod call_filter;
 pub mod cgroup;
 mod command_line;
 mod date;
+mod delay;
 mod digest;
 mod environment;
 mod error;
@@ -40,6 +41,8 @@ pub mod pipeline;
 #[cfg(launcher)]
 mod process;
 #[cfg(launcher)]
+mod questions;
+#[cfg(launcher)]
 pub mod server;
 #[cfg(launcher)]
 pub mod startup;
@@ -50,9 +53,12 @@ mod traced;
 
 pub use assess::{Against, Question, Verdicts, assess};
 pub use beside::{Beside, write_whole};
-pub use call_filter::{Answered, CallFilter};
+pub use call_filter::{Answered, CallFilter, Steps};
 pub use command_line::{CommandLine, Expectation, Input, Output, Without};
 pub use date::now_rfc3339;
+#[cfg(launcher)]
+pub use delay::cost_of_steps;
+pub use delay::{Delay, ThreadName};
 pub use digest::OutputDigest;
 pub use environment::{remember_what_the_loader_took, variables};
 pub use error::MeasureError;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use fathom_launcher::account;
 
 use crate::cgroup::ThrottleMeter;
+use crate::delay::{Asked, Delay, Delayed, Stopper};
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, fd, now_ns};
@@ -83,6 +84,8 @@ struct Finished {
     recorded: bool,
     /// As in [`fathom_model::Run::throttled_ns`].
     throttled_ns: Option<u64>,
+    /// As in [`fathom_model::Run::delayed_ns`].
+    delayed_ns: Option<u64>,
     piped_bytes: Option<u64>,
 }
 
@@ -112,8 +115,28 @@ pub struct ProcessExecutor {
     watch: Option<Watch>,
     /// Of the last run.
     last_stamps: RunStamps,
+    /// Answers for the commands whose calls are delayed, if there are any.
+    asked: Option<Asked>,
     /// The round to warm up in which output that goes to `/dev/null` goes to the pipe.
     piped_warmup: Option<u32>,
+}
+
+/// What delays a run.
+enum Delays {
+    None,
+    Calls,
+    Threads(Stopper),
+}
+
+impl Delays {
+    /// The run has ended.
+    fn finish(self, asked: Option<&Asked>) -> Option<Delayed> {
+        match self {
+            Delays::None => None,
+            Delays::Calls => asked.map(Asked::finish),
+            Delays::Threads(stopper) => Some(stopper.finish()),
+        }
+    }
 }
 
 /// Stamps of the last run, `CLOCK_MONOTONIC` nanoseconds.
@@ -205,11 +228,19 @@ impl ProcessExecutor {
             path: ".".into(),
             error,
         })?;
-        let (mut launcher, pipes) =
-            Launcher::start(record).map_err(|error| MeasureError::Launcher {
-                what: "could not be started",
-                error: open_files::with_the_limit(error),
-            })?;
+        let not_started = |error| MeasureError::Launcher {
+            what: "could not be started",
+            error: open_files::with_the_limit(error),
+        };
+        let is_asked = |(command, _): &(CommandLine, Hooks)| {
+            matches!(command.without.delay, Some(Delay::Calls(_)))
+        };
+        let asked = match benchmarks.iter().any(is_asked) {
+            true => Some(Asked::start().map_err(not_started)?),
+            false => None,
+        };
+        let handover = asked.as_ref().map(Asked::handover);
+        let (mut launcher, pipes) = Launcher::start(record, handover).map_err(not_started)?;
         let unreadable = |error| MeasureError::Launcher {
             what: "could not be read from",
             error: open_files::with_the_limit(error),
@@ -251,6 +282,7 @@ impl ProcessExecutor {
             began_ns: now_ns(),
             watch,
             last_stamps: RunStamps::default(),
+            asked,
             piped_warmup: None,
         })
     }
@@ -262,6 +294,7 @@ impl ProcessExecutor {
             benchmark.hooks.prepare.is_some()
                 || benchmark.hooks.conclude.is_some()
                 || benchmark.command.expect.is_some()
+                || benchmark.command.without.delay.is_some()
                 || benchmark.complains
                 || self.left_behind > 0
                 || self.options.show_output
@@ -296,10 +329,12 @@ impl ProcessExecutor {
             .flat_map(|(runs, own)| runs.iter().map(move |_| own));
         let heads: Vec<String> = attempts
             .iter()
-            .map(|attempt| match self.records && !attempt.warmup {
-                true => record_head(attempt),
-                false => String::new(),
-            })
+            .map(
+                |attempt| match self.records && !attempt.warmup && !self.is_delayed(attempt) {
+                    true => record_head(attempt),
+                    false => String::new(),
+                },
+            )
             .collect();
         let piped: Vec<bool> = attempts.iter().map(|a| self.is_piped(a)).collect();
         let orders: Vec<Order> = attempts
@@ -340,10 +375,12 @@ impl ProcessExecutor {
         }
         let throttled = || self.throttle.as_ref().map(ThrottleMeter::ns);
         let before = throttled();
-        let answers = self
-            .launcher
-            .run(&orders, terms)
+        let delays = self
+            .begin_delays(first)
             .map_err(|error| gone(error, first))?;
+        let answers = self.launcher.run(&orders, terms);
+        let delayed = delays.finish(self.asked.as_ref());
+        let answers = answers.map_err(|error| gone(error, first))?;
         let after = throttled();
         let output = self.watch.as_ref().map(Watch::finish).unwrap_or_default();
         let mut captured = Some(self.drain.finish());
@@ -367,11 +404,31 @@ impl ProcessExecutor {
                 throttled_ns: after
                     .zip(before)
                     .map(|(after, before)| after.saturating_sub(before)),
+                delayed_ns: delayed.map(|delayed| delayed.ns),
                 recorded: !heads[at].is_empty() && ended == Ended::ByItself,
                 piped_bytes: piped_bytes[at],
             });
         }
         Ok(())
+    }
+
+    fn is_delayed(&self, attempt: &Attempt) -> bool {
+        let command = &self.benchmarks[attempt.benchmark].command;
+        command.without.delay.is_some()
+    }
+
+    /// Makes ready what delays the next run.
+    fn begin_delays(&self, benchmark: &Benchmark) -> io::Result<Delays> {
+        Ok(match (&benchmark.command.without.delay, &self.asked) {
+            (Some(Delay::Calls(each)), Some(asked)) => {
+                asked.begin(*each);
+                Delays::Calls
+            }
+            (Some(Delay::Threads(which, share)), _) => {
+                Delays::Threads(Stopper::start(self.launcher.id(), which.clone(), *share)?)
+            }
+            _ => Delays::None,
+        })
     }
 
     /// Whether its output goes to the pipe, where that of the runs that count is thrown away.

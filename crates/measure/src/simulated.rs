@@ -89,6 +89,7 @@ pub fn quiet_run(attempt: &Attempt, wall_ns: u64) -> Run {
         io: Some(IoCounts::default()),
         steal_ns: Some(0),
         throttled_ns: None,
+        delayed_ns: None,
         left_behind: 0,
         exit: Exit::Code(0),
     }

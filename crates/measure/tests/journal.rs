@@ -38,6 +38,7 @@ fn outcome() -> Outcome {
         comparisons: Vec::new(),
         cross_checks: Vec::new(),
         also_differ: Vec::new(),
+        slope: None,
         floor: None,
         warnings: Vec::new(),
         notes: Vec::new(),
@@ -191,6 +192,7 @@ fn the_launcher_writes_what_fathom_would_have_written() {
         let of_launcher = fathom_model::Run {
             steal_ns: None,
             throttled_ns: None,
+            delayed_ns: None,
             ..report.run
         };
         assert_eq!(recorded.runs[at], of_launcher);

@@ -58,9 +58,9 @@ pub struct Saving {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProofVerdict {
-    /// The command takes less without it.
+    /// The command takes less without it, or where that can't be tried: it lies on the critical path.
     Proved,
-    /// The command takes as long without it, or longer.
+    /// The command takes as long without it, or longer, or it lies off the critical path.
     Refuted,
     /// More runs are needed, or only a part of the cause could be taken away.
     Undecided,
@@ -82,6 +82,48 @@ pub struct SavedMilliseconds {
     pub high: f64,
 }
 
+/// How much of a known delay of calls or of a thread came out at the end, by random rounds of the command
+/// as it is and with three sizes of the delay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Slope {
+    /// What was delayed, as `fathom bench --try` takes it.
+    pub of: String,
+    /// Time that the command takes more for each unit of delay: the share of what was delayed that lies on
+    /// the critical path. Its 95 % interval goes from `low` to `high`.
+    pub value: f64,
+    /// From here.
+    pub low: f64,
+    /// To here.
+    pub high: f64,
+    /// Rounds that it follows from.
+    pub rounds: u32,
+    /// Delay of a run, in milliseconds on average, of each command.
+    pub added_ms: Vec<f64>,
+}
+
+impl Slope {
+    /// So much of it must lie on the critical path to be a cause.
+    pub const ON_THE_PATH: f64 = 0.25;
+    /// No more than all of it can come out; the rest is how far delays are known.
+    pub const MOST: f64 = 1.25;
+
+    /// Whether more came out than was added: something else took the CPUs meanwhile.
+    pub fn is_disturbed(&self) -> bool {
+        self.low > Self::MOST
+    }
+
+    /// Whether it lies on the critical path; `None` where that isn't known well enough.
+    pub fn is_on_the_path(&self) -> Option<bool> {
+        match (self.low, self.high) {
+            _ if self.is_disturbed() => None,
+            (low, _) if low > Self::ON_THE_PATH => Some(true),
+            (_, high) if high < Self::ON_THE_PATH => Some(false),
+            _ => None,
+        }
+    }
+}
+
 /// The command was run with and without a cause, in random rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -100,6 +142,9 @@ pub struct Proof {
     /// What is saved, by the paired rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saves_ms: Option<SavedMilliseconds>,
+    /// Where nothing can be taken away: what came of delaying it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slope: Option<Slope>,
     /// Why it is not decided, void or not possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

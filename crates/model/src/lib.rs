@@ -64,7 +64,7 @@ pub use explanation::{
     ProcessRow, Stretch, TimedRuns,
 };
 pub use finding::{
-    Confidence, Evidence, Finding, Place, Proof, ProofVerdict, SavedMilliseconds, Saving,
+    Confidence, Evidence, Finding, Place, Proof, ProofVerdict, SavedMilliseconds, Saving, Slope,
 };
 pub use finding_id::{FindingId, UnknownFinding};
 pub use gate::{

@@ -175,6 +175,9 @@ pub struct Outcome {
     /// Where no metric was asked for: the same pairs in the metrics besides time that differ clearly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_differ: Vec<Comparison>,
+    /// Where the commands are one command with several delays: how much of these came out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slope: Option<crate::Slope>,
     /// The empty program.
     pub floor: Option<Floor>,
     /// What must be known to trust the numbers: it changes what to believe, or what to do.

@@ -93,6 +93,10 @@ pub struct Run {
     /// from a CPU while this run was on, all CPUs together. Absent where there is no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
+    /// For how long calls or threads of it were delayed on purpose, all together: what of that comes out in
+    /// `wall_ns` lies on the critical path. Absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_ns: Option<u64>,
     /// Processes that the command left running when it ended.
     pub left_behind: u32,
     /// How it ended.

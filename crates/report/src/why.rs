@@ -32,7 +32,7 @@ pub use difference::{difference_html, difference_parts, difference_terminal, dif
 pub use html::explain_html;
 pub use markdown::explain_markdown;
 pub use profile::{ProfileForm, profile};
-pub(crate) use proof::line as proof;
+pub(crate) use proof::{line as proof, slope_line};
 pub(crate) use quote::{could_save, share_text, time};
 pub use sarif::explain_sarif;
 pub(crate) use server::of_server;

@@ -19,6 +19,7 @@ use fathom_model::{
 };
 use fathom_stats::sequential;
 
+use crate::interventions::Slopes;
 use crate::quiet::wait_until_quiet;
 use crate::{
     ConductError, Conducted, Event, Observer, RunTerms, Target, fingerprint, null_output,
@@ -68,6 +69,8 @@ pub struct BenchPlan {
     pub record: Option<PathBuf>,
     /// How the commands are run.
     pub terms: RunTerms,
+    /// Where they are one command with several delays: how these become a slope.
+    pub slope: Option<Slopes>,
 }
 
 impl BenchPlan {
@@ -231,6 +234,11 @@ pub fn bench(
         session.stop,
         &session.floor_ns,
     );
+    let metric = outcome.comparisons.first().map(|first| first.metric);
+    let slope = plan.slope.as_ref();
+    outcome.slope = slope
+        .zip(metric)
+        .and_then(|(slope, metric)| slope.of(&session.runs, metric));
     let throttled: Vec<_> = session.runs.iter().map(|run| run.throttled_ns).collect();
     outcome.warnings.extend(throttling::warning(&throttled));
     let (warmups, runs) = (&session.warmups, &session.runs);

@@ -274,6 +274,7 @@ impl<'p> Sessions<'p> {
             keep_daemons: false,
             record: None,
             terms: self.plan.terms.clone(),
+            slope: None,
         };
         self.first = false;
         let began = Instant::now();

@@ -1,7 +1,7 @@
 //! What follows from a command that was run with and without a cause. Pure.
 
 use fathom_model::{
-    BenchRecord, Estimate, Metric, Proof, ProofVerdict, SavedMilliseconds, Saving, Verdict,
+    BenchRecord, Estimate, Metric, Proof, ProofVerdict, SavedMilliseconds, Saving, Slope, Verdict,
 };
 
 use super::Takes;
@@ -115,7 +115,29 @@ pub(super) fn proof(
         with_ms: Some(measured.with * 1e3),
         without_ms: Some(measured.without * 1e3),
         saves_ms: Some(SavedMilliseconds { value, low, high }),
+        slope: None,
         reason,
+    }
+}
+
+/// The verdict of a slope; `with`: what the command takes as it is, s.
+pub(super) fn proof_by(slope: Slope, with: f64) -> Proof {
+    let (verdict, reason) = match slope.is_on_the_path() {
+        Some(true) => (ProofVerdict::Proved, None),
+        Some(false) => (ProofVerdict::Refuted, None),
+        None => {
+            let reason = match slope.is_disturbed() {
+                true => "more came out than was added: the machine is busy".to_owned(),
+                false => format!("{} rounds were too few; --time 5m makes more", slope.rounds),
+            };
+            (ProofVerdict::Undecided, Some(reason))
+        }
+    };
+    Proof {
+        with_ms: Some(with * 1e3),
+        slope: Some(slope.clone()),
+        reason,
+        ..none(verdict, Some(&slope.of), String::new())
     }
 }
 
@@ -127,6 +149,7 @@ pub(super) fn none(verdict: ProofVerdict, name: Option<&str>, reason: String) ->
         with_ms: None,
         without_ms: None,
         saves_ms: None,
+        slope: None,
         reason: Some(reason),
     }
 }
@@ -231,5 +254,26 @@ mod tests {
             proof("x", Takes::All, &measured, None).verdict,
             ProofVerdict::Proved
         );
+    }
+
+    #[test]
+    fn a_slope_says_whether_it_lies_on_the_path() {
+        let of = |low: f64, high: f64| {
+            let slope = Slope {
+                of: "slope:writes".to_owned(),
+                value: (low + high) / 2.0,
+                low,
+                high,
+                rounds: 12,
+                added_ms: vec![0.0, 10.0, 20.0, 30.0],
+            };
+            let proof = proof_by(slope, 0.2);
+            assert_eq!(proof.intervention.as_deref(), Some("slope:writes"));
+            (proof.verdict, proof.reason.is_some())
+        };
+        assert_eq!(of(0.93, 1.01), (ProofVerdict::Proved, false));
+        assert_eq!(of(-0.05, 0.07), (ProofVerdict::Refuted, false));
+        assert_eq!(of(-0.1, 0.9), (ProofVerdict::Undecided, true));
+        assert_eq!(of(2.1, 2.4), (ProofVerdict::Undecided, true));
     }
 }

@@ -11,6 +11,7 @@ mod kinds;
 mod observed;
 pub(crate) mod prove;
 mod same;
+mod slope;
 mod tries;
 
 use std::ffi::OsString;
@@ -22,9 +23,12 @@ use fathom_model::{Finding, FindingId};
 use fathom_trace::{Exec, Trace};
 pub use kinds::ALL;
 pub use prove::{ProvePlan, Tries, prove, tries};
+pub use slope::{Slopes, listing as slopes};
 pub use tries::{Arms, by_hand};
 
-use crate::{ConductError, Target};
+use slope::{CLASSES, PREFIX};
+
+use crate::{ConductError, Target, did_you_mean};
 
 /// How much of a cause an intervention takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +54,8 @@ pub struct Intervention {
     /// Which findings it tries.
     pub findings: &'static [FindingId],
     pub(crate) takes: Takes,
+    /// Runs of the command that arranging it takes.
+    pub(crate) looks: u64,
     /// What is changed of a command, or why this one can't be run without it.
     pub(crate) arrange: fn(&Case<'_>) -> Result<Change, String>,
 }
@@ -67,11 +73,13 @@ impl std::fmt::Debug for Intervention {
 pub fn named(name: &str) -> Result<&'static Intervention, ConductError> {
     let found = ALL.iter().find(|one| one.name == name);
     found.ok_or_else(|| {
-        let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
-        let near = names
+        let classes = CLASSES.iter().map(|one| format!("{PREFIX}{}", one.name));
+        let names: Vec<String> = ALL
             .iter()
-            .min_by_key(|known| strsim::levenshtein(known, name));
-        let near = near.filter(|known| strsim::levenshtein(known, name) <= 3);
+            .map(|one| one.name.to_owned())
+            .chain(classes)
+            .collect();
+        let near = did_you_mean(name, names.iter().map(String::as_str));
         let hint = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
         ConductError::Refused(format!(
             "no intervention is called {name:?}{hint} (`fathom bench --try list` lists them)"
@@ -94,6 +102,8 @@ pub(crate) struct Case<'a> {
     /// What it did.
     pub trace: &'a Trace,
     pub asks: Asks<'a>,
+    /// Whether the command may be run to look at it; else it is only asked whether it is possible.
+    pub may_look: bool,
     /// A folder of its own, which is removed.
     pub folder: &'a Path,
 }

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use fathom_measure::{Against, interrupt};
 use fathom_model::quantity::counted;
-use fathom_model::{FindingId, Proof, ProofVerdict, RunOrder};
+use fathom_model::{Finding, Proof, ProofVerdict, RunOrder};
 use fathom_trace::Trace;
 
-use super::judge::{Measured, none, proof};
-use super::tries::{Arms, prepare};
+use super::judge::{Measured, none, proof, proof_by};
+use super::slope::{Delayed, FEWEST_ROUNDS, SIZES, of_finding, rounds_in};
+use super::tries::{Arms, delay, prepare};
 use super::{ALL, Asks, Intervention};
 use crate::bench::{ALPHA, Amount, BenchPlan, MARGIN, bench};
 use crate::{ConductError, Explained, Observer, WhyPlan};
@@ -39,17 +40,43 @@ pub struct Tries {
 #[derive(Debug)]
 struct Try {
     finding: usize,
-    intervention: &'static Intervention,
-    arms: Arms,
+    /// One after the other until one decides.
+    ways: Vec<Way>,
 }
 
-/// Runs that don't count: three to compare what they do, two to warm up.
-const BESIDE: u64 = 5;
+/// How a finding is tried.
+#[derive(Debug)]
+enum Way {
+    Without(&'static Intervention),
+    Delayed(String, Delayed),
+}
+
+impl Way {
+    fn name(&self) -> &str {
+        match self {
+            Way::Without(intervention) => intervention.name,
+            Way::Delayed(name, _) => name,
+        }
+    }
+
+    /// Runs that don't count: those that arranging it takes, three to compare what the commands do, and
+    /// each once to warm up.
+    fn beside(&self) -> u64 {
+        match self {
+            Way::Without(intervention) => intervention.looks + 3 + 2,
+            Way::Delayed(..) => 3 + SIZES.len() as u64,
+        }
+    }
+}
 
 impl Tries {
     /// How often the command is run again, in a sentence; nothing where it isn't.
     pub fn announcement(&self) -> Option<String> {
-        let names: Vec<&str> = self.tries.iter().map(|one| one.intervention.name).collect();
+        let names = |one: &Try| {
+            let names: Vec<&str> = one.ways.iter().map(Way::name).collect();
+            names.join(" else ")
+        };
+        let names: Vec<String> = self.tries.iter().map(names).collect();
         let findings = counted(names.len() as u64, "finding", "findings");
         let runs = self.most_runs();
         (!names.is_empty()).then(|| {
@@ -63,9 +90,9 @@ impl Tries {
 
     /// At most so many runs fit into the time.
     fn most_runs(&self) -> u64 {
-        let tries = self.tries.len() as u64;
+        let ways = self.tries.iter().flat_map(|one| &one.ways);
         let fit = self.time.as_secs_f64() / self.wall.max(1e-4);
-        tries * BESIDE + 2 * (fit / 2.0).ceil() as u64
+        ways.map(Way::beside).sum::<u64>() + 2 * (fit / 2.0).ceil() as u64
     }
 }
 
@@ -78,19 +105,14 @@ pub fn tries(plan: &ProvePlan, explained: &mut Explained) -> Result<Tries, Condu
     let ended = explained.explanation.end.is_empty();
     let mut possible = Vec::new();
     for (index, finding) in explained.explanation.findings.iter_mut().enumerate() {
-        let asks = Asks::For {
-            finding: &finding.clone(),
-            all: plan.all,
-        };
-        let fits = match ended {
-            true => first_that_fits(plan, trace, asks, finding.id)?,
+        let ways = match ended {
+            true => ways(plan, trace, finding)?,
             false => Err("the command did not come to its end".to_owned()),
         };
-        match fits {
-            Ok((intervention, arms)) => possible.push(Try {
+        match ways {
+            Ok(ways) => possible.push(Try {
                 finding: index,
-                intervention,
-                arms,
+                ways,
             }),
             Err(why) => finding.proof = Some(none(ProofVerdict::NotPossible, None, why)),
         }
@@ -102,35 +124,33 @@ pub fn tries(plan: &ProvePlan, explained: &mut Explained) -> Result<Tries, Condu
     })
 }
 
-/// The first intervention for a finding that is possible; `Err` with the reason of the first one that
-/// isn't.
-fn first_that_fits(
+/// The interventions for a finding that are possible, and what can be delayed; `Err` with the reason of
+/// the first one that isn't where there is none.
+fn ways(
     plan: &ProvePlan,
     trace: &Trace,
-    asks: Asks<'_>,
-    id: FindingId,
-) -> Result<Result<(&'static Intervention, Arms), String>, ConductError> {
+    finding: &Finding,
+) -> Result<Result<Vec<Way>, String>, ConductError> {
+    let asks = Asks::For {
+        finding,
+        all: plan.all,
+    };
+    let mut ways = Vec::new();
     let mut why_not = None;
-    for intervention in ALL.iter().filter(|one| one.findings.contains(&id)) {
-        match prepare(intervention, &plan.why.target, trace, asks)? {
-            Ok(arms) => return Ok(Ok((intervention, arms))),
+    for intervention in ALL.iter().filter(|one| one.findings.contains(&finding.id)) {
+        match prepare(intervention, &plan.why.target, trace, asks, false)? {
+            Ok(_) => ways.push(Way::Without(intervention)),
             Err(why) => why_not = why_not.or(Some(why)),
         }
     }
-    Ok(Err(why_not.unwrap_or_else(|| beyond(id).to_owned())))
-}
-
-/// Why nothing takes a cause away from outside.
-fn beyond(id: FindingId) -> &'static str {
-    match id {
-        FindingId::UnoptimisedBuild | FindingId::IdleCores => "it is in the program's own code",
-        FindingId::WaitingForInput => "it is in the program that writes the input",
-        FindingId::WaitingForOutput => "it is in the program that reads the output",
-        FindingId::WaitingForNetwork | FindingId::DelayedAckStall => {
-            "it is on the other side of a connection"
-        }
-        _ => "it is in how the program makes its calls",
+    match of_finding(finding, trace) {
+        Ok((name, delayed)) => ways.push(Way::Delayed(name, delayed)),
+        Err(why) => why_not = why_not.or(Some(why)),
     }
+    Ok(match ways.is_empty() {
+        true => Err(why_not.unwrap_or_default()),
+        false => Ok(ways),
+    })
 }
 
 /// Tries them, each with its part of the time. What was refuted goes below the other findings.
@@ -149,14 +169,9 @@ pub fn prove(
         let time = plan.time.saturating_sub(began.elapsed()) / left.max(1);
         left -= 1;
         let finding = &mut explained.explanation.findings[one.finding];
-        match try_one(
-            plan,
-            &one,
-            time,
-            &explained.observation.trace,
-            finding.saving,
-            observer,
-        ) {
+        let trace = &explained.observation.trace;
+        let wall = explained.explanation.timed.wall.value;
+        match try_each(plan, &one, time, trace, (finding, wall), observer) {
             Ok(proof) => finding.proof = Some(proof),
             Err(error) if error.is_interruption() || interrupt::stopped() => break,
             Err(error) => return Err(error),
@@ -174,47 +189,113 @@ pub fn prove(
     Ok(())
 }
 
-fn try_one(
+/// Tries one way after the other until one decides; of several that don't the first has its say.
+fn try_each(
     plan: &ProvePlan,
     one: &Try,
     time: Duration,
     trace: &Trace,
-    predicted: Option<fathom_model::Saving>,
+    (finding, wall): (&Finding, f64),
     observer: &mut dyn Observer,
 ) -> Result<Proof, ConductError> {
     let began = Instant::now();
-    let name = one.intervention.name;
-    if let Err(differs) = one.arms.check(trace, &plan.why.terms, plan.seed)? {
-        return Ok(none(ProofVerdict::Void, Some(name), differs));
+    let mut first = None;
+    let mut left = one.ways.len() as u32;
+    for way in &one.ways {
+        let time = time.saturating_sub(began.elapsed()) / left;
+        left -= 1;
+        let proof = match try_one(plan, way, time, trace, (finding, wall), observer) {
+            Err(error) if first.is_none() || !error.is_interruption() => return Err(error),
+            Err(_) => break,
+            Ok(proof) => proof,
+        };
+        if matches!(proof.verdict, ProofVerdict::Proved | ProofVerdict::Refuted) {
+            return Ok(proof);
+        }
+        first.get_or_insert(proof);
     }
-    let measured = bench(
-        &rounds(plan, &one.arms, time.saturating_sub(began.elapsed())),
-        observer,
-    )?;
-    if let Some(failure) = measured.failure {
-        let why = format!("a run failed: {failure}");
-        return Ok(none(ProofVerdict::Void, Some(name), why));
+    Ok(first.expect("there is a way to try it"))
+}
+
+fn try_one(
+    plan: &ProvePlan,
+    way: &Way,
+    time: Duration,
+    trace: &Trace,
+    (finding, wall): (&Finding, f64),
+    observer: &mut dyn Observer,
+) -> Result<Proof, ConductError> {
+    let began = Instant::now();
+    let name = way.name();
+    let target = &plan.why.target;
+    let arms = match way {
+        Way::Without(intervention) => {
+            let asks = Asks::For {
+                finding,
+                all: plan.all,
+            };
+            prepare(intervention, target, trace, asks, true)?
+        }
+        Way::Delayed(name, delayed) => delay(name, delayed, target, wall)?,
+    };
+    let mut arms = match arms {
+        Ok(arms) => arms,
+        Err(why) => return Ok(none(ProofVerdict::NotPossible, Some(name), why)),
+    };
+    if let Err(differs) = arms.check(trace, &plan.why.terms, plan.seed)? {
+        return Ok(none(ProofVerdict::Void, Some(name), differs));
     }
     let too_few = || {
         let why = "no round ended in time; --time 5m gives it more".to_owned();
         none(ProofVerdict::Undecided, Some(name), why)
     };
-    let measured = Measured::of(&measured.record);
-    Ok(measured.map_or_else(too_few, |measured| {
-        proof(name, one.intervention.takes, &measured, predicted)
-    }))
-}
-
-fn rounds(plan: &ProvePlan, arms: &Arms, time: Duration) -> BenchPlan {
-    BenchPlan {
-        targets: arms.targets.to_vec(),
-        against: Against::One(0),
-        metrics: Vec::new(),
-        alpha: ALPHA,
-        amount: Amount {
+    let time = time.saturating_sub(began.elapsed());
+    let rounds = rounds_in(time, wall);
+    if arms.slope.is_some() && rounds < FEWEST_ROUNDS {
+        return Ok(too_few());
+    }
+    let amount = match arms.slope {
+        Some(_) => Amount {
+            runs: Some(rounds),
+            ..Amount::default()
+        },
+        None => Amount {
             time: Some(time),
             ..Amount::default()
         },
+    };
+    let measured = bench(&bench_plan(plan, &arms, amount), observer)?;
+    if let Some(failure) = measured.failure {
+        let why = format!("a run failed: {failure}");
+        return Ok(none(ProofVerdict::Void, Some(name), why));
+    }
+    let slope = measured
+        .record
+        .outcome
+        .as_ref()
+        .and_then(|outcome| outcome.slope.clone());
+    let measured = Measured::of(&measured.record);
+    Ok(match (way, slope) {
+        (Way::Without(intervention), _) => measured.map_or_else(too_few, |measured| {
+            proof(name, intervention.takes, &measured, finding.saving)
+        }),
+        (Way::Delayed(..), Some(slope)) => {
+            proof_by(slope, measured.map_or(wall, |measured| measured.with))
+        }
+        (Way::Delayed(..), None) => {
+            let why = "no run of it could be delayed".to_owned();
+            none(ProofVerdict::Undecided, Some(name), why)
+        }
+    })
+}
+
+fn bench_plan(plan: &ProvePlan, arms: &Arms, amount: Amount) -> BenchPlan {
+    BenchPlan {
+        targets: arms.targets.clone(),
+        against: Against::One(0),
+        metrics: Vec::new(),
+        alpha: ALPHA,
+        amount,
         warmup: 1,
         seed: plan.seed,
         order: RunOrder::Random,
@@ -226,5 +307,6 @@ fn rounds(plan: &ProvePlan, arms: &Arms, time: Duration) -> BenchPlan {
         keep_daemons: false,
         record: None,
         terms: plan.why.terms.clone(),
+        slope: arms.slope.clone(),
     }
 }

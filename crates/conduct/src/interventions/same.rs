@@ -2,15 +2,17 @@
 //!
 //! Three runs that don't count: as it is, without, as it is again. Exit, standard output and the files
 //! that it writes must be the same. Where two runs of the command as it is differ in numbers, as in
-//! the time that it prints, numbers aren't compared.
+//! the time that it prints, numbers aren't compared. Little output that is always the same is compared in
+//! each of the runs that follow.
 
 use std::path::{Path, PathBuf};
 
 use fathom_measure::{
-    Attempt, Executor, MeasureError, Output, OutputDigest, ProcessExecutor, ProcessOptions,
-    end_what_hooks_left,
+    Attempt, Executor, Expectation, MeasureError, Output, OutputDigest, ProcessExecutor,
+    ProcessOptions, end_what_hooks_left,
 };
 use fathom_model::Exit;
+use sha2::{Digest, Sha256};
 
 use crate::{ConductError, RunTerms, Target};
 
@@ -22,23 +24,27 @@ const RUNS: [usize; 3] = [0, 1, 0];
 struct Did {
     exit: Exit,
     printed: Option<OutputDigest>,
+    /// What it printed, where that is little.
+    little: Option<Vec<u8>>,
     /// Of each file; none where it isn't there.
     wrote: Vec<Option<OutputDigest>>,
     /// The end of its standard error, for who asks why it failed.
     errors: Vec<u8>,
 }
 
-/// Whether both do the same; `Err` has what differs, in words. What they print goes to a file in `folder`.
+/// Whether both do the same; `Err` has what differs, in words, of which `how` says what was changed. What
+/// they print goes to a file in `folder`.
 ///
 /// # Errors
 /// When a command can't be run at all.
 pub(crate) fn check(
-    arms: &[Target; 2],
+    arms: [&Target; 2],
+    how: &str,
     files: &[PathBuf],
     folder: &Path,
     terms: &RunTerms,
     seed: u64,
-) -> Result<Result<(), String>, ConductError> {
+) -> Result<Result<Option<Expectation>, String>, ConductError> {
     let printed = folder.join("printed");
     let printing = |target: &Target| {
         let mut command = target.command.clone();
@@ -50,7 +56,7 @@ pub(crate) fn check(
         show_output: false,
         ..terms.process_options(seed)
     };
-    let mut executor = ProcessExecutor::new(arms.iter().map(printing).collect(), options)?;
+    let mut executor = ProcessExecutor::new(arms.map(printing).into(), options)?;
     let mut did = Vec::new();
     for (round, benchmark) in (0..).zip(RUNS) {
         let report = executor.run(&[Attempt {
@@ -65,6 +71,7 @@ pub(crate) fn check(
         did.push(Did {
             exit: report.run.exit,
             printed: digest(&printed),
+            little: little(&printed),
             wrote: files.iter().map(|file| digest(file)).collect(),
             errors: report.stderr_tail,
         });
@@ -72,7 +79,29 @@ pub(crate) fn check(
     executor.sweep();
     end_what_hooks_left();
     let [as_it_is, without, again] = <[Did; 3]>::try_from(did).expect("three runs were made");
-    Ok(differs(&as_it_is, &without, &again, files).map_or(Ok(()), Err))
+    Ok(match differs(how, &as_it_is, &without, &again, files) {
+        Some(differs) => Err(differs),
+        None => Ok(expected(&as_it_is, &without, &again)),
+    })
+}
+
+/// More than this isn't compared in each run: taking it costs the command time.
+const LITTLE: u64 = 4_096;
+
+fn little(file: &Path) -> Option<Vec<u8>> {
+    let is_little = std::fs::metadata(file).is_ok_and(|about| about.len() <= LITTLE);
+    is_little.then(|| std::fs::read(file).ok()).flatten()
+}
+
+/// What each run has to print.
+fn expected(as_it_is: &Did, without: &Did, again: &Did) -> Option<Expectation> {
+    let printed = as_it_is.little.as_ref()?;
+    let is_same = |did: &Did| did.little.as_ref() == Some(printed);
+    (is_same(without) && is_same(again)).then(|| Expectation {
+        sha256: Sha256::digest(printed).into(),
+        length: Some(printed.len() as u64),
+        given: "its first run".to_owned(),
+    })
 }
 
 fn digest(file: &Path) -> Option<OutputDigest> {
@@ -80,7 +109,13 @@ fn digest(file: &Path) -> Option<OutputDigest> {
 }
 
 /// What differs, in words.
-fn differs(as_it_is: &Did, without: &Did, again: &Did, files: &[PathBuf]) -> Option<String> {
+fn differs(
+    how: &str,
+    as_it_is: &Did,
+    without: &Did,
+    again: &Did,
+    files: &[PathBuf],
+) -> Option<String> {
     if as_it_is.exit != again.exit {
         return Some("how it ends differs from run to run".to_owned());
     }
@@ -94,7 +129,7 @@ fn differs(as_it_is: &Did, without: &Did, again: &Did, files: &[PathBuf]) -> Opt
         let last = errors.lines().rfind(|line| !line.trim().is_empty());
         let last = last.map_or(String::new(), |line| format!(": {line}"));
         return Some(format!(
-            "without it the command ends with {} in the place of {}{last}",
+            "{how} the command ends with {} in the place of {}{last}",
             ended(without),
             ended(as_it_is)
         ));
@@ -112,10 +147,10 @@ fn differs(as_it_is: &Did, without: &Did, again: &Did, files: &[PathBuf]) -> Opt
     }));
     printed_and_written
         .into_iter()
-        .find_map(|(what, digests)| content_differs(&what, digests))
+        .find_map(|(what, digests)| content_differs(how, &what, digests))
 }
 
-fn content_differs(what: &str, digests: [Option<OutputDigest>; 3]) -> Option<String> {
+fn content_differs(how: &str, what: &str, digests: [Option<OutputDigest>; 3]) -> Option<String> {
     let exact = digests.map(|digest| digest.map(|digest| digest.exact));
     let but_for_numbers = digests.map(|digest| digest.map(|digest| digest.but_for_numbers));
     let [as_it_is, without, again] = match exact[0] == exact[2] {
@@ -127,7 +162,7 @@ fn content_differs(what: &str, digests: [Option<OutputDigest>; 3]) -> Option<Str
             "{what} differs from run to run, so that it can't be compared"
         ))
     } else if as_it_is != without {
-        Some(format!("{what} is not the same without it"))
+        Some(format!("{what} is not the same {how}"))
     } else {
         None
     }
@@ -141,13 +176,20 @@ mod tests {
         Did {
             exit: Exit::Code(0),
             printed: Some(OutputDigest::of(printed.as_bytes())),
+            little: Some(printed.as_bytes().to_vec()),
             wrote: vec![None],
             errors: Vec::new(),
         }
     }
 
     fn said(as_it_is: &Did, without: &Did, again: &Did) -> Option<String> {
-        differs(as_it_is, without, again, &[PathBuf::from("/srv/out")])
+        differs(
+            "without it",
+            as_it_is,
+            without,
+            again,
+            &[PathBuf::from("/srv/out")],
+        )
     }
 
     #[test]
@@ -206,5 +248,18 @@ mod tests {
             let said = said(&wrote("x"), &without, &wrote("x")).unwrap();
             assert_eq!(said, "/srv/out is not the same without it");
         }
+    }
+
+    #[test]
+    fn little_that_is_always_the_same_is_expected_of_each_run() {
+        let of = |without: &Did, again: &Did| expected(&did("a"), without, again);
+        let expectation = of(&did("a"), &did("a")).unwrap();
+        assert_eq!(expectation.length, Some(1));
+        assert_eq!(of(&did("a"), &did("b")), None);
+        let much = Did {
+            little: None,
+            ..did("a")
+        };
+        assert_eq!(of(&much, &did("a")), None);
     }
 }

@@ -1,18 +1,26 @@
 //! A command with and without something, made ready to be compared.
 
-use fathom_measure::{Hook, IgnoreFailure};
+use std::time::Duration;
+
+use fathom_measure::{Expectation, Hook, Output};
 use fathom_trace::Trace;
 
 use super::folder::Folder;
+use super::slope::{self, Delayed, Slopes};
 use super::{Asks, Case, Change, Intervention, named, observed, same};
+use crate::bench::{Amount, BenchPlan, bench};
 use crate::why::{WhyPlan, observed_run};
 use crate::{ConductError, Observer, RunTerms, Target};
 
-/// Both commands. What they need is there until this is dropped.
+/// The commands. What they need is there until this is dropped.
 #[derive(Debug)]
 pub struct Arms {
-    /// As it is, and without it.
-    pub targets: [Target; 2],
+    /// As it is, and without it; or as it is, and delayed more and more.
+    pub targets: Vec<Target>,
+    /// How delays become a slope.
+    pub slope: Option<Slopes>,
+    /// How many rounds to make where nobody says it: a slope isn't known sooner because it is large.
+    pub rounds: Option<u32>,
     folder: Folder,
 }
 
@@ -24,30 +32,99 @@ pub struct Arms {
 /// [`ConductError::Untrusted`] where the command does something else without it.
 pub fn by_hand(
     name: &str,
-    target: &Target,
-    terms: &RunTerms,
-    ignore_failure: &IgnoreFailure,
-    seed: u64,
+    plan: &BenchPlan,
     observer: &mut dyn Observer,
 ) -> Result<Arms, ConductError> {
-    let intervention = named(name)?;
-    let plan = WhyPlan {
+    let delayed = name.strip_prefix(slope::PREFIX);
+    let intervention = match delayed {
+        Some(_) => None,
+        None => Some(named(name)?),
+    };
+    let (target, terms) = (&plan.targets[0], &plan.terms);
+    let refused = |why| ConductError::Refused(format!("--try {name}: {why}"));
+    let observing = WhyPlan {
         target: target.clone(),
         runs: None,
-        ignore_failure: ignore_failure.clone(),
+        ignore_failure: plan.ignore_failure.clone(),
         tier: None,
         measure_limits: false,
         terms: terms.clone(),
     };
-    let trace = observed_run(&plan, observer)?;
-    let prepared = prepare(intervention, target, &trace, Asks::ByHand)?;
-    let arms = prepared.map_err(|why| ConductError::Refused(format!("--try {name}: {why}")))?;
-    match arms.check(&trace, terms, seed)? {
+    let trace = observed_run(&observing, observer)?;
+    let arms = match (intervention, delayed) {
+        (Some(intervention), _) => prepare(intervention, target, &trace, Asks::ByHand, true)?,
+        (None, delayed) => {
+            let delayed = Delayed::named(delayed.unwrap_or_default(), &trace);
+            let delayed = delayed.map_err(refused)?;
+            let wall = wall(plan)?;
+            let rounds = slope::rounds_in(plan.amount.time.unwrap_or(TIME), wall);
+            delay(name, &delayed, target, wall)?.map(|arms| Arms {
+                rounds: Some(rounds.max(slope::FEWEST_ROUNDS)),
+                ..arms
+            })
+        }
+    };
+    let mut arms = arms.map_err(refused)?;
+    match arms.check(&trace, terms, plan.seed)? {
         Ok(()) => Ok(arms),
         Err(differs) => Err(ConductError::Untrusted(format!(
             "--try {name} is void: {differs}"
         ))),
     }
+}
+
+/// What the command takes, s, by a few runs.
+fn wall(plan: &BenchPlan) -> Result<f64, ConductError> {
+    let few = BenchPlan {
+        amount: Amount {
+            runs: Some(RUNS_BEFORE),
+            ..Amount::default()
+        },
+        record: None,
+        canaries: false,
+        require_quiet: None,
+        ..plan.clone()
+    };
+    let measured = bench(&few, &mut |_: crate::Event<'_>| {})?;
+    if let Some(failure) = measured.failure {
+        return Err(failure.into());
+    }
+    let outcome = measured.record.outcome.as_ref();
+    let summary = outcome.and_then(|outcome| outcome.results.first()?.summaries.first());
+    Ok(summary.map_or(0.0, |summary| summary.median.value))
+}
+
+/// As long as two commands are compared.
+const TIME: Duration = Duration::from_secs(10);
+/// Enough to know how large delays have to be.
+const RUNS_BEFORE: u32 = 3;
+
+/// Makes the command and three that are delayed; `Err` in words where it can't be.
+///
+/// # Errors
+/// When no folder can be made for the runs.
+pub(super) fn delay(
+    name: &str,
+    delayed: &Delayed,
+    target: &Target,
+    wall: f64,
+) -> Result<Result<Arms, String>, ConductError> {
+    let folder = folder()?;
+    let made = slope::arms(name, delayed, target, wall);
+    Ok(made.map(|(targets, slopes)| Arms {
+        targets,
+        slope: Some(slopes),
+        rounds: None,
+        folder,
+    }))
+}
+
+fn folder() -> Result<Folder, ConductError> {
+    Folder::make().map_err(|error| {
+        ConductError::Refused(format!(
+            "no folder can be made for temporary files: {error}"
+        ))
+    })
 }
 
 /// Makes both commands; `Err` in words where this one can't be run without it.
@@ -59,21 +136,20 @@ pub(super) fn prepare(
     target: &Target,
     trace: &Trace,
     asks: Asks<'_>,
+    may_look: bool,
 ) -> Result<Result<Arms, String>, ConductError> {
-    let folder = Folder::make();
-    let folder = folder.map_err(|error| {
-        ConductError::Refused(format!(
-            "no folder can be made for temporary files: {error}"
-        ))
-    })?;
+    let folder = folder()?;
     let case = Case {
         target,
         trace,
         asks,
+        may_look,
         folder: folder.path(),
     };
     Ok((intervention.arrange)(&case).map(|change| Arms {
-        targets: with_what_comes_before(change, target, intervention.name),
+        targets: with_what_comes_before(change, target, intervention.name).into(),
+        slope: None,
+        rounds: None,
         folder,
     }))
 }
@@ -115,12 +191,12 @@ fn words(hook: &Hook) -> Vec<String> {
 }
 
 impl Arms {
-    /// Whether the command does the same without it; `Err` in words.
+    /// Whether the command does the same without it, or delayed most; `Err` in words.
     ///
     /// # Errors
     /// When a command can't be run.
     pub(super) fn check(
-        &self,
+        &mut self,
         trace: &Trace,
         terms: &RunTerms,
         seed: u64,
@@ -132,9 +208,27 @@ impl Arms {
                 path.display()
             )));
         }
+        let ends = [&self.targets[0], &self.targets[self.targets.len() - 1]];
+        let how = match self.slope {
+            Some(_) => "when it is delayed",
+            None => "without it",
+        };
         match observed::written(trace, folder) {
-            Ok(files) => same::check(&self.targets, &files, self.folder.path(), terms, seed),
+            Ok(files) => {
+                let same = same::check(ends, how, &files, self.folder.path(), terms, seed)?;
+                Ok(same.map(|expected| self.expect(expected.as_ref())))
+            }
             Err(why) => Ok(Err(why)),
+        }
+    }
+
+    /// Has each run print this.
+    fn expect(&mut self, expected: Option<&Expectation>) {
+        for target in &mut self.targets {
+            let command = &mut target.command;
+            if command.output == Output::Null && command.expect.is_none() {
+                command.expect = expected.cloned();
+            }
         }
     }
 }

@@ -136,6 +136,7 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
         keep_daemons: false,
         record: None,
         terms: plan.terms.clone(),
+        slope: None,
     }
 }
 

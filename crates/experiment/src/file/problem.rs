@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
+pub use fathom_conduct::did_you_mean;
+
 /// A value with the bytes of the file that it stands at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Located<T> {
@@ -148,16 +150,6 @@ impl FileError {
         let end = floor_boundary(&self.text, problem.span.end).max(start);
         self.text[start..end].chars().count()
     }
-}
-
-/// The known word that `word` was probably meant to be.
-pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(word.len()).div_ceil(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
 }
 
 /// The bytes of the file at which a part of a text stands: exact where the text stands in the file

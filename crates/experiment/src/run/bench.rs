@@ -240,6 +240,7 @@ fn plan(
         keep_daemons: false,
         record: Some(verb.path.clone()),
         terms: verb.terms(targets.iter().map(|target| &target.job)),
+        slope: None,
     })
 }
 

@@ -42,3 +42,37 @@ fn a_finding_that_can_be_tried_has_a_proof() {
         "{said}"
     );
 }
+
+#[test]
+fn what_is_delayed_says_so_in_each_run() {
+    let options = ["bench", "--try", "slope:sleeps", "-r", "6", "--json", "-"];
+    let command = ["--", "sh", "-c", "sleep 0.02; sleep 0.02"];
+    let output = fathom(&[&options[..], &command[..]].concat());
+    if output.status.code() == Some(2) {
+        // A tier that counts no calls doesn't know what to delay.
+        let said = stderr(&output);
+        assert!(
+            said.contains("--try slope:sleeps: it was not seen"),
+            "{said}"
+        );
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    for run in record["runs"].as_array().unwrap() {
+        let delayed = run["delayed_ns"].as_u64().unwrap();
+        assert_eq!(run["benchmark"] == 0, delayed == 0, "{run}");
+    }
+    // It is missing where runs took so much longer than expected that the delays are hardly seen.
+    let slope = &record["outcome"]["slope"];
+    assert!(slope.is_null() || slope["of"] == "slope:sleeps", "{slope}");
+}
+
+#[test]
+fn what_can_be_delayed_is_listed() {
+    let output = fathom(&["bench", "--try", "list"]);
+    let said = stdout(&output);
+    for name in ["no-sleep\n", "slope:writes\n", "slope:thread:NAME\n"] {
+        assert!(said.contains(name), "{said}");
+    }
+}

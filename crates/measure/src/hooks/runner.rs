@@ -122,7 +122,7 @@ impl Runner {
                 fd::EXTRA
             },
             cpu_mask: &[],
-            filter: &[],
+            filter: None,
             record_head: "",
             ends_round: true,
         };

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::Order;
 use super::memory::Memory;
+use crate::call_filter::CallFilter;
 use fathom_launcher::shared::{BASE, Job, SIZE};
 
 /// Strings, each ending with a zero byte, laid end to end: written to the shared memory in one
@@ -167,8 +168,8 @@ impl Strings {
                     argv: self.array(&[(arguments, order.arguments)])?,
                     environment: self.block(order.environment)?,
                     filter: match order.filter {
-                        [] => 0,
-                        filter => self.bytes(filter)?,
+                        None => 0,
+                        Some(filter) => self.bytes(filter.bytes())?,
                     },
                 };
                 known.push((order.benchmark, common));
@@ -206,7 +207,11 @@ impl Strings {
             output_fd: order.output_fd,
             error_fd: order.error_fd,
             ends_round: u32::from(order.ends_round),
-            filter_length: (order.filter.len() / 8) as u32,
+            filter_length: order
+                .filter
+                .map_or(0, |filter| filter.bytes().len() as u32 / 8),
+            filter_times: order.filter.map_or(0, CallFilter::times),
+            filter_asks: u32::from(order.filter.is_some_and(CallFilter::asks)),
         })
     }
 

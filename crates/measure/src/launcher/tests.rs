@@ -17,7 +17,7 @@ fn run(launcher: &mut Launcher, script: &str) -> (Answer, Ended) {
         output_fd: fd::NULL,
         error_fd: fd::NULL,
         cpu_mask: &[],
-        filter: &[],
+        filter: None,
         record_head: "{",
         ends_round: true,
     };
@@ -35,7 +35,7 @@ fn run(launcher: &mut Launcher, script: &str) -> (Answer, Ended) {
 #[test]
 fn a_record_that_may_not_grow_ends_no_run() {
     let record = tempfile::tempfile().unwrap();
-    let (mut launcher, _pipes) = Launcher::start(Some(&record)).unwrap();
+    let (mut launcher, _pipes) = Launcher::start(Some(&record), None).unwrap();
     let limit = libc::rlimit {
         rlim_cur: 16,
         rlim_max: 16,

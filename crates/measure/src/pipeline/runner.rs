@@ -177,7 +177,7 @@ impl Runner {
                             ERRORS + step.stage as i32
                         },
                         cpu_mask: &self.cpu_mask,
-                        filter: &[],
+                        filter: None,
                     },
                     input_fd: match step.from {
                         From::Neighbour => fd::NEIGHBOUR,

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::variables::environment_of;
 use super::{Hooks, ProcessOptions, cpu_mask};
-use crate::call_filter::CallFilter;
 use crate::launcher::{Block, Order, fd};
 use crate::{CommandLine, Input, MeasureError, Output};
 
@@ -61,12 +60,7 @@ impl Benchmark {
                 [] => cpu_mask,
                 own => own,
             },
-            filter: self
-                .command
-                .without
-                .calls
-                .as_ref()
-                .map_or(&[], CallFilter::bytes),
+            filter: self.command.without.calls.as_ref(),
             record_head: "",
             ends_round: true,
         }

@@ -80,7 +80,7 @@ impl Executor for ProcessExecutor {
             output_fd: fd::NULL,
             error_fd: fd::NULL,
             cpu_mask: &self.cpu_mask,
-            filter: &[],
+            filter: None,
             record_head: "",
             ends_round: true,
         };

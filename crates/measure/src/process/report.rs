@@ -16,6 +16,7 @@ impl ProcessExecutor {
             captured,
             recorded,
             throttled_ns,
+            delayed_ns,
             piped_bytes,
         } = finished;
         let metrics = account::metrics(&answer);
@@ -56,6 +57,7 @@ impl ProcessExecutor {
             io: metrics.io.map(io_counts),
             steal_ns: self.steal.since_last(),
             throttled_ns,
+            delayed_ns,
             left_behind: answer.left_behind.saturating_sub(self.left_behind),
             exit,
         };

@@ -6,8 +6,9 @@
 //! program would not get its privileges, so it is not used for one. All other calls cost the
 //! filter's five instructions: 103.1 thousand requests/s with it, 104.9 without, over five rounds.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
+use crate::questions::{let_go_on, next_question};
 use crate::seccomp::{
     ALLOW, ARCHITECTURE, ARCHITECTURE_AT, Instruction, NUMBER_AT, equals, give_back, load,
 };
@@ -70,37 +71,6 @@ pub(super) unsafe fn install(filter: &Filter, handover: RawFd) {
     }
 }
 
-/// The filter's other end, if it was sent.
-pub(super) fn receive(handover: &OwnedFd) -> Option<OwnedFd> {
-    let mut byte = 0u8;
-    let mut part = libc::iovec {
-        iov_base: (&raw mut byte).cast(),
-        iov_len: 1,
-    };
-    let mut room = [0u64; 8];
-    // SAFETY: an all-zero header is valid; the buffers outlive the call; the message is looked at
-    // only as far as the kernel filled it.
-    unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = &raw mut part;
-        message.msg_iovlen = 1;
-        message.msg_control = room.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(&room);
-        let flags = libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC;
-        if libc::recvmsg(handover.as_raw_fd(), &raw mut message, flags) < 1 {
-            return None;
-        }
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
-            return None;
-        }
-        let fd = libc::CMSG_DATA(header)
-            .cast::<libc::c_int>()
-            .read_unaligned();
-        Some(OwnedFd::from_raw_fd(fd))
-    }
-}
-
 /// A process that called `listen` and has been let go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Call {
@@ -124,26 +94,11 @@ pub(super) fn next(listener: &OwnedFd) -> Option<Call> {
     if ready != 1 || poll.revents & libc::POLLIN == 0 {
         return None;
     }
-    // A kernel may write more than the structure has today: both are followed by room.
-    let mut room = [0u64; 64];
-    let mut answer = [0u64; 16];
-    let fd = listener.as_raw_fd();
-    // SAFETY: the buffers are larger than the structures, aligned for them, and zeroed as the
-    // kernel asks.
-    unsafe {
-        let asked = libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_RECV, room.as_mut_ptr());
-        if asked == -1 {
-            return None;
-        }
-        let question = &*room.as_ptr().cast::<libc::seccomp_notif>();
-        let reply = &mut *answer.as_mut_ptr().cast::<libc::seccomp_notif_resp>();
-        reply.id = question.id;
-        reply.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
-        libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_SEND, answer.as_mut_ptr());
-        Some(Call {
-            at: super::keeper::now(),
-            thread: question.pid,
-            descriptor: question.data.args[0] as i32,
-        })
-    }
+    let question = next_question(listener)?;
+    let_go_on(listener, question.id);
+    Some(Call {
+        at: super::keeper::now(),
+        thread: question.pid,
+        descriptor: question.data.args[0] as i32,
+    })
 }

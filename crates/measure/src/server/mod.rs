@@ -116,7 +116,7 @@ impl Server {
         for pipe in output.iter().chain([&errors]) {
             nonblocking(pipe).map_err(spawn)?;
         }
-        let calls = filter::receive(&handover);
+        let calls = crate::questions::listener_from(&handover);
         let pipes = Pipes {
             reports,
             calls,

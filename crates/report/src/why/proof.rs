@@ -1,6 +1,6 @@
 //! What came of running the command without a cause, in a line.
 
-use fathom_model::{Finding, Proof, ProofVerdict, SavedMilliseconds};
+use fathom_model::{Finding, Proof, ProofVerdict, SavedMilliseconds, Slope};
 
 use crate::TimeUnit;
 use crate::line::Tone;
@@ -10,6 +10,9 @@ use crate::quantity::decimals_for;
 pub(crate) fn line(finding: &Finding) -> Option<(Tone, String)> {
     let proof = finding.proof.as_ref()?;
     let reason = proof.reason.as_deref().unwrap_or_default();
+    if let Some(slope) = &proof.slope {
+        return Some(slope_line(slope));
+    }
     Some(match (proof.verdict, proof.saves_ms) {
         (ProofVerdict::Proved, Some(saves)) => (Tone::Good, proved(proof, saves, finding)),
         (ProofVerdict::Refuted, Some(saves)) => {
@@ -28,6 +31,33 @@ pub(crate) fn line(finding: &Finding) -> Option<(Tone, String)> {
         (ProofVerdict::Proved, None) => (Tone::Good, "proved".to_owned()),
         (ProofVerdict::Refuted, None) => (Tone::Notice, "refuted".to_owned()),
     })
+}
+
+/// What came of delaying something: `on the path: 0.97 (0.93 to 1.01)`.
+pub(crate) fn slope_line(slope: &Slope) -> (Tone, String) {
+    let text = |value: f64| match format!("{value:.2}") {
+        zero if zero == "-0.00" => "0.00".to_owned(),
+        text => text,
+    };
+    let [value, low, high] = [slope.value, slope.low, slope.high].map(text);
+    let share = format!("{value} ({low} to {high})");
+    match slope.is_on_the_path() {
+        Some(true) => (Tone::Good, format!("on the path: {share}")),
+        Some(false) => (
+            Tone::Notice,
+            format!("off the path: {share}; making it faster gains nothing"),
+        ),
+        None => {
+            let why = match slope.is_disturbed() {
+                true => "more came out than was added: the machine is busy".to_owned(),
+                false => format!("{} rounds were too few", slope.rounds),
+            };
+            (
+                Tone::Notice,
+                format!("undecided: {share} on the path; {why}"),
+            )
+        }
+    }
 }
 
 /// Whether the command takes as long without it.
@@ -93,6 +123,7 @@ mod tests {
                     low,
                     high,
                 }),
+                slope: None,
                 reason: reason.map(str::to_owned),
             }),
             ..finding()
@@ -131,5 +162,31 @@ mod tests {
             "can't be tried from outside: it is in its own code"
         );
         assert_eq!(said(ProofVerdict::Void, None, Some("why")), "void: why");
+    }
+
+    #[test]
+    fn a_slope_says_where_it_lies() {
+        let said = |value: f64, low: f64, high: f64| {
+            let slope = Slope {
+                of: "slope:writes".to_owned(),
+                value,
+                low,
+                high,
+                rounds: 12,
+                added_ms: vec![0.0, 8.0, 16.0, 24.0],
+            };
+            slope_line(&slope).1
+        };
+        assert_eq!(said(0.97, 0.93, 1.01), "on the path: 0.97 (0.93 to 1.01)");
+        assert_eq!(
+            said(-0.001, -0.02, 0.03),
+            "off the path: 0.00 (-0.02 to 0.03); making it faster gains nothing"
+        );
+        assert_eq!(
+            said(0.4, -0.1, 0.9),
+            "undecided: 0.40 (-0.10 to 0.90) on the path; 12 rounds were too few"
+        );
+        let said = said(2.2, 2.1, 2.4);
+        assert!(said.ends_with("the machine is busy"), "{said}");
     }
 }

@@ -85,6 +85,7 @@ pub(crate) fn outcome(record: &BenchRecord) -> Outcome {
         comparisons,
         cross_checks: second.map(all).unwrap_or_default(),
         also_differ: Vec::new(),
+        slope: None,
         floor: Some(floor()),
         warnings: Vec::new(),
         notes: Vec::new(),

@@ -130,6 +130,7 @@ impl Program {
             }),
             steal_ns: Some(0),
             throttled_ns: None,
+            delayed_ns: None,
             left_behind: 0,
             exit,
         }

@@ -10,6 +10,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "nothing that is known",
     findings: &[FindingId::DynamicLinking],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

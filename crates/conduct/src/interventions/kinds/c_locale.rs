@@ -10,6 +10,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "what it prints, where it sorts or says something by the locale",
     findings: &[FindingId::MissingFileLookups, FindingId::StartupDominated],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

@@ -11,6 +11,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "it takes more memory",
     findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

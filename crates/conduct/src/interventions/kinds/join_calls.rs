@@ -20,6 +20,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::KernelBound,
     ],
     takes: Takes::Calls,
+    looks: 0,
     arrange,
 };
 

@@ -14,6 +14,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::KernelBound,
     ],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

@@ -16,6 +16,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "what the runs write may be lost if the machine fails meanwhile",
     findings: &[FindingId::SyncWrites, FindingId::WaitingForDisk],
     takes: Takes::All,
+    looks: 0,
     arrange,
 };
 

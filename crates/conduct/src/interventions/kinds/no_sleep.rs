@@ -14,6 +14,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "a program that pauses to wait for another one asks without a pause",
     findings: &[FindingId::Sleeping],
     takes: Takes::All,
+    looks: 0,
     arrange,
 };
 

@@ -18,6 +18,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "what the wrapper prints or writes is missing",
     findings: &[FindingId::StartupDominated, FindingId::ProcessSpawning],
     takes: Takes::Some,
+    looks: 1,
     arrange,
 };
 
@@ -32,6 +33,9 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     };
     if first.path == last.path || last.arguments_cut || last.arguments.is_empty() {
         return Err("it has no wrapper".to_owned());
+    }
+    if !case.may_look {
+        return Ok(Change::default());
     }
     let made = environment_of(case, last)?;
     let own = case.target.command.environment();

@@ -11,6 +11,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "nothing that is known",
     findings: &[FindingId::StartupDominated],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

@@ -9,6 +9,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "nothing",
     findings: &[],
     takes: Takes::All,
+    looks: 0,
     arrange,
 };
 

@@ -10,6 +10,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "threads may wait for each other's allocations",
     findings: &[FindingId::PageFaultHeavy],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

@@ -16,6 +16,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::BusyPolling,
     ],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

@@ -13,6 +13,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "what it prints comes later",
     findings: &[FindingId::UnbufferedOutput, FindingId::LineBufferedOutput],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

@@ -15,6 +15,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::KernelBound,
     ],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

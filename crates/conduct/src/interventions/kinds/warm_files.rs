@@ -12,6 +12,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "nothing that is known",
     findings: &[FindingId::ColdFiles, FindingId::WaitingForDisk],
     takes: Takes::Some,
+    looks: 0,
     arrange,
 };
 

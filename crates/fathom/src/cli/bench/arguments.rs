@@ -78,8 +78,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "METRIC[=SHARE]", value_parser = quantities::asked_metric, help_heading = MEASURED)]
     pub metric: Vec<MetricAndMargin>,
 
-    /// Compare the command with itself without something: a wait, a variable, a CPU. 'list' says what
-    /// there is
+    /// Compare the command with itself without something: a wait, a variable, a CPU; or with something
+    /// delayed, such as slope:writes. 'list' says what there is
     #[arg(long, value_name = "NAME|list", conflicts_with_all = ["reference", "command_name"], help_heading = MEASURED)]
     pub r#try: Option<String>,
 

@@ -68,7 +68,8 @@ fn list() -> Result<i32, Failure> {
             one.name, one.takes_away, one.needs, one.can_break
         )
     };
-    write::print(&interventions::ALL.iter().map(of).collect::<String>())?;
+    let all = interventions::ALL.iter().map(of);
+    write::print(&all.chain(interventions::slopes()).collect::<String>())?;
     Ok(0)
 }
 
@@ -77,21 +78,16 @@ fn without(arguments: &Arguments, plan: &mut BenchPlan) -> Result<Option<Arms>, 
     let Some(name) = &arguments.r#try else {
         return Ok(None);
     };
-    let [target] = &plan.targets[..] else {
+    let [_] = &plan.targets[..] else {
         return usage(format!(
             "--try {name} takes one command, not {}",
             plan.targets.len()
         ));
     };
-    let arms = interventions::by_hand(
-        name,
-        target,
-        &plan.terms,
-        &plan.ignore_failure,
-        plan.seed,
-        &mut |_: Event<'_>| {},
-    )?;
-    plan.targets = arms.targets.to_vec();
+    let mut arms = interventions::by_hand(name, plan, &mut |_: Event<'_>| {})?;
+    plan.targets = std::mem::take(&mut arms.targets);
+    plan.slope = arms.slope.take();
+    plan.amount.runs = plan.amount.runs.or(arms.rounds);
     Ok(Some(arms))
 }
 
@@ -145,6 +141,7 @@ fn plan(
             .clone()
             .filter(|path| !write::is_stdout(path)),
         terms: options.terms(),
+        slope: None,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::quantity::{
 };
 use crate::session::Subject;
 use crate::text::JOIN;
+use crate::why::slope_line;
 
 /// What is read first, in a sentence.
 pub(crate) struct Answer {
@@ -21,8 +22,18 @@ pub(crate) struct Answer {
     pub(crate) missing: Option<String>,
 }
 
-/// The verdicts, if anything was compared: a sentence for each metric.
+/// The verdicts, if anything was compared: a sentence for each metric. Of one command with several delays,
+/// how much of these came out.
 pub(crate) fn answers(record: &BenchRecord, subjects: &[Subject]) -> Vec<Answer> {
+    if let Some(slope) = record.outcome.as_ref().and_then(|o| o.slope.as_ref()) {
+        let (tone, said) = slope_line(slope);
+        return vec![Answer {
+            tone,
+            text: format!("{}: {said}", slope.of),
+            interval: None,
+            missing: None,
+        }];
+    }
     let all = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let all = all.unwrap_or_default();
     let groups: Vec<_> = all.chunk_by(|a, b| a.metric == b.metric).collect();

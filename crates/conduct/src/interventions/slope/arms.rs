@@ -1,0 +1,153 @@
+//! A command as it is, and delayed by three sizes.
+
+use std::time::Duration;
+
+use fathom_measure::{CallFilter, Delay, Steps, cost_of_steps};
+
+use super::delayed::Delayed;
+use super::estimate::Slopes;
+use crate::Target;
+
+/// The delays as parts of the largest one. The command as it is carries the same filter, or is asked
+/// about and stopped as often, so that only the delay differs.
+pub(crate) const SIZES: [f64; 4] = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
+
+/// All delays of a run together, as a part of its time: so much that it stands out from how runs
+/// scatter, and so little that what is beside the critical path stays there.
+pub(super) const LARGEST: f64 = 0.24;
+
+/// A call isn't delayed by less: being asked about costs some 10 us.
+const LEAST_ASKED: f64 = 10e-6;
+/// So many calls a second can be asked about.
+const MOST_ASKED: f64 = 10_000.0;
+/// Steps that are tried to see what one costs.
+const TRIED: u32 = 1_000;
+
+/// The commands, and how their delays become a slope. `wall`: what it takes as it is, s.
+///
+/// # Errors
+/// In words, where it can't be delayed here.
+pub(crate) fn arms(
+    name: &str,
+    delayed: &Delayed,
+    target: &Target,
+    wall: f64,
+) -> Result<(Vec<Target>, Slopes), String> {
+    let whole = LARGEST * wall;
+    let (changes, per_run, each) = match delayed {
+        Delayed::Calls { numbers, calls } => of_calls(numbers, *calls, whole, wall)?,
+        Delayed::Threads(which, run) => {
+            let share = (1_000.0 * whole / run).min(1_000.0);
+            let of = |size: f64| Change {
+                filter: None,
+                delay: Some(Delay::Threads(which.clone(), (size * share) as u32)),
+            };
+            let words =
+                SIZES.map(|size| format!("{:.0} % of its running time", size * share / 10.0));
+            (SIZES.map(of), None, words)
+        }
+    };
+    let targets = changes
+        .into_iter()
+        .zip(&each)
+        .zip(SIZES)
+        .map(|((change, each), size)| {
+            let mut one = target.clone();
+            one.benchmark.name = match size {
+                0.0 => target.benchmark.command.clone(),
+                _ => format!("{} (--try {name}, {each})", target.benchmark.command),
+            };
+            one.command.without.calls = change.filter;
+            one.command.without.delay = change.delay;
+            one
+        });
+    let slopes = Slopes {
+        of: name.to_owned(),
+        per_run,
+    };
+    Ok((targets.collect(), slopes))
+}
+
+/// What is changed of a command.
+struct Change {
+    filter: Option<CallFilter>,
+    delay: Option<Delay>,
+}
+
+type Delays = ([Change; 4], Option<[f64; 4]>, [String; 4]);
+
+/// By the filter's own instructions where these can take long enough, else by asking about each.
+fn of_calls(numbers: &[u32], calls: Option<u64>, whole: f64, wall: f64) -> Result<Delays, String> {
+    let count = calls.unwrap_or(1).max(1) as f64;
+    if let Some(steps) = calls.and_then(|_| steps_for(whole / count)) {
+        return by_steps(numbers, count, steps);
+    }
+    if calls.is_none() || count / wall > MOST_ASKED {
+        return Err("its calls are too many to be delayed one by one".to_owned());
+    }
+    let largest = (whole / count).max(LEAST_ASKED * (SIZES.len() - 1) as f64);
+    let each = SIZES.map(|size| Duration::from_secs_f64(size * largest));
+    let change = |each| Change {
+        filter: Some(CallFilter::asking(numbers)),
+        delay: Some(Delay::Calls(each)),
+    };
+    Ok((
+        each.map(change),
+        None,
+        each.map(|each| in_words(each.as_secs_f64())),
+    ))
+}
+
+fn in_words(seconds: f64) -> String {
+    match seconds * 1e6 {
+        small if small < 1.0 => format!("{:.0} ns a call", seconds * 1e9),
+        micro if micro < 10.0 => format!("{micro:.1} µs a call"),
+        micro => format!("{micro:.0} µs a call"),
+    }
+}
+
+/// Steps that take so long, s, all filters together; `None` where that is too long for them.
+fn steps_for(each: f64) -> Option<Steps> {
+    let cost = |made| {
+        let tried = Steps {
+            made,
+            room: TRIED,
+            filters: 1,
+        };
+        cost_of_steps(tried).ok()
+    };
+    let step = (cost(TRIED)? - cost(0)?) / f64::from(TRIED);
+    let steps = (each / step.max(1e-12))
+        .ceil()
+        .max((SIZES.len() - 1) as f64);
+    let filters = (steps / f64::from(Steps::MOST)).ceil();
+    (filters <= f64::from(Steps::MOST_FILTERS)).then(|| {
+        let room = (steps / filters).ceil() as u32;
+        Steps {
+            made: room,
+            room,
+            filters: filters as u32,
+        }
+    })
+}
+
+fn by_steps(numbers: &[u32], count: f64, largest: Steps) -> Result<Delays, String> {
+    let steps = SIZES.map(|size| Steps {
+        made: (size * f64::from(largest.room)).round() as u32,
+        ..largest
+    });
+    let mut costs = [0.0; 4];
+    for (cost, steps) in costs.iter_mut().zip(steps) {
+        *cost = cost_of_steps(steps).map_err(|error| format!("no filter is allowed: {error}"))?;
+    }
+    let added = costs.map(|cost| cost - costs[0]);
+    let filters = steps.map(|steps| Change {
+        filter: Some(CallFilter::delaying(numbers, steps)),
+        delay: None,
+    });
+    Ok((
+        filters,
+        Some(added.map(|each| each * count)),
+        added.map(in_words),
+    ))
+}

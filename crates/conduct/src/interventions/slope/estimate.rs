@@ -1,0 +1,133 @@
+//! From rounds of delayed runs to a slope. Pure.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Metric, Run, Slope};
+use fathom_stats::paired_difference;
+
+/// How often the interval holds the share.
+const LEVEL: f64 = 0.95;
+/// The largest delay must be such a part of the time, or how runs scatter is taken for what it does.
+const LEAST: f64 = 0.03;
+
+/// How the runs of a measurement become a slope.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slopes {
+    /// What was delayed, as `--try` takes it.
+    pub of: String,
+    /// Delay of each run by its command, s, where runs don't say it themselves.
+    pub(super) per_run: Option<[f64; 4]>,
+}
+
+impl Slopes {
+    /// The slope of time over delay: of each round by least squares, and of all rounds by the median of
+    /// their averages. `None` without enough rounds of all sizes, or where hardly anything was delayed.
+    pub(crate) fn of(&self, runs: &[Run], metric: Metric) -> Option<Slope> {
+        let mut rounds: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
+        let mut added = vec![Vec::new(); super::SIZES.len()];
+        let mut times = Vec::new();
+        for run in runs.iter().filter(|run| run.exit.is_success()) {
+            let known = self.per_run.and_then(|all| all.get(run.benchmark).copied());
+            let measured = || run.delayed_ns.map(|ns| ns as f64 / 1e9);
+            let delay = known.or_else(measured)?;
+            let time = metric.of(run)?;
+            rounds.entry(run.round).or_default().push([delay, time]);
+            times.push(time);
+            added.get_mut(run.benchmark)?.push(delay);
+        }
+        let whole = rounds.values().filter(|points| points.len() == added.len());
+        let slopes: Vec<f64> = whole.filter_map(|points| least_squares(points)).collect();
+        let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
+        let added: Vec<f64> = added.iter().map(|all| mean(all)).collect();
+        if slopes.len() < super::FEWEST_ROUNDS as usize || added.last()? < &(LEAST * mean(&times)) {
+            return None;
+        }
+        let none = vec![0.0; slopes.len()];
+        let slope = paired_difference(&none, &slopes, LEVEL)?;
+        Some(Slope {
+            of: self.of.clone(),
+            value: slope.value,
+            low: slope.low,
+            high: slope.high,
+            rounds: slopes.len() as u32,
+            added_ms: added.into_iter().map(|one| 1e3 * one).collect(),
+        })
+    }
+}
+
+/// `None` where nothing was delayed.
+fn least_squares(points: &[[f64; 2]]) -> Option<f64> {
+    let mean = |at: usize| points.iter().map(|point| point[at]).sum::<f64>() / points.len() as f64;
+    let [x, y] = [mean(0), mean(1)];
+    let spread: f64 = points.iter().map(|point| (point[0] - x).powi(2)).sum();
+    let together: f64 = points
+        .iter()
+        .map(|point| (point[0] - x) * (point[1] - y))
+        .sum();
+    (spread > 0.0).then(|| together / spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_measure::{Attempt, simulated::quiet_run};
+
+    /// Runs of which this share of a delay comes out.
+    fn runs(share: f64) -> Vec<Run> {
+        let of = |round: u32, benchmark: usize| {
+            let delay = benchmark as f64 * 10e6;
+            let noise = f64::from((round * 7 + benchmark as u32 * 3) % 5) * 1e5;
+            let attempt = Attempt {
+                benchmark,
+                warmup: false,
+                round,
+                position: benchmark as u32,
+            };
+            Run {
+                delayed_ns: Some(delay as u64),
+                ..quiet_run(&attempt, (100e6 + share * delay + noise) as u64)
+            }
+        };
+        (0..12)
+            .flat_map(|round| (0..4).map(move |benchmark| of(round, benchmark)))
+            .collect()
+    }
+
+    fn slopes(per_run: Option<[f64; 4]>) -> Slopes {
+        Slopes {
+            of: "slope:x".to_owned(),
+            per_run,
+        }
+    }
+
+    #[test]
+    fn the_share_that_comes_out_is_the_slope() {
+        for share in [0.0, 0.4, 1.0] {
+            let slope = slopes(None).of(&runs(share), Metric::Wall).unwrap();
+            assert!((slope.value - share).abs() < 0.02, "{slope:?}");
+            assert!(
+                slope.low <= share + 0.01 && share - 0.01 <= slope.high,
+                "{slope:?}"
+            );
+            assert_eq!((slope.rounds, slope.added_ms.len()), (12, 4));
+        }
+    }
+
+    #[test]
+    fn a_delay_that_is_known_beforehand_goes_first() {
+        let per_run = Some([0.0, 0.02, 0.04, 0.06]);
+        let slope = slopes(per_run).of(&runs(1.0), Metric::Wall).unwrap();
+        assert!((slope.value - 0.5).abs() < 0.02, "{slope:?}");
+    }
+
+    #[test]
+    fn nothing_follows_where_nothing_was_delayed() {
+        let undelayed = |run: Run| Run {
+            delayed_ns: Some(0),
+            ..run
+        };
+        let runs: Vec<Run> = runs(1.0).into_iter().map(undelayed).collect();
+        assert_eq!(slopes(None).of(&runs, Metric::Wall), None);
+        assert_eq!(slopes(None).of(&[], Metric::Wall), None);
+    }
+}

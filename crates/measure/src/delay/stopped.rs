@@ -1,0 +1,246 @@
+//! Threads that are stopped from outside for a known part of the time that they run.
+//!
+//! A thread is stopped (`PTRACE_INTERRUPT`) only while it runs: what it would wait for comes meanwhile.
+//! It is let go at once after each stop, so that nothing holds it if Fathom ends.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{Delayed, ThreadName};
+use crate::launcher::now_ns;
+
+/// Between two looks at how long the threads have run. The kernel counts that at its ticks, every
+/// 1 to 10 ms.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
+/// Looks after which threads are looked for again.
+const LOOKS: u32 = 8;
+/// A thread is stopped when it has run for so long again.
+const FOR_A_STOP_NS: u64 = 2_000_000;
+
+/// Stops the threads of one run.
+#[derive(Debug)]
+pub(crate) struct Stopper {
+    ends: Arc<AtomicBool>,
+    thread: JoinHandle<Delayed>,
+}
+
+impl Stopper {
+    /// Of the next process that this launcher starts.
+    pub(crate) fn start(launcher: i32, which: ThreadName, share: u32) -> std::io::Result<Stopper> {
+        let ends = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&ends);
+        let thread = std::thread::Builder::new()
+            .name("fathom-stops".to_owned())
+            .spawn(move || watch(launcher, &which, share, &until))?;
+        Ok(Stopper { ends, thread })
+    }
+
+    /// What it did.
+    pub(crate) fn finish(self) -> Delayed {
+        self.ends.store(true, Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> Delayed {
+    // SAFETY: sets how punctually this thread is woken.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    let mut delayed = Delayed::default();
+    // Threads of each process in the order in which they were made, those that have ended included.
+    let mut made: HashMap<i32, Vec<i32>> = HashMap::new();
+    let mut ran: HashMap<i32, u64> = HashMap::new();
+    let mut threads = Vec::new();
+    let mut looks = 0;
+    while !ends.load(Relaxed) {
+        if looks == 0 || threads.is_empty() {
+            threads = find(launcher, which, &mut made);
+            looks = LOOKS;
+        }
+        looks -= 1;
+        for &(pid, tid) in &threads {
+            let Some(now) = ran_for(pid, tid) else {
+                continue;
+            };
+            let before = ran.entry(tid).or_insert(0);
+            let since = now.saturating_sub(*before);
+            if since < FOR_A_STOP_NS || !runs(pid, tid) {
+                continue;
+            }
+            let stop = since * u64::from(share) / 1_000;
+            if let Some(stopped) = stop_for(tid, Duration::from_nanos(stop)) {
+                *before = now;
+                delayed.count += 1;
+                if share > 0 {
+                    delayed.ns += stopped;
+                }
+            }
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    delayed
+}
+
+/// The threads that are meant, each with its process.
+fn find(launcher: i32, which: &ThreadName, made: &mut HashMap<i32, Vec<i32>>) -> Vec<(i32, i32)> {
+    find_below(children(launcher, launcher), which, made)
+}
+
+fn find_below(
+    mut left: Vec<i32>,
+    which: &ThreadName,
+    made: &mut HashMap<i32, Vec<i32>>,
+) -> Vec<(i32, i32)> {
+    let mut found = Vec::new();
+    while let Some(pid) = left.pop() {
+        let mut there = threads_of(pid);
+        there.sort_unstable();
+        left.extend(there.iter().flat_map(|tid| children(pid, *tid)));
+        if name_of(pid, pid).as_deref() != Some(&which.process) {
+            continue;
+        }
+        let known = made.entry(pid).or_default();
+        for tid in &there {
+            if !known.contains(tid) {
+                known.push(*tid);
+            }
+        }
+        match which.place {
+            Some(place) => found.extend(known.get(place).map(|tid| (pid, *tid))),
+            None => {
+                let meant = |tid: &i32| name_of(pid, *tid).as_deref() == Some(&which.name);
+                found.extend(there.into_iter().filter(meant).map(|tid| (pid, tid)));
+            }
+        }
+    }
+    found
+}
+
+fn numbers(text: &str) -> Vec<i32> {
+    let words = text.split_ascii_whitespace();
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+fn children(pid: i32, tid: i32) -> Vec<i32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children"));
+    numbers(&text.unwrap_or_default())
+}
+
+fn threads_of(pid: i32) -> Vec<i32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"));
+    let entries = entries.into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+fn name_of(pid: i32, tid: i32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+    Some(name.trim_end_matches('\n').to_owned())
+}
+
+/// Time on a CPU, ns.
+fn ran_for(pid: i32, tid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
+    text.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Whether it runs or could.
+fn runs(pid: i32, tid: i32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).unwrap_or_default();
+    // A name may have anything in it.
+    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
+    behind.trim_start().starts_with('R')
+}
+
+/// Stops a thread for so long; returns for how long it was, ns. `None` where it can't be stopped.
+fn stop_for(tid: i32, time: Duration) -> Option<u64> {
+    let request = |what, data: usize| {
+        // SAFETY: these requests take numbers and touch no memory of ours.
+        unsafe { libc::ptrace(what, tid, 0usize, data) }
+    };
+    if request(libc::PTRACE_SEIZE, 0) != 0 {
+        return None;
+    }
+    request(libc::PTRACE_INTERRUPT, 0);
+    let mut status = 0;
+    // SAFETY: one number of ours; this very thread is waited for, which this one traces.
+    let waited = unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
+    if waited != tid || !libc::WIFSTOPPED(status) {
+        return None;
+    }
+    let since = now_ns();
+    if !time.is_zero() {
+        std::thread::sleep(time);
+    }
+    let stopped = now_ns() - since;
+    // A signal that came first is passed on.
+    let signal = match status >> 16 {
+        0 => libc::WSTOPSIG(status),
+        _ => 0,
+    };
+    if request(libc::PTRACE_DETACH, signal as usize) != 0 {
+        // It was ended meanwhile: that is told to its parent when the end has been seen here.
+        // SAFETY: as above.
+        unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
+    }
+    Some(stopped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_thread_that_runs_is_stopped_and_goes_on() {
+        let mut child = Command::new("sh")
+            .args(["-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"])
+            .spawn()
+            .unwrap();
+        let tid = child.id() as i32;
+        let mut stopped = None;
+        while stopped.is_none() && child.try_wait().unwrap().is_none() {
+            stopped = stop_for(tid, Duration::from_millis(2));
+        }
+        if let Some(ns) = stopped {
+            assert!(ns >= 2_000_000, "{ns}");
+        }
+        assert!(child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_thread_is_found_by_its_place_or_its_name() {
+        let own = std::process::id() as i32;
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let tid = child.id() as i32;
+        // It has the name of this program until it has become the other.
+        while name_of(tid, tid).as_deref() != Some("sleep") {
+            std::thread::yield_now();
+        }
+        let of = |place, name: &str| ThreadName {
+            process: "sleep".to_owned(),
+            place,
+            name: name.to_owned(),
+        };
+        // Its parent is this thread.
+        // SAFETY: takes nothing.
+        let here = unsafe { libc::gettid() };
+        assert_eq!(children(own, here), [tid]);
+        let found = |which: &ThreadName| {
+            let mut made = HashMap::new();
+            let mut all = find_below(vec![tid], which, &mut made);
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(found(&of(Some(0), "")), [(tid, tid)]);
+        assert_eq!(found(&of(None, "sleep")), [(tid, tid)]);
+        assert!(found(&of(Some(1), "")).is_empty());
+        assert!(found(&of(None, "other")).is_empty());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
