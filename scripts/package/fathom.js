@@ -5,12 +5,14 @@
 const { spawn } = require('node:child_process');
 const { constants } = require('node:os');
 
+// Alpine and its like have another C library.
+const withoutGlibc = () => process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
 let program;
 try {
   program = require.resolve(`fathom-lab-${process.platform}-${process.arch}/bin/fathom`);
 } catch {
-  const machine = `${process.platform} on ${process.arch}`;
-  console.error(`error: Fathom runs on Linux, on x64 and arm64, and this is ${machine}; or npm was told to leave out optional dependencies`);
+  const machine = `${process.platform} on ${process.arch}${withoutGlibc() ? ' without glibc' : ''}`;
+  console.error(`error: this package is for Linux with glibc, on x64 and arm64, and this is ${machine}; or npm was told to leave out optional dependencies`);
   process.exit(4);
 }
 const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' });
@@ -18,7 +20,8 @@ const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' });
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('error', (error) => {
-  console.error(`error: ${program} can't be started: ${error.message}`);
+  const why = withoutGlibc() ? 'it needs glibc, which this system has not' : error.message;
+  console.error(`error: ${program} can't be started: ${why}`);
   process.exit(4);
 });
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

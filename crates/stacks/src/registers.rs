@@ -37,9 +37,18 @@ const PERF: [u32; dwarf::COUNT] = {
 };
 
 /// The registers that matter to a stack.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers {
     values: [Option<u64>; dwarf::COUNT],
+}
+
+// Not derived: arrays of more than 32 have no `Default`, and AArch64 has 33 registers.
+impl Default for Registers {
+    fn default() -> Self {
+        Self {
+            values: [None; dwarf::COUNT],
+        }
+    }
 }
 
 impl Registers {
@@ -76,7 +85,7 @@ impl Registers {
         registers
     }
 
-    /// Of a stopped thread, by `PTRACE_GETREGS`.
+    /// Of a stopped thread, as `ptrace` reads them.
     #[cfg(target_arch = "x86_64")]
     pub fn of_ptrace(of: &libc::user_regs_struct) -> Self {
         let values = [
@@ -86,6 +95,17 @@ impl Registers {
         Self {
             values: values.map(Some),
         }
+    }
+
+    /// Of a stopped thread, as `ptrace` reads them.
+    #[cfg(target_arch = "aarch64")]
+    pub fn of_ptrace(of: &libc::user_regs_struct) -> Self {
+        let mut values = [None; dwarf::COUNT];
+        let all = of.regs.into_iter().chain([of.sp, of.pc]);
+        for (value, held) in values.iter_mut().zip(all) {
+            *value = Some(held);
+        }
+        Self { values }
     }
 
     /// The address of the next instruction.

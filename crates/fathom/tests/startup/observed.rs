@@ -255,9 +255,7 @@ fn another_user_gets_files_and_phases_by_stops() {
                 names.contains(&"exec") && names.contains(&"exit"),
                 "{trace}"
             );
-            if cfg!(target_arch = "x86_64") {
-                assert!(names.contains(&"loader"), "{trace}");
-            }
+            assert!(names.contains(&"loader"), "{trace}");
         }
         assert!(trace["libraries"].to_string().contains("libc"), "{trace}");
     }

@@ -11,7 +11,8 @@ const SCHEMA: &str =
 /// Characters of a text: viewers show a line or two.
 const LONGEST: usize = 1000;
 
-/// A result for each finding, at the line that most of its time is in, with the calls that lead there. Paths
+/// A result for each finding, at the line that most of its time is in, with the calls that lead there; where no
+/// source is known, at the program's file, as code scanning refuses a log with a result that has no place. Paths
 /// below `root` are written from there on, as who reads the file has the same sources elsewhere.
 pub fn explain_sarif(explanation: &Explanation, root: &str) -> String {
     let mut ids: Vec<FindingId> = Vec::new();
@@ -24,7 +25,7 @@ pub fn explain_sarif(explanation: &Explanation, root: &str) -> String {
     let results: Vec<Value> = explanation
         .findings
         .iter()
-        .map(|finding| result(finding, &explanation.command, root))
+        .map(|finding| result(finding, explanation, root))
         .collect();
     let log = json!({
         "$schema": SCHEMA,
@@ -54,8 +55,17 @@ fn text(of: &str) -> Value {
     json!({ "text": shorten(&escape(of), LONGEST) })
 }
 
-fn result(finding: &Finding, command: &str, root: &str) -> Value {
+fn result(finding: &Finding, explanation: &Explanation, root: &str) -> Value {
+    let command = explanation.command.as_str();
+    let program = explanation
+        .arguments
+        .first()
+        .map_or(command, String::as_str);
     let place = located(finding);
+    let shown = match place {
+        Some(place) => location(place, root),
+        None => in_file(finding.code.binary.as_deref().unwrap_or(program), root),
+    };
     let mut result = json!({
         "ruleId": finding.id.as_str(),
         // A likely reading is no warning yet.
@@ -64,7 +74,7 @@ fn result(finding: &Finding, command: &str, root: &str) -> Value {
             Confidence::Likely => "note",
         },
         "message": text(&format!("{} {}", finding.statement, finding.advice)),
-        "locations": place.map(|place| location(place, root)).into_iter().collect::<Vec<_>>(),
+        "locations": [shown],
         // The same cause at the same place is the same result, whatever its time is today.
         "partialFingerprints": { "fathomCause/v1": fingerprint(finding, place, command) },
         "properties": {
@@ -102,9 +112,7 @@ fn located(finding: &Finding) -> Option<&CodePlace> {
 
 fn location(place: &CodePlace, root: &str) -> Value {
     let file = place.source_file.as_deref().unwrap_or_default();
-    let mut location = json!({
-        "physicalLocation": { "artifactLocation": { "uri": uri(file, root) } },
-    });
+    let mut location = in_file(file, root);
     if let Some(line) = place.line.filter(|line| *line > 0) {
         location["physicalLocation"]["region"] = json!({ "startLine": line });
     }
@@ -113,6 +121,10 @@ fn location(place: &CodePlace, root: &str) -> Value {
         location["logicalLocations"] = json!([{ "fullyQualifiedName": name, "kind": "function" }]);
     }
     location
+}
+
+fn in_file(path: &str, root: &str) -> Value {
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(path, root) } } })
 }
 
 fn fingerprint(finding: &Finding, place: Option<&CodePlace>, command: &str) -> String {

@@ -24,12 +24,8 @@ pub(super) struct EntryStop {
 
 impl EntryStop {
     /// Puts one into a thread that has just executed its program and is stopped. `None` where that
-    /// can't be done: other architectures than x86-64, programs of 32 bits, or a thread that was
-    /// killed meanwhile.
+    /// can't be done: programs of 32 bits, or a thread that was killed meanwhile.
     pub(super) fn set(tid: u32) -> Option<EntryStop> {
-        if !cfg!(target_arch = "x86_64") {
-            return None;
-        }
         let vector = fs::read(format!("/proc/{tid}/auxv")).ok()?;
         let address = auxiliary(&vector, AT_ENTRY)?;
         let loaded = auxiliary(&vector, AT_BASE).is_some();
@@ -40,8 +36,8 @@ impl EntryStop {
             word,
             loaded,
         };
-        // `int3`, one byte.
-        requests::put(tid, address, word & !0xff | 0xcc).ok()?;
+        let (instruction, its_bits) = requests::BREAKPOINT;
+        requests::put(tid, address, word & !its_bits | instruction).ok()?;
         Some(stop)
     }
 

@@ -134,19 +134,33 @@ pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
 }
 
 /// Registers of a stopped thread.
-#[cfg(target_arch = "x86_64")]
 pub(super) fn registers(tid: u32) -> io::Result<Registers> {
-    // SAFETY: registers that are all zero are valid.
-    let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
-    let at = std::ptr::from_mut(&mut registers) as usize;
-    request(libc::PTRACE_GETREGS, tid, 0, at)?;
-    Ok(Registers::of_ptrace(&registers))
+    saved_registers(tid).map(|saved| Registers::of_ptrace(&saved))
 }
 
-/// Those of other architectures are asked for otherwise, which nobody tried.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn registers(_: u32) -> io::Result<Registers> {
-    Err(io::ErrorKind::Unsupported.into())
+/// As the kernel saved them. A program of 32 bits has others.
+fn saved_registers(tid: u32) -> io::Result<libc::user_regs_struct> {
+    // SAFETY: registers that are all zero are valid.
+    let mut saved: libc::user_regs_struct = unsafe { std::mem::zeroed() };
+    match exchange(libc::PTRACE_GETREGSET, tid, &mut saved)? == size_of_val(&saved) {
+        true => Ok(saved),
+        false => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// Reads or writes the registers; how many bytes of them there are.
+fn exchange(
+    way: libc::c_uint,
+    tid: u32,
+    registers: &mut libc::user_regs_struct,
+) -> io::Result<usize> {
+    let mut vector = libc::iovec {
+        iov_base: std::ptr::from_mut(registers).cast(),
+        iov_len: size_of_val(registers),
+    };
+    let at = std::ptr::from_mut(&mut vector) as usize;
+    request(way, tid, libc::NT_PRSTATUS as usize, at)?;
+    Ok(vector.iov_len)
 }
 
 /// Writes a word into a stopped thread's memory, code included.
@@ -154,24 +168,25 @@ pub(super) fn put(tid: u32, address: u64, word: u64) -> io::Result<()> {
     request(libc::PTRACE_POKETEXT, tid, address as usize, word as usize).map(drop)
 }
 
-/// Whether a stopped thread has just executed an `int3` at `address`; if so it is set back to
-/// there.
+/// The instruction that stops a program, as a number, and the bits that it has.
+#[cfg(target_arch = "x86_64")]
+pub(super) const BREAKPOINT: (u64, u64) = (0xcc, 0xff); // int3
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const BREAKPOINT: (u64, u64) = (0xd420_0000, 0xffff_ffff); // brk #0 of AArch64
+
+/// Whether a stopped thread has come to the breakpoint at `address`; if so it is set back to there.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn step_back_to(tid: u32, address: u64) -> io::Result<bool> {
-    // SAFETY: registers that are all zero are valid.
-    let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
-    let at = std::ptr::from_mut(&mut registers) as usize;
-    request(libc::PTRACE_GETREGS, tid, 0, at)?;
-    if registers.rip != address + 1 {
+    let mut saved = saved_registers(tid)?;
+    if saved.rip != address + 1 {
         return Ok(false);
     }
-    registers.rip = address;
-    let at = std::ptr::from_ref(&registers) as usize;
-    request(libc::PTRACE_SETREGS, tid, 0, at).map(|_| true)
+    saved.rip = address;
+    exchange(libc::PTRACE_SETREGSET, tid, &mut saved).map(|_| true)
 }
 
-/// Nothing puts an `int3` into programs of other architectures.
+/// Whether a stopped thread has come to the breakpoint at `address`, where AArch64 leaves it.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn step_back_to(_: u32, _: u64) -> io::Result<bool> {
-    Ok(false)
+pub(super) fn step_back_to(tid: u32, address: u64) -> io::Result<bool> {
+    saved_registers(tid).map(|saved| saved.pc == address)
 }

@@ -329,7 +329,7 @@ pub struct Exec {
     pub called_ns: Option<u64>,
     /// When the new program was in place.
     pub at_ns: u64,
-    /// When it reached its first own instruction (kernel and ptrace tier on x86-64); `None` where
+    /// When it reached its first own instruction (ptrace tier; kernel tier on x86-64); `None` where
     /// that wasn't seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entered: Option<Entered>,

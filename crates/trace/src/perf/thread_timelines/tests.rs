@@ -95,7 +95,7 @@ fn a_poll_is_ended_by_a_worker_that_rests_right_then_and_not_by_one_that_works_o
         timelines.take(at(1, begun(10, 11)));
         timelines.take(at(1, What::In { tid: 11 }));
         timelines.take(at(2, out(10)));
-        timelines.saw(sample(3, 10, 10, libc::SYS_epoll_wait as u32, Some(3)));
+        timelines.saw(sample(3, 10, 10, libc::SYS_epoll_pwait as u32, Some(3)));
         if rests {
             timelines.take(at(6, out(11)));
         }

@@ -1,0 +1,49 @@
+#!/bin/bash
+# What scripts/aarch64.sh runs in the emulated machine: whether each verb works, and the tests.
+cd /fathom || exit
+sessions=$1
+failed=0
+
+# Runs a command that must end well and print a line that fits.
+check() {
+    local name=$1 line=$2 said began=$SECONDS
+    shift 2
+    if said=$(timeout -k 10 900 "$@" 2>&1) && grep -qE "$line" <<<"$said"; then
+        echo "ok      $((SECONDS - began)) s  $name: $(grep -m1 -E "$line" <<<"$said")"
+    else
+        echo "FAILED  $((SECONDS - began)) s  $name"
+        tail -60 <<<"$said"
+        failed=$((failed + 1))
+    fi
+}
+
+# The same command twice, many times: claims of a difference that isn't there, of which 5 % are asked at most.
+a_a() {
+    local claims=0 number
+    for ((number = 0; number < sessions; number++)); do
+        said=$(fathom bench -r 20 'gzip -1 -k -c Cargo.lock' 'gzip -1 -k -c Cargo.lock') || return
+        ! grep -E '^ *2 is .* than 1' <<<"$said" || claims=$((claims + 1))
+    done
+    echo "$claims of $sessions"
+    [ $((claims * 20)) -le "$sessions" ]
+}
+export -f a_a
+export sessions
+
+uname -srm
+# How much slower depends on the emulator: any verdict will do.
+check bench '2 is .* than 1' fathom bench 'gzip -1 -k -c Cargo.lock' 'gzip -9 -k -c Cargo.lock'
+check 'A/A, claims' ' of ' bash -c a_a
+for tier in kernel perf sample ptrace; do
+    check "why, tier $tier" 'unbuffered-output|Kernel-bound' \
+        fathom why --tier $tier -r 3 -- dd if=/dev/zero of=/tmp/out bs=10 count=20000
+done
+check pipe 'gzip' fathom pipe -r 3 -- 'cat Cargo.lock | gzip -9 | wc -c'
+check 'startup, tier kernel' 'loader, runtime, main' fathom startup --tier kernel -r 5 true
+check 'startup, tier ptrace' 'loader and libraries' fathom startup --tier ptrace -r 5 true
+check 'startup, cold' 'cold' fathom startup --cold -r 3 'python3 -c print(1)'
+for test in tests/*; do
+    check "$test" '^test result: ok' "$test"
+done
+echo "$failed failed"
+exit $((failed > 0))
