@@ -97,7 +97,7 @@ const CAUSES: [(&str, &str, &[&str]); 5] = [
         "r150000",
         &["unbuffered-input", "small-file-io", "kernel-bound"],
     ),
-    ("fsync", "f15", &["sync-writes", "waiting-for-disk"]),
+    ("fsync", "f200", &["sync-writes", "waiting-for-disk"]),
     (
         "missing files",
         "m100000",
