@@ -10,7 +10,7 @@ Confidence = Literal['likely', 'certain']
 DifferenceBy = Literal['category', 'child', 'call', 'function', 'together']
 DriftSource = Literal['same_revision', 'successive', 'assumed', 'noise_floor', 'waits', 'none']
 Exit = dict[str, int] | Literal['timed_out']
-FindingId = Literal['allocator-churn', 'busy-polling', 'clock-calls', 'cold-files', 'cpu-starved', 'delayed-ack-stall', 'dynamic-linking', 'idle-cores', 'kernel-bound', 'line-buffered-output', 'lock-contention', 'missing-file-lookups', 'page-fault-heavy', 'process-spawning', 'rereading', 'sleeping', 'small-file-io', 'startup-dominated', 'sync-writes', 'thread-spawning', 'unbuffered-input', 'unbuffered-output', 'unoptimised-build', 'waiting-for-child', 'waiting-for-disk', 'waiting-for-input', 'waiting-for-network', 'waiting-for-output', 'wakeup-storm']
+FindingId = Literal['allocator-churn', 'busy-polling', 'clock-calls', 'cold-files', 'cpu-starved', 'delayed-ack-stall', 'dynamic-linking', 'idle-cores', 'kernel-bound', 'line-buffered-output', 'lock-contention', 'missing-file-lookups', 'page-fault-heavy', 'process-spawning', 'rereading', 'rewriting', 'sleeping', 'small-file-io', 'startup-dominated', 'sync-writes', 'thread-spawning', 'unbuffered-input', 'unbuffered-output', 'unoptimised-build', 'waiting-for-child', 'waiting-for-disk', 'waiting-for-input', 'waiting-for-network', 'waiting-for-output', 'wakeup-storm']
 InputFrom = Literal['null'] | dict[str, str]
 Metric = Literal['wall', 'cpu_wait_free', 'cpu', 'user', 'system', 'run_queue_wait', 'peak_memory', 'minor_faults', 'major_faults', 'voluntary_switches', 'involuntary_switches', 'read_bytes', 'written_bytes', 'read_calls', 'write_calls']
 MoreRounds = int
@@ -343,9 +343,9 @@ class DifferenceRow:
     file: str | None
     # Upper end of its interval.
     high: float
-    # Lower end of its interval. Where the interval holds 0, the row is known by its counts: in each observed
-    # run one command makes at least twice as many of the calls that most of it is in, or ten times where each
-    # was observed once.
+    # Lower end of its interval, which never holds 0. Where times alone don't say that much, it is by counts:
+    # as many calls as one command makes more, each as long as the shortest and as the longest of any observed
+    # run.
     low: float
     # B's time less A's.
     milliseconds: float

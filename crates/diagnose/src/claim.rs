@@ -1,13 +1,17 @@
 //! What a mechanism asks for: a finding, and which pieces of the account would go with its cause.
 
+use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 
 use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place, TimeCategory};
-use fathom_trace::{OffCpuRow, SyscallRow};
+use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::numbers::time;
 use crate::thresholds as t;
+
+/// Part of a wait from which on it is said how long a CPU was waited for after it.
+const DELAYS_WORTH_A_WORD: f64 = 0.05;
 
 /// A row of the trace, by its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,6 +59,28 @@ impl Piece {
         Self {
             of: Atoms::Rows { rows, part: 1.0 },
             ns: costs.iter().sum(),
+        }
+    }
+
+    /// What was waited for a CPU when waits that fit were over: it goes with them.
+    pub(crate) fn of_delays_after(
+        analysis: &Analysis<'_>,
+        fits: impl Fn(&OffCpuRow, TimeCategory) -> bool,
+    ) -> Self {
+        let rows = &analysis.trace.off_cpu;
+        let of = |row: &OffCpuRow| (row.tid, row.call.clone(), row.fd);
+        let waits = rows.iter().enumerate();
+        let waits = waits.filter(|(at, row)| fits(row, analysis.wait_of_row(*at).0));
+        let waits: HashSet<_> = waits.map(|(_, row)| of(row)).collect();
+        let delays = rows.iter().enumerate();
+        let delays =
+            delays.filter(|(_, row)| row.cause == Cause::Ready && waits.contains(&of(row)));
+        let (rows, ns): (Vec<Row>, Vec<f64>) = delays
+            .map(|(at, _)| (Row::Wait(at), analysis.wait_of_row(at).1))
+            .unzip();
+        Self {
+            of: Atoms::Rows { rows, part: 1.0 },
+            ns: ns.iter().sum(),
         }
     }
 
@@ -177,6 +203,32 @@ impl Claim {
 
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
         self.finding.advice = advice.into();
+        self
+    }
+
+    /// Waits, and what was waited for a CPU when they were over, which goes with them and doesn't decide whether
+    /// they are reported.
+    pub(crate) fn of_waits(
+        mut self,
+        analysis: &Analysis<'_>,
+        fits: impl Fn(&OffCpuRow, TimeCategory) -> bool,
+    ) -> Self {
+        let waits = Piece::of_waits(analysis, self.weight_ns, &fits);
+        let delays = Piece::of_delays_after(analysis, &fits);
+        if delays.ns >= DELAYS_WORTH_A_WORD * self.weight_ns && delays.ns > 0.0 {
+            let words = format!(
+                "When these waits were over, {} more passed until it had a CPU.",
+                time(delays.ns)
+            );
+            self = self.with(&words);
+        }
+        self.beside(analysis, delays.ns).pieces(vec![waits, delays])
+    }
+
+    /// With so much that goes with its cause, and is no part of what it is about.
+    pub(crate) fn beside(mut self, analysis: &Analysis<'_>, ns: f64) -> Self {
+        let all = self.finding.could_win_ns + ns as u64;
+        self.finding.could_win_ns = all.min(analysis.timed_ns as u64);
         self
     }
 

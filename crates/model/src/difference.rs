@@ -62,9 +62,8 @@ pub struct DifferenceRow {
     pub callers: Vec<CodePlace>,
     /// B's time less A's.
     pub milliseconds: f64,
-    /// Lower end of its interval. Where the interval holds 0, the row is known by its counts: in each
-    /// observed run one command makes at least twice as many of the calls that most of it is in, or ten times where
-    /// each was observed once.
+    /// Lower end of its interval, which never holds 0. Where times alone don't say that much, it is by counts: as
+    /// many calls as one command makes more, each as long as the shortest and as the longest of any observed run.
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,

@@ -81,6 +81,8 @@ finding_ids! {
         "Many short processes are made.",
     Rereading = "rereading" in [KernelIo]:
         "Files are read, or folders listed, again and again.",
+    Rewriting = "rewriting" in [KernelIo, KernelFiles]:
+        "A file is written whole again and again.",
     Sleeping = "sleeping" in [Sleeping]:
         "The program sleeps deliberately.",
     SmallFileIo = "small-file-io" in [KernelIo]:

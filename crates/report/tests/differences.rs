@@ -44,16 +44,19 @@ fn what_b_takes_more() {
 }
 
 #[test]
-fn what_is_known_by_counts_alone_says_its_interval() {
+fn a_long_name_goes_on_in_the_next_line() {
     let mut record = record();
-    for row in &mut record.difference.rows[2..4] {
-        (row.low, row.high) = (-21.4, 101.8);
-    }
+    record.difference.rows[3].file =
+        Some("/srv/data/a-name-of-a-file-that-is-wider.txt".to_owned());
     let text = print(&record);
-    let reads: Vec<&str> = text.lines().filter(|line| line.contains("read")).collect();
+    let reads: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.contains("read,"))
+        .take(2)
+        .collect();
     let expected = [
-        "     +40 ms  kernel: reading and writing; -21 to 102",
-        "         +40 ms  read, 100,000 calls more on /data/words.txt; -21 to 102",
+        "         +40 ms  read, 100,000 calls more",
+        "                 on /srv/data/a-name-of-a-file-that-is-wider.txt",
     ];
     assert_eq!(reads, expected);
 }

@@ -98,4 +98,13 @@ impl Analysis<'_> {
         let all = of_calls.chain(off).chain(outside);
         all.filter(|part| part.ns > 0.0).collect()
     }
+
+    /// What no call has of the work for processes: to take down what ended, which is after the last record of
+    /// its `exit_group`.
+    pub(crate) fn taken_down_ns(&self) -> f64 {
+        let kind = TimeCategory::KernelProcesses;
+        let on_path = self.on_path();
+        let known = on_path.iter().filter(|part| part.spent == kind);
+        self.spent_ns(kind) - known.map(|part| part.ns).sum::<f64>()
+    }
 }

@@ -25,7 +25,7 @@ use fathom_model::{
 use crate::observation::Observation;
 use parts::{Key, Parts, Who};
 pub use paths::paths;
-use spread::{Half, Kind, Spread};
+use spread::{Interval, Kind, Spread};
 use table::{Candidate, Table, children, middle};
 
 /// A row of a row is worth a line from this part of it on.
@@ -75,15 +75,15 @@ pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount;
     let mut explained = 0;
     let mut left_out = Vec::new();
     for top in &tops {
-        let half = spread.half(&top.series);
-        let is_known = half.leaves_out_nothing(top.value()) || table.is_counted(top);
-        if top.size() < SMALLEST * longer || !is_known {
+        let by_times = spread.half(&top.series).around(top.value());
+        let known = known(by_times, || table.counted(top, &spread));
+        let Some(interval) = known.filter(|_| top.size() >= SMALLEST * longer) else {
             left_out.push(top);
             continue;
-        }
+        };
         let ns = top.value().round() as i64;
         explained += ns;
-        rows.push(row(&table, top, OF_WALL, ns as f64, half, a, b));
+        rows.push(row(&table, top, OF_WALL, ns as f64, interval, a, b));
         rows.extend(inner_rows(&table, top, &spread, a, b));
     }
     for kind in [Kind::OnCpu, Kind::Waits] {
@@ -105,6 +105,15 @@ pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount;
         },
         accounts,
     ))
+}
+
+/// The interval of a row by times, or by counts where times don't say it; `None` where neither does.
+fn known(by_times: Interval, by_counts: impl FnOnce() -> Option<Interval>) -> Option<Interval> {
+    let known = match by_times.leaves_out_nothing() {
+        true => Some(by_times),
+        false => by_counts(),
+    };
+    known.filter(|interval| interval.leaves_out_nothing())
 }
 
 /// The mean of the accounts of one command's observed runs, which all have the same whole.
@@ -182,7 +191,7 @@ fn row(
     top: &Candidate,
     of: &str,
     ns: f64,
-    half: Half,
+    interval: Interval,
     a: Side<'_>,
     b: Side<'_>,
 ) -> DifferenceRow {
@@ -212,8 +221,8 @@ fn row(
         file: None,
         callers: Vec::new(),
         milliseconds: ns / 1e6,
-        low: (ns - half.ns()) / 1e6,
-        high: (ns + half.ns()) / 1e6,
+        low: interval.low / 1e6,
+        high: interval.high / 1e6,
         count,
     }
 }
@@ -233,12 +242,12 @@ fn together(
         .collect();
     let series = table.series(|key| of_kind.contains(&key.spent) && !table.stands_alone(&key.who));
     let ns = series.value().round();
-    let half = spread.half(&series);
+    let interval = spread.half(&series).around(ns);
     let part = match kind {
         Kind::OnCpu => "other_cpu_time",
         _ => "other_wait_time",
     };
-    (series.by.len() > 1 && half.leaves_out_nothing(ns)).then(|| DifferenceRow {
+    (series.by.len() > 1 && interval.leaves_out_nothing()).then(|| DifferenceRow {
         part: part.to_owned(),
         of: OF_WALL.to_owned(),
         by: DifferenceBy::Together,
@@ -246,8 +255,8 @@ fn together(
         file: None,
         callers: Vec::new(),
         milliseconds: ns / 1e6,
-        low: (ns - half.ns()) / 1e6,
-        high: (ns + half.ns()) / 1e6,
+        low: interval.low / 1e6,
+        high: interval.high / 1e6,
         count: None,
     })
 }
@@ -290,10 +299,10 @@ fn inner_rows(
                     spent: Some(spent),
                     series,
                 };
-                let half = spread.half(&inner.series);
-                let mut row = row(table, &inner, &name, inner.value(), half, a, b);
+                let interval = spread.half(&inner.series).around(inner.value());
+                let mut row = row(table, &inner, &name, inner.value(), interval, a, b);
                 row.count = None;
-                half.leaves_out_nothing(inner.value()).then_some(row)
+                interval.leaves_out_nothing().then_some(row)
             })
             .collect(),
         Some(_) => named_rows(table, top, spread, &name),
@@ -320,7 +329,8 @@ fn named_rows(table: &Table<'_>, top: &Candidate, spread: &Spread, of: &str) -> 
             series.samples = Some(table.samples(fits));
         }
         let value = series.value();
-        let half = spread.half(&series);
+        let by_times = spread.half(&series).around(value);
+        let interval = known(by_times, || table.counted_call(top, what, &series))?;
         let count = match what.by {
             DifferenceBy::Call => {
                 let calls = table.calls(top, &what.name);
@@ -328,8 +338,7 @@ fn named_rows(table: &Table<'_>, top: &Candidate, spread: &Spread, of: &str) -> 
             }
             _ => None,
         };
-        let is_known = half.leaves_out_nothing(value) || table.is_counted_call(top, what, value);
-        is_known.then(|| DifferenceRow {
+        Some(DifferenceRow {
             part: what.name.clone(),
             of: of.to_owned(),
             by: what.by,
@@ -340,8 +349,8 @@ fn named_rows(table: &Table<'_>, top: &Candidate, spread: &Spread, of: &str) -> 
             },
             callers: what.caller.iter().cloned().collect(),
             milliseconds: value / 1e6,
-            low: (value - half.ns()) / 1e6,
-            high: (value + half.ns()) / 1e6,
+            low: interval.low / 1e6,
+            high: interval.high / 1e6,
             count,
         })
     };

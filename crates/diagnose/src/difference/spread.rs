@@ -44,18 +44,30 @@ fn of_run(run: &Run, kind: Kind) -> f64 {
     }
 }
 
+/// From where to where a difference goes, ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether it leaves out that there is no difference.
+    pub(super) fn leaves_out_nothing(self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
 /// Half the width of a part's interval.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Half(f64);
 
 impl Half {
-    pub(super) fn ns(self) -> f64 {
-        self.0
-    }
-
-    /// Whether an interval around this leaves out that there is no difference.
-    pub(super) fn leaves_out_nothing(self, value: f64) -> bool {
-        value.abs() > self.0
+    pub(super) fn around(self, value: f64) -> Interval {
+        Interval {
+            low: value - self.0,
+            high: value + self.0,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_model::{DifferenceBy, TimeCategory};
 
 use super::parts::{Key, Parts, What, Who};
-use super::spread::{self, Kind};
+use super::spread::{self, Interval, Kind, Spread};
 
 /// A file is named if this part of the time in a call is on it.
 const MOSTLY: f64 = 0.8;
@@ -38,6 +38,11 @@ impl Series {
     pub(super) fn value(&self) -> f64 {
         let [a, b] = self.means();
         b - a
+    }
+
+    /// Whether a command was observed once.
+    fn is_of_one_run(&self) -> bool {
+        self.ns.iter().any(|runs| runs.len() < 2)
     }
 }
 
@@ -166,40 +171,63 @@ impl<'a> Table<'a> {
         Some(rows.map(|(_, count)| count).sum())
     }
 
-    /// Whether counts alone say that the command that spends more in this has more of it to do: of a
-    /// child, or of calls that most of the difference is in. What a busy machine does to the times can't
-    /// undo that.
-    pub(super) fn is_counted(&self, top: &Candidate) -> bool {
+    /// By how much a candidate differs where counts alone say so: of a child, or of calls that most of the
+    /// difference is in. What a busy machine does to the times can't undo that.
+    pub(super) fn counted(&self, top: &Candidate, spread: &Spread) -> Option<Interval> {
         if let (Who::Child(program), None) = (&top.who, top.spent) {
-            let counts = self.agreed(|parts| Some(started(parts, program)));
-            return counts.is_some_and(|counts| is_more(counts, top.value(), TWICE));
+            let counts = self.agreed(|parts| Some(started(parts, program)))?;
+            return is_more(counts, top.value(), TWICE).then(|| by_count(&top.series, counts));
         }
         let keys = self.sides.iter().flatten();
         let keys = keys.flat_map(|parts| parts.ns.keys());
         let keys = keys.filter(|key| top.has(key, self));
         let calls: BTreeSet<&What> = keys.filter_map(|key| key.what.as_ref()).collect();
         let counted = calls.into_iter().filter_map(|what| {
-            let value = self.series_in(top, what).value();
-            self.is_counted_call(top, what, value).then_some(value)
+            let series = self.series_in(top, what);
+            Some((what, self.counted_call(top, what, &series)?, series.value()))
         });
-        2.0 * counted.sum::<f64>() * top.value().signum() >= top.size()
+        let counted: Vec<(&What, Interval, f64)> = counted.collect();
+        let value: f64 = counted.iter().map(|(.., value)| value).sum();
+        if 2.0 * value * top.value().signum() < top.size() {
+            return None;
+        }
+        let is_counted = |what: &What| counted.iter().any(|(of, ..)| *of == what);
+        let rest = self.series(|key| {
+            let is_counted = key.what.as_ref().is_some_and(is_counted);
+            top.has(key, self) && !is_counted
+        });
+        let rest = spread.half(&rest).around(rest.value());
+        let sum = |end: fn(&Interval) -> f64| {
+            let counted = counted.iter().map(|(_, interval, _)| end(interval));
+            counted.sum::<f64>() + end(&rest)
+        };
+        Some(Interval {
+            low: sum(|it| it.low),
+            high: sum(|it| it.high),
+        })
     }
 
     /// The same of one call of a category.
-    pub(super) fn is_counted_call(&self, top: &Candidate, what: &What, value: f64) -> bool {
+    pub(super) fn counted_call(
+        &self,
+        top: &Candidate,
+        what: &What,
+        series: &Series,
+    ) -> Option<Interval> {
         let (DifferenceBy::Call, Some(spent)) = (what.by, top.spent) else {
-            return false;
+            return None;
         };
-        let counts = self.agreed(|parts| self.calls_in(parts, top, &what.name));
+        let counts = self.agreed(|parts| self.calls_in(parts, top, &what.name))?;
         // What one run of each counts may be chance: then it takes more of them.
-        let is_once = self.sides.iter().any(|runs| runs.len() < 2);
-        let factor = if is_once { ONCE } else { TWICE };
-        counts.is_some_and(|counts| match spread::kind(spent) {
-            Kind::OnCpu => is_more(counts, value, factor),
+        let factor = if series.is_of_one_run() { ONCE } else { TWICE };
+        let is_more = is_more(counts, series.value(), factor);
+        let is_known = match spread::kind(spent) {
+            Kind::OnCpu => is_more,
             // A wait takes as long as what is waited for: of these the other command must have none.
-            Kind::Waits => counts.contains(&0) && is_more(counts, value, factor),
+            Kind::Waits => counts.contains(&0) && is_more,
             Kind::ForCpu => false,
-        })
+        };
+        is_known.then(|| by_count(series, counts))
     }
 
     /// What a call or a function has of a candidate.
@@ -234,6 +262,27 @@ impl<'a> Table<'a> {
         let most = by_file.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         most.filter(|(_, ns)| *ns >= MOSTLY * all)
             .map(|(file, _)| file.clone())
+    }
+}
+
+/// As many as one command has more, each as long as the shortest and as the longest of any observed run;
+/// of one run of each, from half of that to twice as much.
+fn by_count(series: &Series, counts: [u64; 2]) -> Interval {
+    let each = (0..2).filter(|side| counts[*side] > 0);
+    let each = each.flat_map(|side| {
+        series.ns[side]
+            .iter()
+            .map(move |ns| ns / counts[side] as f64)
+    });
+    let (least, most) = each.fold((f64::MAX, 0.0_f64), |(least, most), ns| {
+        (ns.min(least), ns.max(most))
+    });
+    let factor = if series.is_of_one_run() { 2.0 } else { 1.0 };
+    let more = counts[1] as f64 - counts[0] as f64;
+    let ends = [more * least / factor, more * most * factor, series.value()];
+    Interval {
+        low: ends.into_iter().fold(f64::MAX, f64::min),
+        high: ends.into_iter().fold(f64::MIN, f64::max),
     }
 }
 

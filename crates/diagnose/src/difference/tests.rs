@@ -157,7 +157,9 @@ fn what_is_counted_is_a_row_however_the_times_differ() {
     let (few, many) = (reads([1_000; 4]), reads([20_000; 4]));
     let (difference, _) = between(&few, &many);
     let row = find(&difference, "kernel_io", "read");
-    assert!(!row.is_clear(), "{row:?}");
+    assert!(row.is_clear(), "{row:?}");
+    // Each of 19,000 took from 0.2 to 1.8 us.
+    assert!(row.low < 5.0 && row.high > 30.0, "{row:?}");
     let count = row.count.as_ref().expect("calls are counted");
     assert_eq!((count.a, count.b), (1_000, 20_000));
     assert!(find(&difference, OF_WALL, "kernel_io").milliseconds > 10.0);
@@ -187,7 +189,7 @@ fn what_one_run_of_each_counts_must_be_ten_times_as_much() {
     };
     assert_eq!(row(9_000), None);
     let row = row(20_000).expect("twenty times as many reads");
-    assert!(!row.is_clear() && row.milliseconds > 0.0, "{row:?}");
+    assert!(row.low > 0.0 && row.low < row.milliseconds, "{row:?}");
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn a_wait_is_counted_only_where_the_other_has_none() {
     };
     assert_eq!(slept([2; 4], [4; 4]), None);
     let row = slept([0; 4], [4; 4]).expect("only one of them sleeps");
-    assert!(!row.is_clear() && row.milliseconds > 0.0, "{row:?}");
+    assert!(row.low > 0.0 && row.low < row.milliseconds, "{row:?}");
 }
 
 #[test]

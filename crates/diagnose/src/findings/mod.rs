@@ -37,6 +37,7 @@ const GROUPS: &[Group] = &[
             reading::LINE_BUFFERED_OUTPUT,
             reading::SMALL_FILE_IO,
             reading::REREADING,
+            reading::REWRITING,
             reading::SYNC_WRITES,
         ],
     ),

@@ -45,7 +45,7 @@ pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
     mechanism: Mechanism::PerItem,
     also: OF_BYTES,
     calls: Some(calls::is_write),
-    effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
+    effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::Rewriting)]),
     variants: &[shows(per_item::lines)],
     text: include_str!("texts/line-buffered-output.md"),
     ..USUAL
@@ -56,7 +56,11 @@ pub(super) const SMALL_FILE_IO: Declaration = Declaration {
     mechanism: Mechanism::PerItem,
     also: OF_BYTES,
     calls: Some(calls::moves_bytes),
-    effect_of: EffectOf::Causes(&[a_third(Id::Rereading), a_third(Id::ProcessSpawning)]),
+    effect_of: EffectOf::Causes(&[
+        a_third(Id::Rereading),
+        a_third(Id::Rewriting),
+        a_third(Id::ProcessSpawning),
+    ]),
     variants: &[
         shows_from(Least::share(TINY_FILES_SHARE), per_item::moved_files),
         shows_from(Least::share(TINY_FILES_SHARE), per_item::mapped_files),
@@ -79,6 +83,16 @@ pub(super) const REREADING: Declaration = Declaration {
         shows(again::listed),
     ],
     text: include_str!("texts/rereading.md"),
+    ..USUAL
+};
+
+pub(super) const REWRITING: Declaration = Declaration {
+    id: Id::Rewriting,
+    mechanism: Mechanism::Again,
+    also: OF_BYTES,
+    calls: Some(calls::is_write),
+    variants: &[shows(again::rewritten)],
+    text: include_str!("texts/rewriting.md"),
     ..USUAL
 };
 

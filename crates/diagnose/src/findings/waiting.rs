@@ -42,11 +42,17 @@ pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
     // The CPU time of fetching is where the call or the fault was.
     also: OF_BYTES,
     // What is waited for is each of the files.
-    effect_of: EffectOf::Causes(&[Cause {
-        id: Id::SmallFileIo,
-        // It holds these waits, if they are of its files.
-        one_of: 1,
-    }]),
+    effect_of: EffectOf::Causes(&[
+        Cause {
+            id: Id::SmallFileIo,
+            // It holds these waits, if they are of its files.
+            one_of: 1,
+        },
+        Cause {
+            id: Id::Rewriting,
+            one_of: 1,
+        },
+    ]),
     variants: &[shows(wait_for::disk)],
     text: include_str!("texts/waiting-for-disk.md"),
     ..WAIT

@@ -3,8 +3,8 @@
 use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
-use crate::numbers::count;
+use crate::claim::{Atoms, Claim, Least, Piece};
+use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Runtime, Topic};
 use crate::thresholds as t;
 
@@ -12,6 +12,9 @@ use crate::thresholds as t;
 /// program does: a streaming count of words spent 21 % of 0.6 s on 275 MiB of it, and a smaller young
 /// generation gave a fourth of that back. A table of 400 MiB takes 37 %.
 const FILLED_HEAP_SHARE: f64 = 0.34;
+
+/// Part of the cost of the faults from which on it is said what giving the memory back took.
+const WORTH_A_WORD: f64 = 0.03;
 
 pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.fault_cost();
@@ -47,7 +50,12 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
         None => (String::new(), analysis.runtime(None).advice(Topic::Memory)),
     };
-    let statement = statement + &asked;
+    let given_back = given_back_ns(analysis, faults);
+    let to_give_back = match given_back >= WORTH_A_WORD * cost {
+        true => format!(" To give the memory back took {}.", time(given_back)),
+        false => String::new(),
+    };
+    let statement = statement + &to_give_back + &asked;
     let root = analysis.trace.processes.first().map(|root| root.pid);
     let fills_heap = analysis.runtime(root).has(Habit::FillsItsHeap) && asked.is_empty();
     let least = match fills_heap {
@@ -61,6 +69,11 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     let limits = &analysis.observation.limits;
     Some(
         Claim::new(FindingId::PageFaultHeavy, analysis, cost, statement)
+            .beside(analysis, given_back)
+            .pieces(vec![Piece {
+                of: Atoms::Of(TimeCategory::KernelProcesses),
+                ns: given_back,
+            }])
             .evidence("minor faults", faults as f64, "faults")
             .evidence(each, all.each_ns, "ns")
             .advice(advice)
@@ -68,6 +81,19 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
             .likely()
             .least(Least::share(least)),
     )
+}
+
+/// What it takes at the end to give back what was touched, ns: nothing where others have a part in it, or where
+/// the same memory was touched again and again.
+fn given_back_ns(analysis: &Analysis<'_>, faults: u64) -> f64 {
+    let trace = analysis.trace;
+    let runs = analysis.timed.iter();
+    let most = runs.map(|run| run.peak_memory_bytes).max().unwrap_or(0);
+    let once = faults * t::PAGE_BYTES <= 2 * most;
+    match trace.processes.len() == 1 && once {
+        true => analysis.taken_down_ns().max(0.0),
+        false => 0.0,
+    }
 }
 
 /// An option of a program of the tree by which its runtime touches all memory at once, and what to do.

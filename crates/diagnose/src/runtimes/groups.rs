@@ -26,6 +26,8 @@ const GROUP: Group = Group {
 };
 
 const EXCEPTIONS: &str = "exceptions";
+/// What takes locks and lets go of them.
+pub(crate) const LOCKING: &str = "locking";
 
 /// The more special ones first: an exception compares and copies too.
 const GROUPS: [Group; 9] = [
@@ -172,7 +174,7 @@ const GROUPS: [Group; 9] = [
         ..GROUP
     },
     Group {
-        name: "locking",
+        name: LOCKING,
         uses: &[Use::Mutex, Use::Contended],
         functions: Names {
             beginnings: &[

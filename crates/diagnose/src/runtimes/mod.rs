@@ -30,7 +30,7 @@ pub(crate) use functions::{
     is_mutex, is_of_channels, is_of_scheduler, is_put_into_callers, is_start, makes_objects,
     spins_in_runtime, without_suffix,
 };
-pub(crate) use groups::{group_of, is_of_exceptions, library_of};
+pub(crate) use groups::{LOCKING, group_of, is_of_exceptions, library_of};
 pub(crate) use library::Around;
 pub(crate) use modules::{Begins, Modules};
 pub use names::{Asked, asked_by_hand, joined, lacks_names};

@@ -2,6 +2,7 @@
 //!
 //! Names of threads and functions are all that a trace shows of it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fathom_model::ThreadRole;
@@ -34,8 +35,25 @@ pub(crate) struct Work {
     pub(super) waits_of: &'static [&'static str],
     /// The variable that says how many threads there are.
     pub(super) size: Option<&'static str>,
+    /// What to do where it takes much, in the words of those who use it.
+    pub(super) advice: Option<&'static str>,
+}
+
+impl Work {
     /// What to do where it takes much.
-    pub(crate) advice: Option<&'static str>,
+    pub(crate) fn advice(&self) -> Cow<'static, str> {
+        match self.advice {
+            Some(words) => words.into(),
+            None if self.changed_by.is_empty() => {
+                "It is the runtime's own: fewer threads of the program leave it less to do.".into()
+            }
+            None => {
+                let names = self.changed_by.iter().map(|name| format!("`{name}`"));
+                let names = names.collect::<Vec<_>>().join(", ");
+                format!("It is the runtime's own work; it is changed by {names}.").into()
+            }
+        }
+    }
 }
 
 /// Work that nothing shows.
@@ -166,9 +184,9 @@ impl Works {
             .is_some_and(|work| work.role != ThreadRole::Pool)
     }
 
-    /// What idles there if nearly all stacks of a thread's calls of this name, `trace`'s, are of a runtime
-    /// that has nothing to do.
-    pub(crate) fn idles_by(&self, trace: &Trace, tid: u32, call: &str) -> Option<&'static Work> {
+    /// What of a runtime makes a thread's calls of this name: it has nothing to do, by nearly all of their
+    /// stacks, `trace`'s, or the thread is there for something else than the program's work.
+    pub(crate) fn made_by(&self, trace: &Trace, tid: u32, call: &str) -> Option<&'static Work> {
         let rows = trace.stacks.iter().flat_map(|stacks| &stacks.rows);
         let of_call = rows.zip(&self.stacks).filter(|(row, _)| {
             row.tid == tid && row.call.as_deref() == Some(call) && row.activity == Activity::Call
@@ -181,7 +199,9 @@ impl Works {
                 found = Some(work);
             }
         }
-        found.filter(|_| idle as f64 >= NEARLY_ALL * all as f64)
+        let idles = found.filter(|_| idle as f64 >= NEARLY_ALL * all as f64);
+        let is_own = |work: &&Work| work.role != ThreadRole::Pool;
+        idles.or_else(|| self.of_thread(tid).filter(is_own))
     }
 
     /// Threads that a library made to share the program's work, by process.

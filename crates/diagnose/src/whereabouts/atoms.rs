@@ -288,29 +288,22 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
             count: None,
         });
     }
-    parts.extend(taken_down(analysis, &parts));
+    parts.extend(taken_down(analysis));
     parts.retain(|part| part.ns > 0.0);
     parts
 }
 
-/// What no call has of the work for processes: to take down what ended, which is after the last record
-/// of its `exit_group`.
-fn taken_down<'a>(analysis: &Analysis<'_>, parts: &[Part<'a>]) -> Option<Part<'a>> {
-    let kind = TimeCategory::KernelProcesses;
-    let known: f64 = parts
-        .iter()
-        .filter(|part| part.kind == kind)
-        .map(|part| part.ns)
-        .sum();
+/// What is taken down at the end, see [`Analysis::taken_down_ns`].
+fn taken_down<'a>(analysis: &Analysis<'_>) -> Option<Part<'a>> {
     let root = analysis.trace.processes.first()?.pid;
     Some(Part {
         pid: root,
         tid: root,
-        kind,
+        kind: TimeCategory::KernelProcesses,
         call: Some(ENDS),
         fd: None,
         object: None,
-        ns: analysis.account.ns(kind) as f64 - known,
+        ns: analysis.taken_down_ns(),
         count: None,
     })
 }

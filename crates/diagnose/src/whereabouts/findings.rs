@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{CodePlace, Finding, TimeCategory, WhereRow};
+use fathom_model::{CodePlace, Finding, FindingId, TimeCategory, WhereRow};
 use fathom_trace::{Activity, StackRow};
 
 use super::atoms::ENDS;
 use super::divide::code_place;
+use super::route::Step;
 use crate::analysis::Analysis;
 use crate::findings::declaration;
+use crate::runtimes::{LOCKING, group_of};
 
 /// A place is a finding's if so much of what the finding can be about is there.
 const MOST: f64 = 0.5;
@@ -19,7 +21,7 @@ pub(crate) fn name_places(analysis: &Analysis<'_>, findings: &mut [Finding], row
     for finding in findings {
         name_place(finding, rows);
         if finding.code == CodePlace::default()
-            && let Some(mut way) = by_path(analysis, finding)
+            && let Some(mut way) = by_path(analysis, finding).or_else(|| by_lock(analysis, finding))
         {
             finding.code = way.remove(0);
             finding.callers = way;
@@ -30,14 +32,36 @@ pub(crate) fn name_places(analysis: &Analysis<'_>, findings: &mut [Finding], row
 /// The way to the calls that named the finding's path, the nearest first, if most of these went it.
 fn by_path(analysis: &Analysis<'_>, finding: &Finding) -> Option<Vec<CodePlace>> {
     let path = finding.place.path.as_deref()?;
+    most_go(analysis, |row, _| {
+        row.activity == Activity::Call && row.path.as_deref() == Some(path)
+    })
+}
+
+/// The same to the functions of a lock: tasks of a runtime wait for one, and no thread does.
+fn by_lock(analysis: &Analysis<'_>, finding: &Finding) -> Option<Vec<CodePlace>> {
+    let locks = |last: Step<'_>| !last.is_own && group_of(last.frame) == Some(LOCKING);
+    let pid = finding
+        .place
+        .pid
+        .filter(|_| finding.id == FindingId::LockContention)?;
+    most_go(analysis, |row, last| {
+        row.pid == pid && last.is_some_and(locks)
+    })
+}
+
+/// The way, the nearest first, that most of the stacks went that are meant: by their rows and the ends of
+/// their ways.
+fn most_go(
+    analysis: &Analysis<'_>,
+    is_meant: impl Fn(&StackRow, Option<Step<'_>>) -> bool,
+) -> Option<Vec<CodePlace>> {
     let stacks = analysis.trace.stacks.as_ref()?;
     let mut ways: BTreeMap<Vec<CodePlace>, u64> = BTreeMap::new();
-    let named =
-        |row: &StackRow| row.activity == Activity::Call && row.path.as_deref() == Some(path);
-    let rows = stacks.rows.iter().enumerate();
-    for (at, row) in rows.filter(|(_, row)| named(row)) {
-        let way = analysis.routes().of(stacks, at).rev().map(code_place);
-        *ways.entry(way.collect()).or_default() += row.samples.max(1);
+    for (at, row) in stacks.rows.iter().enumerate() {
+        let way = || analysis.routes().of(stacks, at).rev();
+        if is_meant(row, way().next()) {
+            *ways.entry(way().map(code_place).collect()).or_default() += row.samples.max(1);
+        }
     }
     let all: u64 = ways.values().sum();
     let (way, most) = ways.into_iter().max_by_key(|(_, samples)| *samples)?;

@@ -10,6 +10,7 @@ use fathom_model::{
 use super::code_name;
 use super::quote::{share_text, time};
 use super::summary::{estimate, explained_by, warnings};
+use super::whereabouts::laid_out;
 use super::words;
 use crate::Screen;
 use crate::TimeUnit;
@@ -22,6 +23,8 @@ pub use page::difference_html;
 
 /// Lines for rows, those that rows are divided into included.
 const ROWS: usize = 8;
+/// Lines of a row: names longer than that are not made by people.
+const LINES_OF_ROW: usize = 2;
 /// Rows that a row is divided into.
 const ROWS_OF_ROW: usize = 2;
 /// Findings that are shown.
@@ -229,8 +232,7 @@ fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
             of_more += row.milliseconds;
             continue;
         }
-        left -= 1;
-        write_row(page, row, scale, all);
+        left = left.saturating_sub(write_row(page, row, scale, all));
         let inner = difference.rows.iter().filter(|inner| inner.of == row.part);
         // As many lines as the parts after this one leave.
         let free = left.saturating_sub(parts - index - 1);
@@ -241,8 +243,7 @@ fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
             free.min(ROWS_OF_ROW)
         });
         for inner in inner {
-            left -= 1;
-            write_row(page, inner, scale, all);
+            left = left.saturating_sub(write_row(page, inner, scale, all));
         }
     }
     if more > 0 {
@@ -267,29 +268,45 @@ fn at(time: String) -> Line {
     Line::new().add(Tone::Plain, format!("{time:>TIME$}  "))
 }
 
-fn write_row(page: &mut Page, row: &DifferenceRow, scale: Scale, interval: bool) {
+/// How many lines it takes: no name is cut, so that a long one goes on in the next line.
+fn write_row(page: &mut Page, row: &DifferenceRow, scale: Scale, interval: bool) -> usize {
     let is_inner = row.of != OF_WALL;
     let indent = if is_inner { "    " } else { "" };
-    let mut text = what(row);
-    // What is known by its counts alone says how little the times say.
-    if interval || !row.is_clear() {
+    let mut pieces = pieces(row);
+    if interval {
         let (low, high) = (scale.number(row.low), scale.number(row.high));
-        text.push_str(&format!("; {low} to {high}"));
+        if let Some(last) = pieces.last_mut() {
+            last.push_str(&format!("; {low} to {high}"));
+        }
     }
-    let room = page.width().saturating_sub(TIME + 2 + indent.len());
-    let text = page.fit(&text, room);
+    let pieces: Vec<String> = pieces.iter().map(|piece| page.clean(piece)).collect();
+    let from = TIME + 2 + indent.len();
     let tone = match (is_inner, row.category) {
         (true, _) => Tone::Quiet,
         (false, Some(spent)) => words::kind(spent).tone(),
         (false, None) => Tone::Strong,
     };
     let time = scale.signed(row.milliseconds);
-    let line = Line::new().add(Tone::Plain, format!("{indent}{time:>TIME$}  "));
-    page.push(line.add(tone, text));
+    let mut line = Line::new().add(Tone::Plain, format!("{indent}{time:>TIME$}  "));
+    let mut texts = laid_out(&pieces, page.width().saturating_sub(from), 1);
+    if !interval {
+        texts.truncate(LINES_OF_ROW);
+    }
+    let lines = texts.len();
+    for text in texts {
+        page.push(line.add(tone, text));
+        line = Line::new().pad_to(from);
+    }
+    lines
 }
 
 /// `clock_nanosleep, 1 call more`. Not escaped.
 fn what(row: &DifferenceRow) -> String {
+    pieces(row).join(" ")
+}
+
+/// What it was, how often, and on what or by whom.
+fn pieces(row: &DifferenceRow) -> Vec<String> {
     let name = match (row.by, row.category) {
         (DifferenceBy::Category, Some(spent)) => words::name(spent).to_owned(),
         (DifferenceBy::Child, _) => format!("child {}", row.part),
@@ -310,13 +327,16 @@ fn what(row: &DifferenceRow) -> String {
     let callers = code_name::pieces(&CodePlace::default(), &row.callers);
     let file = match (row.by, &row.file) {
         // What called it says more than where it is from.
-        (DifferenceBy::Function, _) if !callers.is_empty() => format!(" {}", callers.concat()),
-        (DifferenceBy::Function, Some(file)) => format!(" in {}", code_name::file_name(file)),
-        (_, Some(file)) => format!(" on {file}"),
-        _ => String::new(),
+        (DifferenceBy::Function, _) if !callers.is_empty() => Some(callers.concat()),
+        (DifferenceBy::Function, Some(file)) => Some(format!("in {}", code_name::file_name(file))),
+        (_, Some(file)) => Some(format!("on {file}")),
+        _ => None,
     };
     let count = row.count.as_ref().map(count).unwrap_or_default();
-    format!("{name}{count}{file}")
+    [Some(format!("{name}{count}")), file]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// `, 1 call more`.

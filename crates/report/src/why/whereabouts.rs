@@ -96,13 +96,13 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
             .add(words::kind(row.kind).tone(), what);
         let pieces: Vec<String> = pieces(row).iter().map(|piece| page.clean(piece)).collect();
         let from = if is_beside { start } else { INDENT };
-        let lines = laid_out(&pieces, page.width() - from);
+        let lines = laid_out(&pieces, page.width() - from, 2);
         let mut lines = lines.into_iter();
         match lines.next().filter(|_| is_beside) {
             Some(first) => page.push(line.pad_to(start).add(Tone::Plain, first)),
             None => {
                 page.push(line);
-                lines = laid_out(&pieces, page.width() - from).into_iter();
+                lines = laid_out(&pieces, page.width() - from, 2).into_iter();
             }
         }
         for further in lines {
@@ -114,15 +114,15 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     }
 }
 
-/// Pieces two blanks apart in lines of at most `width` columns. A piece goes on in the next line
+/// Pieces so many blanks apart in lines of at most `width` columns. A piece goes on in the next line
 /// rather than being cut.
-fn laid_out(pieces: &[String], width: usize) -> Vec<String> {
+pub(super) fn laid_out(pieces: &[String], width: usize, apart: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for piece in pieces {
         let piece = without_folders(piece, width);
         match lines.last_mut() {
-            Some(last) if columns(last) + 2 + columns(&piece) <= width => {
-                last.push_str("  ");
+            Some(last) if columns(last) + apart + columns(&piece) <= width => {
+                last.push_str(&" ".repeat(apart));
                 last.push_str(&piece);
             }
             _ => lines.extend(wrap(&piece, width)),
@@ -212,11 +212,11 @@ mod tests {
     fn pieces_go_on_in_the_next_line_and_none_is_cut() {
         let pieces = ["/data/in", "fgetc", "<- load (p.c:12)", "200,000 calls"].map(str::to_owned);
         assert_eq!(
-            laid_out(&pieces, 80),
+            laid_out(&pieces, 80, 2),
             ["/data/in  fgetc  <- load (p.c:12)  200,000 calls"]
         );
         let wanted = ["/data/in  fgetc", "<- load (p.c:12)", "200,000 calls"];
-        assert_eq!(laid_out(&pieces, 20), wanted);
+        assert_eq!(laid_out(&pieces, 20, 2), wanted);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Files are opened anew and read again and again.
 
+use fathom_model::FindingId;
 use fathom_trace::{DescriptorKind, FileRow};
 
 use super::kept_open::stays_as_it_is;
-use super::{Cost, ReopenedFile, from_memory, work_ns};
+use super::{Cost, ReopenedFile, Worked, from_memory, work_ns};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
@@ -48,6 +49,7 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
     let opened = (&files.paths[..], again);
     let cost = Cost {
+        on: Worked::Read,
         work_ns: work_ns(analysis, file.pid, opened, read_again, of_bytes, &calls),
         calls,
     };
@@ -60,7 +62,7 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(file.read_bytes as f64),
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
-    let finding = cost.finding(analysis, &statement);
+    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
     let finding = finding.evidence("opens", file.opens as f64, "calls");
     let finding = finding.evidence("reads", file.reads as f64, "calls");
     let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");

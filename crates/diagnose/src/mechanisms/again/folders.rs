@@ -1,8 +1,9 @@
 //! The same folders are listed again and again.
 
+use fathom_model::FindingId;
 use fathom_trace::FileRow;
 
-use super::{Cost, ReopenedFile};
+use super::{Cost, ReopenedFile, Worked};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
@@ -32,12 +33,13 @@ pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     let lists = CallCost::with(&listed, analysis, lists).part(folders.part_of_opens);
     let calls = lists.plus(folders.cost_of_opening(analysis));
     let cost = Cost {
+        on: Worked::Read,
         calls: calls.part(folders.again()),
         work_ns: 0.0,
     };
     let who = folders.subject("folders", &folders.together.name.text());
     let statement = format!("{who} listed {} times", count(opened));
-    let finding = cost.finding(analysis, &statement);
+    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
     let finding = finding.evidence("listings", opened as f64, "calls");
     let finding = finding.evidence("folders", folders.different as f64, "files");
     let finding = finding.advice("List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).");

@@ -4,7 +4,7 @@ use fathom_model::FindingId;
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::reopened::whole;
-use super::{Cost, from_memory, work_ns};
+use super::{Cost, Worked, from_memory, work_ns};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::claim::Claim;
@@ -40,6 +40,7 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let read_again = (reads.bytes as f64 * again, rounds as f64 * again);
     let opened = (&[file.name.to_string()][..], again);
     let cost = Cost {
+        on: Worked::Read,
         work_ns: work_ns(analysis, file.pid, opened, read_again, part, &calls),
         calls,
     };
@@ -49,7 +50,7 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
         count(rounds),
         bytes(reads.bytes as f64),
     );
-    let finding = cost.finding(analysis, &statement);
+    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
     let finding = finding.evidence("times read to the end", rounds as f64, "calls");
     let finding = finding.evidence("reads", reads.calls as f64, "calls");
     let finding = finding.evidence("bytes read", reads.bytes as f64, "bytes");
@@ -124,6 +125,7 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         ..CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?))
     };
     let cost = Cost {
+        on: Worked::Read,
         calls: calls.part(1.0 - 1.0 / times),
         work_ns: 0.0,
     };
@@ -134,7 +136,7 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(size as f64),
         count(times.round() as u64),
     );
-    let finding = cost.finding(analysis, &statement);
+    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
     let finding = finding.evidence("reads", reads.calls as f64, "calls");
     let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
     let finding = finding.evidence("size of the file", size as f64, "bytes");

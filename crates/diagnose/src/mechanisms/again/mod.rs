@@ -1,4 +1,4 @@
-//! The same is read again and again: of files that are opened anew each time, of one that stays
+//! The same is read or written again and again: of files that are opened anew each time, of one that stays
 //! open, or of folders. What comes again costs its calls, and the work on what they brought.
 
 mod files;
@@ -6,6 +6,7 @@ mod folders;
 mod kept_open;
 mod made_up;
 mod reopened;
+mod rewritten;
 
 use fathom_model::FindingId;
 
@@ -20,12 +21,30 @@ pub(crate) use folders::listed;
 pub(crate) use kept_open::{refilled, rewound, sought};
 pub(crate) use made_up::made_up;
 use reopened::ReopenedFile;
+pub(crate) use rewritten::rewritten;
 
-/// What reading once more costs.
+/// What a program works on, beside the calls.
+#[derive(Clone, Copy)]
+enum Worked {
+    Read,
+    Written,
+}
+
+impl Worked {
+    fn in_words(self) -> &'static str {
+        match self {
+            Worked::Read => "work on what was read",
+            Worked::Written => "work on what was written",
+        }
+    }
+}
+
+/// What reading or writing once more costs.
 struct Cost {
     calls: CallCost,
-    /// The program's own work on what was read, at most.
+    /// The program's own work, at most.
     work_ns: f64,
+    on: Worked,
 }
 
 impl Cost {
@@ -35,18 +54,18 @@ impl Cost {
     }
 
     /// A finding about it. `statement`: up to what it costs.
-    fn finding(&self, analysis: &Analysis<'_>, statement: &str) -> Claim {
+    fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
         let statement = format!("{statement}; {}", self.in_words(analysis));
         let ns = self.ns(analysis);
-        let finding = Claim::new(FindingId::Rereading, analysis, ns, statement);
+        let finding = Claim::new(id, analysis, ns, statement);
         let finding = self.calls.evidence(finding, self.work_ns);
         let in_kernel = self.calls.in_kernel_ns.round();
         let finding = finding.evidence("cost of the calls", in_kernel, "ns");
         if self.work_ns == 0.0 {
             return finding;
         }
-        let work = "work on what was read, at most";
-        finding.evidence(work, self.work_ns.round(), "ns").likely()
+        let work = format!("{}, at most", self.on.in_words());
+        finding.evidence(&work, self.work_ns.round(), "ns").likely()
     }
 
     /// The end of a sentence, in words.
@@ -54,12 +73,12 @@ impl Cost {
         let calls = time(self.calls.in_kernel_ns);
         let share = analysis.percent(self.ns(analysis));
         let is_much = self.work_ns > t::WORK_WORTH_REPORTING * self.calls.in_kernel_ns;
+        let on = self.on.in_words();
         let besides = match is_much {
-            true => "",
-            false => ", besides the work on what was read",
+            true => String::new(),
+            false => format!(", besides the {on}"),
         };
-        let work =
-            is_much.then(|| format!("up to {} of work on what was read", time(self.work_ns)));
+        let work = is_much.then(|| format!("up to {} of {on}", time(self.work_ns)));
         let cost = match (self.calls.library_in_words("the calls"), work) {
             (Some(library), Some(work)) => format!("{calls} in the kernel, {library}, and {work}"),
             (Some(more), None) | (None, Some(more)) => format!("{calls} in the kernel and {more}"),

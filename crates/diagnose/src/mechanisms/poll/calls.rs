@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::FindingId;
+use fathom_model::{FindingId, ThreadRole};
 use fathom_trace::SyscallRow;
 
 use super::burning;
@@ -201,14 +201,18 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         threads => (format!("{threads} threads"), "their loops"),
     };
     let row = first.row;
-    let idle = analysis.works.idles_by(analysis.trace, row.tid, &row.name);
+    let work = analysis.works.made_by(analysis.trace, row.tid, &row.name);
     let (at_least, turns_in_words) = (
         if analysis.by_stops() { "at least " } else { "" },
         count(turns),
     );
-    let statement = match idle {
-        Some(_) => format!(
+    let statement = match work {
+        Some(work) if work.role == ThreadRole::Idle => format!(
             "{who} of a library that had nothing to do looked for work {at_least}{turns_in_words} times by `{}`; {their} took",
+            row.name
+        ),
+        Some(_) => format!(
+            "{who} of the runtime waited for others {at_least}{turns_in_words} times by `{}`; {their} took",
             row.name
         ),
         None => format!(
@@ -223,9 +227,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         None => row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
     };
     let claim = burning(FindingId::BusyPolling, analysis, &threads, burning_ns);
-    // A library's wait for its own threads is not a loop of the program. It counts where others lack
+    // A runtime's wait for its own threads is not a loop of the program. It counts where others lack
     // the CPUs.
-    if idle.is_some() && !Least::OF_WORK.is_reached(analysis, claim.could_win_ns as f64) {
+    if work.is_some() && !Least::OF_WORK.is_reached(analysis, claim.could_win_ns as f64) {
         return None;
     }
     Some(
@@ -233,10 +237,10 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .least(if first.rules { Least::NONE } else { Least::OF_WORK })
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
-            .advice(match (asked, idle.and_then(|work| work.advice)) {
-                (_, Some(advice)) => advice,
-                (Some(_), None) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.",
-                (None, None) => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
+            .advice(match (asked, work) {
+                (_, Some(work)) => work.advice(),
+                (Some(_), None) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.".into(),
+                (None, None) => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.".into(),
             })
             .pid(first.times.pid)
             .tid(first.times.tid)

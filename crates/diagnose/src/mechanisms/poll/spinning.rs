@@ -60,7 +60,9 @@ fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
     };
     let spins = |row: &&FunctionRow| {
         let for_lock = what == What::Lock;
-        is_lock(row) == for_lock && samples_of(row) >= t::LEAST_SAMPLES && !spins_in_runtime(row)
+        is_lock(row) == for_lock
+            && samples_of(row) >= t::LEAST_SAMPLES_OF_NAMED
+            && !spins_in_runtime(row)
     };
     let first = functions.iter().find(spins)?;
     let mut samples = BTreeMap::new();

@@ -9,6 +9,7 @@ use super::evenly;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
+use crate::intervals::woken_ns;
 use crate::runtimes::{Habit, ThreadNames};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -60,6 +61,30 @@ fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
     in_calls * 2.0 < times.on_cpu_ns
 }
 
+/// When a thread wants a CPU it lives longer by what others have it for.
+fn able_ns(times: &ThreadTimes) -> f64 {
+    times.on_cpu_ns + times.sums.get(TimeCategory::Ready)
+}
+
+/// Whether these threads of a process were made one right after the other: a maker that has no CPU in
+/// between makes the next one when it has one again.
+fn are_made_together(analysis: &Analysis<'_>, one: &ThreadTimes, other: &ThreadTimes) -> bool {
+    let (from, to) = (
+        one.from_ns.min(other.from_ns),
+        one.from_ns.max(other.from_ns),
+    );
+    if to - from <= TOGETHER_NS {
+        return true;
+    }
+    let reported = analysis.trace.timeline.iter().flatten();
+    let of_makers =
+        reported.filter(|wait| wait.pid == one.pid && wait.tid != one.tid && wait.tid != other.tid);
+    let ready: u64 = of_makers
+        .map(|wait| wait.to_ns.min(to).saturating_sub(woken_ns(wait).max(from)))
+        .sum();
+    (to - from).saturating_sub(ready) <= TOGETHER_NS
+}
+
 /// Threads like this one that were made with it and ended at once: it had taken all the work.
 fn left_without_work<'a>(
     analysis: &'a Analysis<'_>,
@@ -76,8 +101,8 @@ fn left_without_work<'a>(
                 && times.tid != busy.tid
                 && times.tid != times.pid
                 && Some(stem(&thread.name)) == name
-                && times.from_ns.abs_diff(busy.from_ns) <= TOGETHER_NS
-                && times.ns() <= 0.05 * busy.ns()
+                && times.ns() - times.sums.get(TimeCategory::Ready) <= 0.05 * busy.ns()
+                && are_made_together(analysis, busy, times)
         })
         .map(|(_, times)| times)
 }
@@ -237,15 +262,12 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             return None;
         }
         let cpu: f64 = workers.iter().map(|l| l.on_cpu_ns).sum();
-        let busiest = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
+        let busiest = workers.iter().map(|l| able_ns(l)).fold(0.0, f64::max);
         let from = workers.iter().map(|l| l.from_ns).min()?;
         let to = workers.iter().map(|l| l.to_ns).max()?;
         let span = (to - from) as f64;
-        let ready: f64 = workers
-            .iter()
-            .map(|l| l.sums.get(TimeCategory::Ready))
-            .sum();
-        let used = (cpu + ready) / span.max(1.0);
+        let able: f64 = workers.iter().map(|l| able_ns(l)).sum();
+        let used = able / span.max(1.0);
         // One works while the rest wait, in turn or all the time.
         let alone = used < 1.25 && used > 0.7;
         let lopsided = busiest > t::BUSY_THREAD * span;
@@ -357,6 +379,19 @@ mod tests {
         fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
         fake.thread(ROOT, 101, 5, 1000, 990);
         fake.thread(ROOT, 102, 6, 7, 0);
+        assert_eq!(fake.ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn others_that_have_the_cpus_change_nothing_of_that() {
+        let mut fake = Fake::new(1000);
+        // The maker had no CPU between the two, and the busy one had one half of the time.
+        fake.wait_for(ROOT, "futex", None, (6, 6, 16), None);
+        fake.wait_for(ROOT, "futex", None, (18, 999, 999), Some(101));
+        fake.thread(ROOT, 101, 5, 1000, 990);
+        fake.waits_of(101, None, None, Cause::Preempted, 50, 10_000);
+        fake.thread(ROOT, 102, 17, 50, 33);
+        fake.waits_of(102, None, None, Cause::Preempted, 1, 32_000);
         assert_eq!(fake.ids(), ["idle-cores"]);
     }
 

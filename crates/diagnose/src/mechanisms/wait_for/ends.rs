@@ -4,7 +4,7 @@ use fathom_model::{FindingId, TimeCategory};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
-use crate::claim::{Claim, Piece};
+use crate::claim::Claim;
 
 /// Whoever writes what the command reads.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -50,11 +50,11 @@ fn wait_ns(analysis: &Analysis<'_>, spent: TimeCategory, end: &Peer) -> f64 {
 }
 
 fn of(analysis: &Analysis<'_>, spent: TimeCategory, end: Peer, claim: Claim) -> Claim {
+    let claim = claim.of_waits(analysis, |_, of| of == spent);
     let wait = claim.weight_ns;
-    let piece = Piece::of_waits(analysis, wait, |_, of| of == spent);
     let claim = claim.evidence("time asleep", wait, "ns");
     let claim = claim.evidence("CPU time", analysis.cpu_ns, "ns");
-    end.claimed(claim.pieces(vec![piece]).observed())
+    end.claimed(claim.observed())
 }
 
 #[cfg(test)]

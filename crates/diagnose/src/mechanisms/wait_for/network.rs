@@ -3,7 +3,7 @@
 use super::peer::waited_for;
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::claim::{Claim, Least, Piece};
+use crate::claim::{Claim, Least};
 use crate::descriptors::{self, is_local};
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
@@ -152,9 +152,7 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence_if("waits that a time limit ended", in_vain, "calls")
             .advice(advice)
             .observed()
-            .pieces(vec![Piece::of_waits(analysis, wait, |_, spent| {
-                spent == TimeCategory::Network
-            })])
+            .of_waits(analysis, |_, spent| spent == TimeCategory::Network)
             .least(least),
     )
 }

@@ -80,6 +80,20 @@ fn commits<'a>(analysis: &Analysis<'a>, synced: &Synced) -> BTreeSet<(u32, &'a s
     beside.map(|(call, _)| call).collect()
 }
 
+/// The file that most calls put on the disk, and whether there are others.
+fn most_synced(analysis: &Analysis<'_>, synced: &Synced) -> Option<(i32, String, bool)> {
+    let mut files: BTreeMap<String, (u64, i32)> = BTreeMap::new();
+    for row in &analysis.trace.syscalls {
+        let fd = row.fd.filter(|_| synced.has(row.pid, row.fd, &row.name));
+        if let Some((fd, name)) = fd.and_then(|fd| Some((fd, analysis.name_of(row.pid, fd)?))) {
+            files.entry(name).or_insert((0, fd)).0 += row.calls;
+        }
+    }
+    let several = files.len() > 1;
+    let (name, (_, fd)) = files.into_iter().max_by_key(|(_, (calls, _))| *calls)?;
+    Some((fd, name, several))
+}
+
 pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
     let synced = Synced::of(analysis);
     let tally = analysis.tally(|row| synced.has(row.pid, row.fd, &row.name));
@@ -114,8 +128,14 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     let names: BTreeSet<String> = commits.iter().map(|(_, it)| format!("`{it}`")).collect();
     let names: Vec<String> = names.into_iter().collect();
+    let file = most_synced(analysis, &synced);
+    let what = match &file {
+        Some((_, name, true)) if !name.ends_with(" others") => format!("{name} and others"),
+        Some((_, name, _)) => name.clone(),
+        None => "data".to_owned(),
+    };
     let statement = format!(
-        "{} calls put data on the disk at once ({}), {} in all{}, {} of the wall time.",
+        "{} calls put {what} on the disk at once ({}), {} in all{}, {} of the wall time.",
         count(calls),
         match synced.0.is_empty() {
             true => "fsync and kin",
@@ -137,8 +157,10 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
         beside,
         Piece::of_waits(analysis, waited_beside, |row, _| waits_beside(row)),
     ];
+    let (fd, path) = file.map(|(fd, name, _)| (fd, name)).unzip();
     Some(
         Claim::new(FindingId::SyncWrites, analysis, total, statement)
+            .on(fd, path)
             .pieces(pieces)
             .evidence("sync calls", calls as f64, "calls")
             .evidence("mean", syncing / calls as f64, "ns")

@@ -6,7 +6,7 @@ use fathom_trace::{Cause, OffCpuRow};
 use super::{grace, looks, tries};
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::claim::{Claim, Least, Piece};
+use crate::claim::{Claim, Least};
 use crate::mechanisms::contend;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
@@ -91,9 +91,9 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence_if("sleeps", naps, "calls")
             .advice(advice)
             .observed()
-            .pieces(vec![Piece::of_waits(analysis, sleep, |row, spent| {
+            .of_waits(analysis, |row, spent| {
                 spent == TimeCategory::Sleeping && !of_runtime(row)
-            })]),
+            }),
     )
 }
 

@@ -1,0 +1,202 @@
+//! A file is written whole again and again, as for each change of what it holds.
+
+use fathom_model::FindingId;
+use fathom_trace::{FileRow, OffCpuRow, SyscallRow};
+
+use super::{Cost, Worked};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::claim::{Claim, Piece};
+use crate::classify;
+use crate::file_name::file_name;
+use crate::mechanisms::per_item::{CallCost, part_of};
+use crate::numbers::{bytes, count, time};
+use crate::runtimes::is_of_system;
+use crate::thresholds as t;
+
+/// Of the size that a file has in the end: so large a part is written at each opening at least. It may
+/// grow from nothing, and be opened to be read as often as to be written.
+const PART_OF_A_FILE: u64 = 8;
+
+/// Part of the other costs from which on waits for the disk are named.
+const WORTH_A_WORD: f64 = 0.05;
+
+/// A file that is written whole again and again.
+struct Rewritten<'a> {
+    /// What is written.
+    written: &'a FileRow,
+    /// What is there in the end: the same, or what it is put in the place of.
+    file: &'a FileRow,
+}
+
+impl<'a> Rewritten<'a> {
+    fn of(analysis: &Analysis<'a>, written: &'a FileRow) -> Option<Self> {
+        let named = written.name.text();
+        let often = written.opens >= t::MANY_OPENS_OF_ONE_FILE && written.writes > 0;
+        if !often || !named.starts_with('/') || is_of_system(&named) {
+            return None;
+        }
+        let replaces = |file: &&FileRow| is_for(&named, &file.name.text());
+        let file = match written.size_bytes {
+            Some(_) => written,
+            None => analysis.trace.files.iter().find(replaces)?,
+        };
+        let size = file
+            .size_bytes
+            .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
+        let each = written.written_bytes / written.opens;
+        (each * PART_OF_A_FILE >= size).then_some(Self { written, file })
+    }
+
+    fn of_process(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
+        let pid = self.written.pid;
+        move |row| row.pid == pid && is(&row.name)
+    }
+
+    fn is_put_in_place(&self) -> bool {
+        !std::ptr::eq(self.written, self.file)
+    }
+}
+
+/// Whether a file is named as one that takes another's place: `list.json.tmp`, `.list.json.swp`.
+fn is_for(written: &str, file: &str) -> bool {
+    let (name, of) = (file_name(written), file_name(file));
+    let folder = |path: &str| path.len() - file_name(path).len();
+    written != file
+        && written[..folder(written)] == file[..folder(file)]
+        && name.trim_start_matches('.').starts_with(of)
+}
+
+fn opens_or_places(call: &str) -> bool {
+    calls::opens_file(call) || calls::changes_folder(call)
+}
+
+pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
+    let files = analysis.trace.files.iter();
+    let files = files.filter_map(|file| Rewritten::of(analysis, file));
+    let found = files.max_by_key(|found| found.written.written_bytes)?;
+    let Rewritten { written, file } = found;
+    let again = 1.0 - 1.0 / written.opens as f64;
+    let is_write = found.of_process(calls::is_write);
+    let writes = analysis.tally(is_write);
+    let of_bytes = part_of(written.written_bytes, writes.bytes);
+    let opens = found.of_process(|name| calls::opens_file(name) || calls::is_around_read(name));
+    let all_opens = analysis.tally(found.of_process(calls::opens_file));
+    let mut calls = CallCost::with(&writes, analysis, is_write).part(of_bytes);
+    let part_of_opens = part_of(written.opens, all_opens.calls);
+    calls = calls.plus(CallCost::without_misses(analysis, opens).part(part_of_opens));
+    if found.is_put_in_place() {
+        let places = found.of_process(calls::changes_folder);
+        let placed = analysis.tally(places);
+        let part = part_of(written.opens, placed.calls);
+        calls = calls.plus(CallCost::with(&placed, analysis, places).part(part));
+    }
+    let calls = calls.part(again);
+    // A file system waits for its journal where a file is cut off or put in another's place.
+    let is_around = |row: &OffCpuRow| {
+        let call = row.call.as_deref();
+        let is = |call| opens_or_places(call) || calls::is_write(call);
+        let from_disk = classify::from_disk(analysis.trace, row.cause, call);
+        row.pid == written.pid && from_disk && call.is_some_and(is)
+    };
+    let on_disk_ns = analysis.off(is_around).0 * part_of_opens * again;
+    let all_ns = (
+        written.written_bytes as f64 * again,
+        written.opens as f64 * again,
+    );
+    let path = [written.name.to_string()];
+    let cost = Cost {
+        work_ns: super::work_ns(
+            analysis,
+            written.pid,
+            (&path, again),
+            all_ns,
+            of_bytes,
+            &calls,
+        ),
+        calls,
+        on: Worked::Written,
+    };
+    let by_another = match found.is_put_in_place() {
+        true => format!(", by way of `{}`", file_name(&written.name.text())),
+        false => String::new(),
+    };
+    let on_disk = match on_disk_ns >= WORTH_A_WORD * cost.ns(analysis) && on_disk_ns > 0.0 {
+        true => format!(", with {} of waits for the disk", time(on_disk_ns)),
+        false => String::new(),
+    };
+    let statement = format!(
+        "`{}` was written whole again and again{by_another}: opened {} times for {} in all, of which {} are left{on_disk}",
+        file_name(&file.name.text()),
+        count(written.opens),
+        bytes(written.written_bytes as f64),
+        bytes(file.size_bytes.unwrap_or(0) as f64),
+    );
+    let claim = cost.finding(FindingId::Rewriting, analysis, &statement);
+    let mut pieces = claim.pieces.clone();
+    pieces.push(Piece::of_waits(analysis, on_disk_ns, |row, _| {
+        is_around(row)
+    }));
+    let all_ns = claim.weight_ns + on_disk_ns;
+    Some(
+        claim
+            .beside(analysis, on_disk_ns)
+            .weighing(all_ns)
+            .pieces(pieces)
+            .evidence("opens", written.opens as f64, "calls")
+            .evidence("waits for the disk", on_disk_ns.round(), "ns")
+            .evidence("bytes written", written.written_bytes as f64, "bytes")
+            .advice("Write what has changed: append a record for each change, or save once for many of them (at the end, or after a while). For random changes of a large file take a database, as SQLite.")
+            .pid(file.pid)
+            .on(None, file.name.to_string()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use crate::fake::{Fake, hold_words};
+
+    /// A file of 20 kB, opened 400 times, of which so much was written.
+    fn store(written: u64, through: Option<&str>) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.calls("openat", None, 400, 0, 100_000);
+        fake.calls("write", Some(3), 800, written / 800, 400_000);
+        fake.file("/srv/list.json", 400, 1, 20_000, 0);
+        fake.trace.files[0].size_bytes = Some(20_000);
+        if let Some(through) = through {
+            fake.trace.files[0].opens = 1;
+            fake.calls("rename", None, 400, 0, 50_000);
+            fake.file(through, 400, 0, 0, 0);
+        }
+        let last = fake.trace.files.last_mut().expect("a file");
+        (last.writes, last.written_bytes) = (800, written);
+        fake
+    }
+
+    #[test]
+    fn a_file_that_is_saved_whole_for_each_change_is_found() {
+        let found = store(4_000_000, None).findings();
+        assert_eq!(found[0].id, FindingId::Rewriting);
+        hold_words("rewritten", &found[0]);
+        let begin = "`list.json` was written whole again and again: opened 400 times for 3.8 MiB";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+        let name = "/srv/list.json.tmp";
+        let found = store(4_000_000, Some(name)).findings();
+        let words = "by way of `list.json.tmp`";
+        assert!(found[0].statement.contains(words), "{}", found[0].statement);
+        assert_eq!(found[0].place.path.as_deref(), Some("/srv/list.json"));
+    }
+
+    #[test]
+    fn a_log_that_is_opened_for_each_line_and_other_files_are_not() {
+        let reported = |mut fake: Fake| fake.ids().contains(&"rewriting");
+        assert!(!reported(store(20_000, None)));
+        assert!(!reported(store(4_000_000, Some("/srv/spool/in.tmp"))));
+    }
+}
