@@ -223,9 +223,6 @@ fn others_cpus(analysis: &Analysis<'_>, pid: u32, workers: &[&ThreadTimes]) -> f
 }
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
-    if analysis.quiet < t::LEAST_QUIET {
-        return None;
-    }
     let cpus = analysis.observation.cpus;
     let found = analysis.trace.processes.iter().filter_map(|process| {
         let runtime = analysis.runtime(Some(process.pid));
