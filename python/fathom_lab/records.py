@@ -894,7 +894,8 @@ class Saving:
 
     # See `low_ns`. No more than the wall time.
     high_ns: int
-    # Nine of ten repaired programs of the corpus saved between this and `high_ns`.
+    # Nine of ten repaired programs of the corpus saved between this and `high_ns`; less than that where a
+    # part of it is a guess.
     low_ns: int
     # The prediction, the same as `saving_ns`.
     ns: int

@@ -109,6 +109,8 @@ pub(crate) struct Claim {
     pub weight_ns: f64,
     /// From where on it is, where a variant asks for more than is declared of the finding.
     pub least: Option<Least>,
+    /// Of its saving: what nobody saw to go with the cause, ns. Perhaps nothing of that is saved.
+    pub guessed_ns: f64,
     /// What of it is a model of an untraced run.
     modelled: Option<&'static str>,
 }
@@ -145,6 +147,7 @@ impl Claim {
             pieces: Vec::new(),
             weight_ns: saving_ns,
             least: None,
+            guessed_ns: 0.0,
             modelled: analysis
                 .is_modelled()
                 .then(|| match analysis.estimates_calls() {
@@ -157,6 +160,12 @@ impl Claim {
     /// What of it decides whether it is reported.
     pub(crate) fn weighing(mut self, ns: f64) -> Self {
         self.weight_ns = ns;
+        self
+    }
+
+    /// What of its saving is a guess.
+    pub(crate) fn guessing(mut self, ns: f64) -> Self {
+        self.guessed_ns = ns;
         self
     }
 

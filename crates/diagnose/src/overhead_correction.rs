@@ -90,7 +90,7 @@ pub(crate) fn charged(known: Known, in_kernel: f64) -> TimeAccount {
     sums.into_account(wall_ns.round() as u64)
 }
 
-fn takes_cpu(spent: TimeCategory) -> bool {
+pub(crate) fn takes_cpu(spent: TimeCategory) -> bool {
     spent == TimeCategory::UserCode || spent.is_in_kernel()
 }
 

@@ -47,7 +47,8 @@ pub struct Place {
 pub struct Saving {
     /// The prediction, the same as `saving_ns`.
     pub ns: u64,
-    /// Nine of ten repaired programs of the corpus saved between this and `high_ns`.
+    /// Nine of ten repaired programs of the corpus saved between this and `high_ns`; less than that where a
+    /// part of it is a guess.
     pub low_ns: u64,
     /// See `low_ns`. No more than the wall time.
     pub high_ns: u64,

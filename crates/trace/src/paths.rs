@@ -63,6 +63,7 @@ pub(crate) fn mark(trace: &mut Trace) {
     }
     let names = trace.descriptors.iter_mut().flat_map(|row| &mut row.names);
     let names = names.chain(trace.uses.iter_mut().map(|row| &mut row.name));
+    let names = names.chain(&mut trace.objects);
     names.for_each(|name| _ = mark(name));
 }
 
@@ -92,6 +93,7 @@ mod tests {
                 names: vec!["/nowhere".into(), fifo.as_str().into()],
                 more_names: 0,
             }],
+            objects: vec![fifo.as_str().into()],
             ..Trace::default()
         };
         let own = std::env::current_exe().expect("it runs");
@@ -105,5 +107,6 @@ mod tests {
         let marked = format!("named pipe {fifo}");
         assert_eq!(names, [marked.as_str(), "/proc/self/status", "pipe"]);
         assert_eq!(trace.descriptors[0].names, ["/nowhere", marked.as_str()]);
+        assert_eq!(trace.objects, [marked.as_str()]);
     }
 }

@@ -4,7 +4,7 @@ use fathom_model::TimeCategory;
 use fathom_trace::FunctionRow;
 
 use super::Analysis;
-use crate::runtimes::is_contended;
+use crate::runtimes::Use;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -46,7 +46,7 @@ impl Analysis<'_> {
         };
         let own = profile.functions.iter().filter(|row| row.tid == times.tid);
         let (all, spun) = own.fold((0, 0), |(all, spun), row| {
-            let spins = is_contended(row);
+            let spins = Use::Contended.is_of(row);
             (
                 all + row.samples,
                 spun + if spins { row.samples } else { 0 },

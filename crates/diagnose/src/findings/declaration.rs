@@ -6,66 +6,42 @@ use crate::analysis::Analysis;
 use crate::claim::{Claim, Least};
 
 /// By which way of losing time a finding comes about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mechanism {
-    /// A unit of work is paid for each item that a batch would share.
-    PerItem,
-    /// The same object, command or computation, more than once.
-    Again,
-    /// Somebody else sets the pace.
-    WaitFor,
-    /// Several want what only one can have.
-    Contend,
-    /// Who wakes whom.
-    HandOver,
-    /// Asks again and again.
-    Poll,
-    /// One after the other, or one of several CPUs.
-    Serial,
-    /// Short-lived processes and threads.
-    Make,
-    /// What comes before the first useful work.
-    Start,
-    /// Memory that is touched for the first time.
-    Touch,
-}
-
-impl Mechanism {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mechanism {
     /// As the documentation calls it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Mechanism::PerItem => "per item",
-            Mechanism::Again => "again",
-            Mechanism::WaitFor => "wait for",
-            Mechanism::Contend => "contend",
-            Mechanism::HandOver => "hand over",
-            Mechanism::Poll => "poll",
-            Mechanism::Serial => "serial",
-            Mechanism::Make => "make",
-            Mechanism::Start => "start",
-            Mechanism::Touch => "touch",
-        }
-    }
+    pub name: &'static str,
+    /// Between which multiples of the predicted saving nine of ten repaired programs of the corpus
+    /// saved: 340 recorded pairs in all tiers, less what their runs waited for a CPU. Of polling nobody
+    /// knows, since what it saves is CPU time.
+    pub spread: (f64, f64),
+}
+
+const fn mechanism(name: &'static str, low: f64, high: f64) -> Mechanism {
+    let spread = (low, high);
+    Mechanism { name, spread }
 }
 
 impl Mechanism {
-    /// Between which multiples of the predicted saving nine of ten repaired programs of the corpus
-    /// saved: 340 recorded pairs in all tiers, less what their runs waited for a CPU. Of polling
-    /// nobody knows, since what it saves is CPU time.
-    pub(crate) fn spread(self) -> (f64, f64) {
-        match self {
-            Mechanism::PerItem => (0.7, 1.9),
-            Mechanism::Again => (0.4, 1.75),
-            Mechanism::WaitFor => (0.85, 1.9),
-            Mechanism::Contend => (0.3, 2.3),
-            Mechanism::HandOver => (0.6, 1.35),
-            Mechanism::Poll => (0.0, 2.0),
-            Mechanism::Serial => (0.4, 2.1),
-            Mechanism::Make => (0.4, 1.75),
-            Mechanism::Start => (0.4, 4.5),
-            Mechanism::Touch => (0.85, 1.85),
-        }
-    }
+    /// A unit of work is paid for each item that a batch would share.
+    pub(crate) const PER_ITEM: Self = mechanism("per item", 0.7, 1.9);
+    /// The same object, command or computation, more than once.
+    pub(crate) const AGAIN: Self = mechanism("again", 0.4, 1.75);
+    /// Somebody else sets the pace.
+    pub(crate) const WAIT_FOR: Self = mechanism("wait for", 0.85, 1.9);
+    /// Several want what only one can have.
+    pub(crate) const CONTEND: Self = mechanism("contend", 0.3, 2.3);
+    /// Who wakes whom.
+    pub(crate) const HAND_OVER: Self = mechanism("hand over", 0.6, 1.35);
+    /// Asks again and again.
+    pub(crate) const POLL: Self = mechanism("poll", 0.0, 2.0);
+    /// One after the other, or one of several CPUs.
+    pub(crate) const SERIAL: Self = mechanism("serial", 0.4, 2.1);
+    /// Short-lived processes and threads.
+    pub(crate) const MAKE: Self = mechanism("make", 0.4, 1.75);
+    /// What comes before the first useful work.
+    pub(crate) const START: Self = mechanism("start", 0.4, 4.5);
+    /// Memory that is touched for the first time.
+    pub(crate) const TOUCH: Self = mechanism("touch", 0.85, 1.85);
 }
 
 /// A cause in whose place a finding isn't reported, since it is the cause's effect.
@@ -161,7 +137,7 @@ impl Declaration {
 /// What most findings have.
 pub(super) const USUAL: Declaration = Declaration {
     id: FindingId::KernelBound,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: &[],
     calls: None,
     least: Least::OF_WORK,

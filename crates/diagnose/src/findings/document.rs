@@ -46,7 +46,7 @@ fn section(declared: &Declaration) -> String {
 
 /// What the declaration says beside its text: the mechanism, the parts, what goes before it.
 fn facts(declared: &Declaration) -> String {
-    let mut text = format!("- **Mechanism.** {}", capital(declared.mechanism.name()));
+    let mut text = format!("- **Mechanism.** {}", capital(declared.mechanism.name));
     text.push_str(match declared.least {
         least if least.share == Least::OF_WAITING.share => ", reported as waits are.",
         _ => ".",

@@ -13,7 +13,9 @@ use super::declaration::{Cause, Declaration, EffectOf};
 use crate::analysis::Analysis;
 use crate::claim::{Atoms, Claim, Piece, Row};
 use crate::numbers::time;
+use crate::overhead_correction::{on_cpu_ns, takes_cpu};
 use crate::sums::Sums;
+use crate::thresholds as t;
 
 /// The findings that are reported, the largest first.
 pub(super) fn settle(analysis: &Analysis<'_>, claims: impl Iterator<Item = Claim>) -> Vec<Finding> {
@@ -189,33 +191,60 @@ impl<'a> Ledger<'a> {
     /// The finding with what nobody holds of its claim; `None` where that is too little.
     fn grant(&mut self, claim: Claim) -> Option<Finding> {
         let declared = declaration(claim.id);
-        let asked_ns = claim.could_win_ns;
-        let grant = self.granted(declared, &claim);
+        let mut grant = self.granted(declared, &claim);
+        let waits_ns = self.take_waits_for_cpu(declared, &mut grant);
+        let asked_ns = claim.could_win_ns + waits_ns as u64;
+        let sure = 1.0 - (claim.guessed_ns / claim.could_win_ns.max(1) as f64).min(1.0);
         let mut finding = claim.finish();
         let parts = in_whole_ns(&grant.parts, &self.left, asked_ns);
         finding.could_win_ns = parts.iter().map(|part| part.ns).sum();
         finding.could_win_cpu_ns = finding.could_win_cpu_ns.min(self.left_cpu_ns);
         let is_less = finding.could_win_ns < asked_ns;
         let least = declared.least;
-        if is_less && !least.is_reached(self.analysis, finding.rank_ns() as f64) {
+        if is_less && !least.is_reached(self.analysis, finding.rank_ns() as f64 - waits_ns) {
             return None;
         }
         let is_on_path = finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0;
         if is_on_path && is_less {
-            finding.share = self.analysis.of_wall(finding.could_win_ns as f64);
+            let own_ns = finding.could_win_ns as f64 - waits_ns;
+            finding.share = self.analysis.of_wall(own_ns);
         }
         if let Some(holder) = grant.holder.filter(|_| is_less) {
             let with = format!(" {} of that counts with `{holder}`.", time(grant.held_ns));
             finding.statement.push_str(&with);
         }
+        if waits_ns > t::LIBRARY_WORTH_REPORTING * finding.could_win_ns as f64 {
+            let less = time(waits_ns);
+            let without = format!(" Without it the command would also wait {less} less for a CPU.");
+            finding.statement.push_str(&without);
+        }
         finding.parts = parts;
-        finding.saving = Some(self.interval(declared, finding.could_win_ns));
+        finding.saving = Some(self.interval(declared, finding.could_win_ns, sure));
         self.hold(&finding, &grant);
         Some(finding)
     }
 
-    fn interval(&self, declared: &Declaration, ns: u64) -> Saving {
-        let (low, high) = declared.mechanism.spread();
+    /// What is not computed needs no CPU: of the waits for one, and of what a hypervisor takes, as large a
+    /// part goes as of the CPU time. Returns what that is. Whole lives have such waits in them.
+    fn take_waits_for_cpu(&self, declared: &Declaration, grant: &mut Grant) -> f64 {
+        if declared.is_of_whole_lives() {
+            return 0.0;
+        }
+        let account = &self.analysis.account;
+        let part = grant.parts.of(takes_cpu) / on_cpu_ns(account).max(1.0);
+        let waits = [TimeCategory::Ready, TimeCategory::Stolen].map(|wait| {
+            let free = self.left.get(wait) - grant.parts.get(wait);
+            let ns = (part * account.ns(wait) as f64).min(free);
+            grant.parts.add(wait, ns);
+            ns
+        });
+        waits.iter().sum()
+    }
+
+    /// `sure`: the part of it that was seen to go with the cause, 0 to 1.
+    fn interval(&self, declared: &Declaration, ns: u64, sure: f64) -> Saving {
+        let (low, high) = declared.mechanism.spread;
+        let low = low.min(sure);
         let wall_ns = self.analysis.account.wall_ns;
         Saving {
             ns,

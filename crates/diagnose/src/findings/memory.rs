@@ -20,7 +20,7 @@ const CLOCK_READS_SHARE: f64 = 0.15;
 
 pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
     id: Id::PageFaultHeavy,
-    mechanism: Mechanism::Touch,
+    mechanism: Mechanism::TOUCH,
     // Faults that nobody timed are in the own code.
     also: &[Part::KernelMemory, Part::UserCode],
     effect_of: EffectOf::Causes(&[
@@ -36,7 +36,7 @@ pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
 
 pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
     id: Id::AllocatorChurn,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: &[Part::UserCode],
     effect_of: EffectOf::Causes(&[
         a_third(Id::ProcessSpawning),
@@ -54,7 +54,7 @@ pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
 
 pub(super) const CLOCK_CALLS: Declaration = Declaration {
     id: Id::ClockCalls,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: &[Part::KernelOther, Part::UserCode],
     calls: Some(calls::is_clock),
     variants: &[
@@ -67,7 +67,7 @@ pub(super) const CLOCK_CALLS: Declaration = Declaration {
 
 pub(super) const UNOPTIMISED_BUILD: Declaration = Declaration {
     id: Id::UnoptimisedBuild,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     variants: &[
         shows_from(Least::share(UNOPTIMISED_SHARE), per_item::unoptimised),
         shows_from(Least::share(UNOPTIMISED_SHARE), per_item::checked),
@@ -78,9 +78,9 @@ pub(super) const UNOPTIMISED_BUILD: Declaration = Declaration {
 
 pub(super) const KERNEL_BOUND: Declaration = Declaration {
     id: Id::KernelBound,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     // What is around its calls is own code.
-    also: &Part::ALL,
+    also: &[Part::UserCode],
     effect_of: EffectOf::Anything(|cause| match cause {
         // What the kernel does to wake threads is in the calls, and not in the waits.
         Id::WakeupStorm | Id::LockContention => 4,

@@ -112,7 +112,7 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
 fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
     // Of a process that ran already nobody saw its start.
     let seen = |declared: &&Declaration| {
-        declared.mechanism != Mechanism::Start || analysis.trace.attached.is_none()
+        declared.mechanism != Mechanism::START || analysis.trace.attached.is_none()
     };
     let variants = declarations()
         .filter(seen)

@@ -14,7 +14,7 @@ const TINY_FILES_SHARE: f64 = 0.15;
 
 pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
     id: Id::UnbufferedInput,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: OF_BYTES,
     calls: Some(calls::is_read),
     effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
@@ -32,7 +32,7 @@ fn is_of_file(finding: &Finding) -> bool {
 
 pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
     id: Id::UnbufferedOutput,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: OF_BYTES,
     calls: Some(calls::is_write),
     variants: &[shows(per_item::output)],
@@ -42,7 +42,7 @@ pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
 
 pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
     id: Id::LineBufferedOutput,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: OF_BYTES,
     calls: Some(calls::is_write),
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::Rewriting)]),
@@ -53,7 +53,7 @@ pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
 
 pub(super) const SMALL_FILE_IO: Declaration = Declaration {
     id: Id::SmallFileIo,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: OF_BYTES,
     calls: Some(calls::moves_bytes),
     effect_of: EffectOf::Causes(&[
@@ -73,7 +73,7 @@ pub(super) const SMALL_FILE_IO: Declaration = Declaration {
 
 pub(super) const REREADING: Declaration = Declaration {
     id: Id::Rereading,
-    mechanism: Mechanism::Again,
+    mechanism: Mechanism::AGAIN,
     also: OF_BYTES,
     calls: Some(calls::is_read),
     variants: &[
@@ -88,7 +88,7 @@ pub(super) const REREADING: Declaration = Declaration {
 
 pub(super) const REWRITING: Declaration = Declaration {
     id: Id::Rewriting,
-    mechanism: Mechanism::Again,
+    mechanism: Mechanism::AGAIN,
     also: OF_BYTES,
     calls: Some(calls::is_write),
     variants: &[shows(again::rewritten)],
@@ -98,7 +98,7 @@ pub(super) const REWRITING: Declaration = Declaration {
 
 pub(super) const SYNC_WRITES: Declaration = Declaration {
     id: Id::SyncWrites,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: wait_for::ON_DISK,
     calls: Some(calls::is_sync),
     least: Least::OF_WAITING,

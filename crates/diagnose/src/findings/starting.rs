@@ -11,7 +11,7 @@ use crate::thresholds as t;
 
 pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
     id: Id::ProcessSpawning,
-    mechanism: Mechanism::Make,
+    mechanism: Mechanism::MAKE,
     also: &Part::ALL,
     // Short processes that spend half of their time on finding and binding libraries are named for
     // that.
@@ -26,7 +26,7 @@ pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
 
 pub(super) const THREAD_SPAWNING: Declaration = Declaration {
     id: Id::ThreadSpawning,
-    mechanism: Mechanism::Make,
+    mechanism: Mechanism::MAKE,
     also: &Part::ALL,
     variants: &[
         shows_from(Least::share(t::KERNEL_SHARE), make::threads::many),
@@ -38,7 +38,7 @@ pub(super) const THREAD_SPAWNING: Declaration = Declaration {
 
 pub(super) const STARTUP_DOMINATED: Declaration = Declaration {
     id: Id::StartupDominated,
-    mechanism: Mechanism::Start,
+    mechanism: Mechanism::START,
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[
         a_third(Id::DynamicLinking),
@@ -55,7 +55,7 @@ pub(super) const STARTUP_DOMINATED: Declaration = Declaration {
 
 pub(super) const DYNAMIC_LINKING: Declaration = Declaration {
     id: Id::DynamicLinking,
-    mechanism: Mechanism::Start,
+    mechanism: Mechanism::START,
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
     variants: &[
@@ -69,7 +69,7 @@ pub(super) const DYNAMIC_LINKING: Declaration = Declaration {
 
 pub(super) const MISSING_FILE_LOOKUPS: Declaration = Declaration {
     id: Id::MissingFileLookups,
-    mechanism: Mechanism::PerItem,
+    mechanism: Mechanism::PER_ITEM,
     also: &[Part::KernelIo, Part::UserCode],
     variants: &[shows(per_item::missing)],
     text: include_str!("texts/missing-file-lookups.md"),

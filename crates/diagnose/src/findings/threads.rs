@@ -16,7 +16,7 @@ const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 
 pub(super) const LOCK_CONTENTION: Declaration = Declaration {
     id: Id::LockContention,
-    mechanism: Mechanism::Contend,
+    mechanism: Mechanism::CONTEND,
     also: &Part::ALL,
     // Java's threads that await processes wait for each other too.
     effect_of: EffectOf::Causes(&[
@@ -40,7 +40,7 @@ pub(super) const LOCK_CONTENTION: Declaration = Declaration {
 
 pub(super) const WAKEUP_STORM: Declaration = Declaration {
     id: Id::WakeupStorm,
-    mechanism: Mechanism::HandOver,
+    mechanism: Mechanism::HAND_OVER,
     also: &Part::ALL,
     least: Least::OF_WAITING,
     effect_of: EffectOf::Causes(&[
@@ -61,7 +61,7 @@ const fn a_fourth(id: Id) -> Cause {
 
 pub(super) const IDLE_CORES: Declaration = Declaration {
     id: Id::IdleCores,
-    mechanism: Mechanism::Serial,
+    mechanism: Mechanism::SERIAL,
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[
         a_third(Id::LockContention),
@@ -80,7 +80,7 @@ pub(super) const IDLE_CORES: Declaration = Declaration {
 
 pub(super) const CPU_STARVED: Declaration = Declaration {
     id: Id::CpuStarved,
-    mechanism: Mechanism::Contend,
+    mechanism: Mechanism::CONTEND,
     also: &Part::ALL,
     // More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock
     // costs a good part of what each of them waits, it is what makes them slow, and without it they
@@ -101,7 +101,7 @@ pub(super) const CPU_STARVED: Declaration = Declaration {
 
 pub(super) const BUSY_POLLING: Declaration = Declaration {
     id: Id::BusyPolling,
-    mechanism: Mechanism::Poll,
+    mechanism: Mechanism::POLL,
     also: &Part::ALL,
     // Who hands over to another thread looks for it for a while before it sleeps.
     effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),

@@ -9,7 +9,7 @@ use crate::mechanisms::{serial, wait_for};
 use crate::thresholds as t;
 
 const WAIT: Declaration = Declaration {
-    mechanism: Mechanism::WaitFor,
+    mechanism: Mechanism::WAIT_FOR,
     least: Least::OF_WAITING,
     ..USUAL
 };
@@ -83,7 +83,7 @@ pub(super) const DELAYED_ACK_STALL: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
     id: Id::WaitingForChild,
-    mechanism: Mechanism::Serial,
+    mechanism: Mechanism::SERIAL,
     also: &Part::ALL,
     effect_of: EffectOf::Causes(&[
         a_third(Id::ProcessSpawning),

@@ -9,10 +9,12 @@ use super::{ALL, Runtime, native};
 
 /// What functions are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
-    /// Take memory for objects and give it back.
+pub(crate) enum Use {
+    /// Take memory for objects and give it back: C's allocator, C++'s operators, Rust's glue and the
+    /// allocators that are put in their place.
     Allocator,
-    /// Make an object of what they are given, mostly with memory of its own.
+    /// Make an object of what they are given, mostly with memory of its own: strings and arrays of C++ and
+    /// Rust.
     Objects,
     /// Hand out memory of a collector and find what is not used any more.
     Collector,
@@ -22,7 +24,8 @@ pub(super) enum Use {
     Mutex,
     /// What only a lock leads to that another has.
     Contended,
-    /// Ask a channel without waiting for it: who waits for one sleeps.
+    /// Ask a channel without waiting for it, by `select` with a `default` in Go and by `try_recv` in Rust:
+    /// who waits for one sleeps.
     AsksChannel,
     /// What is called for that, as who waits for a channel does.
     Channel,
@@ -82,30 +85,11 @@ pub(super) fn is_for(wanted: Use, name: &str) -> bool {
     wanted.any(|(_, names)| names.have(name))
 }
 
-fn has_use(wanted: Use, row: &FunctionRow) -> bool {
-    own_name(row).is_some_and(|name| is_for(wanted, name))
-}
-
-/// What takes memory for objects and gives it back: C's allocator, C++'s operators, Rust's glue and
-/// the allocators that are put in their place.
-pub(crate) fn is_allocator(row: &FunctionRow) -> bool {
-    has_use(Use::Allocator, row)
-}
-
-/// What makes an object of what it is given, mostly with memory of its own: strings and arrays of
-/// C++ and Rust.
-pub(crate) fn makes_objects(row: &FunctionRow) -> bool {
-    has_use(Use::Objects, row)
-}
-
-/// What an optimising compiler leaves no function of.
-pub(crate) fn is_put_into_callers(row: &FunctionRow) -> bool {
-    has_use(Use::PutIntoCallers, row)
-}
-
-/// What a runtime does to hand out memory and to find what is not used any more.
-pub(crate) fn is_collector(row: &FunctionRow) -> bool {
-    has_use(Use::Collector, row)
+impl Use {
+    /// Whether that is what a function is for.
+    pub(crate) fn is_of(self, row: &FunctionRow) -> bool {
+        own_name(row).is_some_and(|name| is_for(self, name))
+    }
 }
 
 /// What gives the time without a call: the kernel's page for that, and what programs call to get
@@ -128,28 +112,7 @@ pub(crate) fn is_mutex(row: &FunctionRow) -> bool {
         name.split('<').next().unwrap_or_default().to_owned()
     };
     let is = |name: &str| is_for(Use::Mutex, &bare(name));
-    is_contended(row) || own_name(row).is_some_and(is)
-}
-
-/// What only a lock leads to that another has.
-pub(crate) fn is_contended(row: &FunctionRow) -> bool {
-    has_use(Use::Contended, row)
-}
-
-/// What a channel is asked by without waiting for it, by `select` with a `default` in Go and by
-/// `try_recv` in Rust: who waits for one sleeps.
-pub(crate) fn asks_channel(row: &FunctionRow) -> bool {
-    has_use(Use::AsksChannel, row)
-}
-
-/// What it calls for that, as who waits for a channel does.
-pub(crate) fn is_of_channels(row: &FunctionRow) -> bool {
-    has_use(Use::Channel, row)
-}
-
-/// What of a runtime waits for locks, looks for what can run, and wakes threads.
-pub(crate) fn is_of_scheduler(row: &FunctionRow) -> bool {
-    is_for(Use::Scheduler, row.function.as_deref().unwrap_or_default())
+    Use::Contended.is_of(row) || own_name(row).is_some_and(is)
 }
 
 /// Runtimes spin for a while on their own before they sleep: no change of the program's mends that.
@@ -218,7 +181,7 @@ mod tests {
             "operator new",
             "__rdl_dealloc",
         ] {
-            assert!(is_allocator(&row("/lib/libc.so.6", name)), "{name}");
+            assert!(Use::Allocator.is_of(&row("/lib/libc.so.6", name)), "{name}");
         }
         for name in [
             "free_list",
@@ -227,7 +190,7 @@ mod tests {
             "PyObject_Malloc",
             "",
         ] {
-            assert!(!is_allocator(&row("/bin/a", name)), "{name}");
+            assert!(!Use::Allocator.is_of(&row("/bin/a", name)), "{name}");
         }
     }
 
@@ -238,12 +201,9 @@ mod tests {
             "<alloc::string::String as core::clone::Clone>::clone",
             "alloc::raw_vec::RawVecInner<A>::finish_grow",
         ] {
-            assert!(makes_objects(&row("/bin/a", name)), "{name}");
+            assert!(Use::Objects.is_of(&row("/bin/a", name)), "{name}");
         }
-        assert!(!makes_objects(&row(
-            "/bin/a",
-            "<mine::Thing as core::clone::Clone>::clone"
-        )));
+        assert!(!Use::Objects.is_of(&row("/bin/a", "<mine::Thing as core::clone::Clone>::clone")));
     }
 
     #[test]
@@ -258,14 +218,11 @@ mod tests {
 
     #[test]
     fn collectors_are_those_of_runtimes() {
-        assert!(is_collector(&row("/bin/a", "runtime.gcDrain")));
-        assert!(is_collector(&row("/bin/a", "runtime.mallocgcSmallNoscan")));
-        assert!(is_collector(&row(
-            "/bin/node",
-            "v8::internal::Scavenger::Process"
-        )));
-        assert!(!is_collector(&row("/bin/a", "main.scan")));
-        assert!(!is_collector(&row("/bin/node", "v8::internal::JsonParser")));
+        assert!(Use::Collector.is_of(&row("/bin/a", "runtime.gcDrain")));
+        assert!(Use::Collector.is_of(&row("/bin/a", "runtime.mallocgcSmallNoscan")));
+        assert!(Use::Collector.is_of(&row("/bin/node", "v8::internal::Scavenger::Process")));
+        assert!(!Use::Collector.is_of(&row("/bin/a", "main.scan")));
+        assert!(!Use::Collector.is_of(&row("/bin/node", "v8::internal::JsonParser")));
     }
 
     #[test]
@@ -275,12 +232,9 @@ mod tests {
             "std::sync::mpmc::list::Channel<T>::try_recv",
             "crossbeam_channel::channel::Receiver<T>::try_recv",
         ] {
-            assert!(asks_channel(&row("/bin/a", name)), "{name}");
+            assert!(Use::AsksChannel.is_of(&row("/bin/a", name)), "{name}");
         }
-        assert!(!asks_channel(&row(
-            "/bin/a",
-            "std::sync::mpsc::Receiver<T>::recv"
-        )));
+        assert!(!Use::AsksChannel.is_of(&row("/bin/a", "std::sync::mpsc::Receiver<T>::recv")));
     }
 
     #[test]

@@ -26,9 +26,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use advice::Topic;
 pub(crate) use functions::{
-    asks_channel, is_allocator, is_clock, is_collector, is_contended, is_library, is_library_made,
-    is_mutex, is_of_channels, is_of_scheduler, is_put_into_callers, is_start, makes_objects,
-    spins_in_runtime, without_suffix,
+    Use, is_clock, is_library, is_library_made, is_mutex, is_start, spins_in_runtime,
+    without_suffix,
 };
 pub(crate) use groups::{LOCKING, group_of, is_of_exceptions, library_of};
 pub(crate) use library::Around;
@@ -40,7 +39,7 @@ pub(crate) use system::{
 };
 pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 
-use functions::{Names, Use};
+use functions::Names;
 use library::Library;
 
 /// A programming language, as far as advice differs.

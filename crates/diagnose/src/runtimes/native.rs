@@ -309,6 +309,15 @@ pub(super) const RUST: Runtime = Runtime {
                 ..NAMES
             },
         ),
+        (
+            Use::PutIntoCallers,
+            Names {
+                whole: &["core::iter::adapters::chain::and_then_or_clear"],
+                ends: &["::or_else", "::is_some", "::is_none", "::as_mut", "::take"],
+                within: "core::option::Option<",
+                ..NAMES
+            },
+        ),
         // Closures of the library's own.
         (
             Use::PutIntoCallers,

@@ -26,9 +26,9 @@ pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {
     }
 }
 
-/// Calls that open a file, look at it before it is read, and close it.
+/// Calls that open a file, put it in the place of another, look at it before it is read, and close it.
 fn is_around_reads(name: &str) -> bool {
-    calls::opens_file(name) || calls::is_around_read(name)
+    calls::opens_file(name) || calls::redirects(name) || calls::is_around_read(name)
 }
 
 fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy {

@@ -11,7 +11,7 @@ use crate::calls;
 use crate::claim::Claim;
 use crate::mechanisms::per_item::CallCost;
 use crate::numbers::{count, time};
-use crate::runtimes::{is_contended, is_mutex};
+use crate::runtimes::{Use, is_mutex};
 use crate::thresholds as t;
 
 /// Where nobody counted the calls: samples are in the code that only a lock leads to that is
@@ -23,7 +23,11 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
         .as_ref()
         .filter(|_| analysis.by_stops())?;
     let mut fighting: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for row in profile.functions.iter().filter(|row| is_contended(row)) {
+    for row in profile
+        .functions
+        .iter()
+        .filter(|row| Use::Contended.is_of(row))
+    {
         *fighting.entry((row.pid, row.tid)).or_default() += row.samples;
     }
     // Once may be a join, or a start.

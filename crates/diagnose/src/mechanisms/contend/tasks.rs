@@ -7,7 +7,7 @@ use super::side_by_side;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::numbers::{count, time};
-use crate::runtimes::{Topic, is_of_scheduler};
+use crate::runtimes::{Topic, Use};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -94,7 +94,7 @@ fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     let (mut all, mut in_lock_code) = (0, 0);
     for row in functions.filter(|row| row.pid == pid) {
         all += row.samples;
-        if is_of_scheduler(row) {
+        if Use::Scheduler.is_of(row) {
             in_lock_code += row.samples;
         }
     }

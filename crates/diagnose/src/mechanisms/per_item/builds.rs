@@ -9,7 +9,7 @@ use fathom_trace::{Activity, FunctionRow, StackRow};
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::numbers::time;
-use crate::runtimes::is_put_into_callers;
+use crate::runtimes::Use;
 use crate::thresholds as t;
 
 /// Code of one kind, of own code on the critical path.
@@ -166,7 +166,9 @@ fn by_notes(samples: &[Sample]) -> Option<Unoptimised> {
 /// By functions of a library that an optimising compiler leaves nowhere: where such take a good part
 /// of a program's own code, all of that was compiled alike.
 fn by_names(samples: &[Sample]) -> Option<Unoptimised> {
-    let small = samples.iter().filter(|one| is_put_into_callers(&one.row));
+    let small = samples
+        .iter()
+        .filter(|one| Use::PutIntoCallers.is_of(&one.row));
     let small = sum(small)?;
     let of_file = || samples.iter().filter(|one| one.row.file == small.binary);
     let whole: f64 = of_file().map(|one| one.ns).sum();
@@ -253,6 +255,8 @@ mod tests {
             "core::num::<impl usize>::unchecked_add::precondition_check",
             "core::iter::adapters::map::map_fold::{{closure}}",
             "<f64 as core::iter::traits::accum::Sum<&f64>>::sum::{{closure}}",
+            "core::option::Option<T>::or_else",
+            "core::iter::adapters::chain::and_then_or_clear",
             "std::remove_reference<int&>::type&& std::move<int&>(int&)",
         ] {
             let mut fake = Fake::new(1000);

@@ -179,7 +179,9 @@ impl CallCost {
     pub(crate) fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
         let statement = format!("{statement} {}", self.in_words(analysis));
         let finding = Claim::new(id, analysis, self.ns(analysis), statement);
-        let finding = finding.weighing(self.weight_ns(analysis));
+        let finding = finding
+            .weighing(self.weight_ns(analysis))
+            .guessing(self.library_ns);
         let least = analysis.observation.limits.syscall_seconds;
         self.evidence(finding, 0.0)
             .takes_here("the cheapest call", least)

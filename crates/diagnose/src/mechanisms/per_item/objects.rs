@@ -10,7 +10,7 @@ use super::CallCost;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::numbers::time;
-use crate::runtimes::{Habit, Topic, is_allocator, is_collector, makes_objects};
+use crate::runtimes::{Habit, Topic, Use};
 use crate::thresholds as t;
 
 /// An object that the allocator made is filled, copied and taken apart, and its memory is not in the
@@ -24,33 +24,33 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_shell = |pid: &u32| analysis.runtime(Some(*pid)).has(Habit::RunsCommands);
     let shells: HashSet<u32> = pids.filter(is_shell).collect();
     let shells = &shells;
-    let own = |fits: fn(&FunctionRow) -> bool| {
-        move |row: &FunctionRow| !shells.contains(&row.pid) && fits(row)
+    let own = |uses: &'static [Use]| {
+        move |row: &FunctionRow| !shells.contains(&row.pid) && uses.iter().any(|of| of.is_of(row))
     };
-    let bare = analysis.in_functions(own(is_allocator));
+    let bare = analysis.in_functions(own(&[Use::Allocator]));
     // What is made is filled; without the allocator nobody knows whether it was memory of its own.
     let allocator = match analysis.share(bare) >= t::LEAST_SHARE {
-        true => analysis.in_functions(own(|row| is_allocator(row) || makes_objects(row))),
+        true => analysis.in_functions(own(&[Use::Allocator, Use::Objects])),
         false => bare,
     };
-    let collector = analysis.in_functions(own(is_collector));
+    let collector = analysis.in_functions(own(&[Use::Collector]));
     let measured = allocator + collector;
     let others = (analysis.spent_ns(TimeCategory::UserCode) - measured).max(0.0);
     let beside = (BESIDE_THE_ALLOCATOR * measured).min(others);
     let collecting = CallCost::of_collectors(analysis);
     let cost = measured + beside + collecting.in_kernel_ns;
-    let fits = match allocator >= collector {
-        true => own(is_allocator),
-        false => own(is_collector),
+    let allocated = allocator >= collector;
+    let (most, whose) = match allocated {
+        true => (
+            own(&[Use::Allocator]),
+            "the allocator and in what fills the memory that it gives",
+        ),
+        false => (
+            own(&[Use::Collector]),
+            "handing out memory and collecting what is unused",
+        ),
     };
-    let first = analysis.main_function(fits)?;
-    let objects = Topic::Objects {
-        allocated: allocator >= collector,
-    };
-    let whose = match allocator >= collector {
-        true => "the allocator and in what fills the memory that it gives",
-        false => "handing out memory and collecting what is unused",
-    };
+    let first = analysis.main_function(most)?;
     let statement = format!(
         "The program's own code was in {whose} for {}; with what else is done with the objects (modelled) that is {}.",
         time(measured),
@@ -63,9 +63,14 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
                 measured + beside,
             )
             .weighing(measured)
+            .guessing(beside)
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with what fills what it gives", measured, "ns")
-            .advice(analysis.runtime(Some(first.pid)).advice(objects))
+            .advice(
+                analysis
+                    .runtime(Some(first.pid))
+                    .advice(Topic::Objects { allocated }),
+            )
             .pid(first.pid),
     )
 }

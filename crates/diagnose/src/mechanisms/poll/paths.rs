@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use fathom_trace::{LookupRow, SyscallRow};
 
 use crate::analysis::Analysis;
+use crate::critical_path::covered_ns;
 use crate::thresholds as t;
 
 /// The path isn't there.
@@ -17,21 +18,14 @@ pub(crate) struct Awaited<'a> {
     pub calls: u64,
     /// What for.
     pub paths: Vec<&'a str>,
-    /// From the first lookup of each until it was opened or made, ns.
-    spans: Vec<(u64, u64)>,
+    /// The number of each, from its first lookup until it was opened or made, ns.
+    spans: Vec<(u32, u64, u64)>,
 }
 
 impl Awaited<'_> {
     /// How long at least one of the paths was asked for, ns of the traced run.
     pub(crate) fn ns(&self) -> u64 {
-        let mut spans = self.spans.clone();
-        spans.sort_unstable();
-        let (mut sum, mut end) = (0, 0);
-        for (from, to) in spans {
-            sum += to.saturating_sub(from.max(end));
-            end = end.max(to);
-        }
-        sum
+        covered_ns(&self.spans)
     }
 }
 
@@ -58,8 +52,9 @@ pub(crate) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), A
         let Some(until) = until(row) else { continue };
         let all = by_call.entry(row.call.as_str()).or_default();
         all.calls += row.calls;
+        all.spans
+            .push((all.spans.len() as u32, row.first_ns, until));
         all.paths.push(&row.path);
-        all.spans.push((row.first_ns, until));
     }
     let by_call = by_call.into_iter();
     let found =
@@ -122,7 +117,7 @@ mod tests {
 
     #[test]
     fn times_that_overlap_count_once() {
-        let spans = vec![(5, 9), (0, 6), (20, 21)];
+        let spans = vec![(0, 5, 9), (1, 0, 6), (2, 20, 21)];
         let awaited = Awaited {
             spans,
             ..Awaited::default()

@@ -8,9 +8,7 @@ use fathom_trace::FunctionRow;
 use super::burning;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
-use crate::runtimes::{
-    Runtime, Topic, advice_on_spinning, asks_channel, is_of_channels, spins_in_runtime,
-};
+use crate::runtimes::{Runtime, Topic, Use, advice_on_spinning, spins_in_runtime};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -118,14 +116,14 @@ fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     for row in functions {
         let (of_thread, asking, around) = all.entry(row.tid).or_default();
         *of_thread += row.samples;
-        *asking += row.samples * u64::from(asks_channel(row));
-        *around += row.samples * u64::from(is_of_channels(row));
+        *asking += row.samples * u64::from(Use::AsksChannel.is_of(row));
+        *around += row.samples * u64::from(Use::Channel.is_of(row));
     }
     all.retain(|_, (of_thread, asking, around)| {
         let bulk = (*asking + *around) as f64 >= t::PART_OF_ASKING * *of_thread as f64;
         *asking >= t::LEAST_SAMPLES && bulk
     });
-    let is_asked = |row: &&FunctionRow| all.contains_key(&row.tid) && asks_channel(row);
+    let is_asked = |row: &&FunctionRow| all.contains_key(&row.tid) && Use::AsksChannel.is_of(row);
     Some(Spinning {
         what: What::Channel,
         first: functions.iter().find(is_asked)?,

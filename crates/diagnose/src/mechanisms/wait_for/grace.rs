@@ -5,6 +5,7 @@ use fathom_trace::{Process, SignalRow};
 
 use crate::analysis::Analysis;
 use crate::claim::{Claim, Piece};
+use crate::critical_path::covered_ns;
 use crate::file_name::file_name;
 use crate::numbers::{count, time};
 
@@ -48,14 +49,10 @@ const WAITS: [TimeCategory; 7] = [
 /// How long the command waited in vain for ends that it had asked for, of an untraced run.
 pub(crate) fn grace_ns(analysis: &Analysis<'_>) -> f64 {
     let all = unheeded(analysis);
-    let mut spans: Vec<(u64, u64)> = all.iter().map(|it| (it.asked_ns, it.killed_ns)).collect();
-    spans.sort_unstable();
-    let (mut sum, mut reached) = (0, 0);
-    for (from, to) in spans {
-        sum += to.saturating_sub(from.max(reached));
-        reached = reached.max(to);
-    }
-    (sum as f64).min(analysis.spent_on(&WAITS))
+    let spans = all.iter();
+    let spans = spans.map(|it| (it.process.pid, it.asked_ns, it.killed_ns));
+    let covered = covered_ns(&spans.collect::<Vec<_>>());
+    (covered as f64).min(analysis.spent_on(&WAITS))
 }
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {

@@ -1,5 +1,7 @@
 //! The program sleeps deliberately.
 
+use std::collections::HashMap;
+
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow};
 
@@ -7,6 +9,7 @@ use super::{grace, looks, tries};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::{Claim, Least};
+use crate::critical_path::covered_ns;
 use crate::mechanisms::contend;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
@@ -25,8 +28,9 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let of_runtime = |row: &OffCpuRow| analysis.works.is_of_runtime(row.tid);
     // A runtime that naps until the program's threads are where it needs them is no pause of
-    // anybody's wish.
-    let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - naps(&of_runtime).0).max(0.0);
+    // anybody's wish, unless these wait for a timer themselves.
+    let of_runtime_ns = naps(&of_runtime).0 * (1.0 - beside_timers(analysis, &of_runtime));
+    let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - of_runtime_ns).max(0.0);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
     let tasks = contend::tasks::queue(analysis).filter(|queue| queue.holder_waits);
     let threads = || contend::asleep::turns(analysis).map(|turns| turns.saving_ns);
@@ -95,6 +99,29 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
                 spent == TimeCategory::Sleeping && !of_runtime(row)
             }),
     )
+}
+
+/// Part of the naps of a runtime's own threads, 0 to 1, during which a thread of the program waited for a
+/// timer: whichever of them is found to end the wait, that is what all of them waited for.
+fn beside_timers(analysis: &Analysis<'_>, of_runtime: &dyn Fn(&OffCpuRow) -> bool) -> f64 {
+    let rows = analysis.trace.off_cpu.iter().enumerate();
+    let sleeping = rows.filter(|(at, _)| analysis.wait_of_row(*at).0 == TimeCategory::Sleeping);
+    let sleeping: HashMap<(u32, Option<&str>), bool> = sleeping
+        .map(|(_, row)| ((row.tid, row.call.as_deref()), of_runtime(row)))
+        .collect();
+    let covered = |which: &dyn Fn(bool) -> bool| {
+        let waits = analysis.trace.timeline.iter().flatten().filter(|wait| {
+            let known = sleeping.get(&(wait.tid, wait.call.as_deref()));
+            wait.cause == Cause::Asleep && known.is_some_and(|of_runtime| which(*of_runtime))
+        });
+        let spans = waits.map(|wait| (wait.tid, wait.from_ns, wait.to_ns));
+        covered_ns(&spans.collect::<Vec<_>>()) as f64
+    };
+    let (naps, timers) = (
+        covered(&|of_runtime| of_runtime),
+        covered(&|of_runtime| !of_runtime),
+    );
+    (naps + timers - covered(&|_| true)) / naps.max(1.0)
 }
 
 /// Whether threads that are not on the critical path computed for most of the time.
