@@ -57,8 +57,8 @@ impl Cost {
     fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
         let statement = format!("{statement}; {}", self.in_words(analysis));
         let ns = self.ns(analysis);
-        let finding = Claim::new(id, analysis, ns, statement)
-            .guessing(self.calls.library_ns + self.work_ns);
+        let finding =
+            Claim::new(id, analysis, ns, statement).guessing(self.calls.library_ns + self.work_ns);
         let finding = self.calls.evidence(finding, self.work_ns);
         let in_kernel = self.calls.in_kernel_ns.round();
         let finding = finding.evidence("cost of the calls", in_kernel, "ns");
