@@ -202,14 +202,14 @@ def survives(fathom, cluster, project, count, chance):
 
 def share(fathom, project):
     """What Fathom adds between the command and the first start of what is measured; Slurm's part is what lies
-    between sbatch and the job's script."""
+    between the script that is handed to sbatch and its start on the node."""
     own, slurm = [], []
     for number in range(5):
         began = time.time() * 1000
         command = [fathom, "bench", "-r", "3", "-n", "start", f"./work.sh start-{number}", "--on", "slurm", "--no-save"]
         subprocess.run(command, cwd=project, check=True, capture_output=True)
         group = max(glob.glob(f"{project}/.fathom/jobs/*"))
-        handed = read(f"{group}/state.json")[0]["handed_over_at"]
+        handed = os.stat(f"{group}/job-0-1.sh").st_mtime * 1000
         started = read(f"{group}/0/attempt-1/started.json")["at"]
         with open(f"{project}/start-{number}.first") as file:
             first = int(file.read())

@@ -35,6 +35,15 @@ pub fn environment() -> Environment {
     }
 }
 
+/// What of it is the same as long as the machine is.
+pub(crate) fn lasting(environment: &Environment) -> Environment {
+    Environment {
+        load_average: None,
+        fingerprint: None,
+        ..environment.clone()
+    }
+}
+
 fn with_canaries(which: Canaries, observer: &mut dyn Observer) -> Option<Fingerprint> {
     let profile = remembered::load(&remembered::default_folder()?)?;
     let now = fathom_machine::canaries(which);

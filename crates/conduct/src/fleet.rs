@@ -56,6 +56,11 @@ pub fn engine(
         Some((name, partition)) => (name, Some(partition.to_owned())),
         None => (named, None),
     };
+    if partition.as_deref() == Some("") {
+        return Err(ConductError::Refused(format!(
+            "--on {named}: there is no partition after the colon"
+        )));
+    }
     let own = of_suite.as_ref().map(|engine| engine.name.clone());
     let slurm = || (name == "slurm").then(Engine::slurm);
     let engine = of_suite.filter(|engine| engine.name == name).or_else(slurm);

@@ -26,6 +26,9 @@ pub struct Engine {
     pub array: String,
     /// Jobs in an array at most.
     pub array_size: usize,
+    /// Prints Slurm's settings, with the `MaxArraySize` that every index is below. Empty: `array_size` is known.
+    #[serde(default)]
+    pub array_limit: String,
     /// Lists the user's jobs that have not ended, a line each: the id, then words that say its state.
     pub state: String,
     /// Ends the jobs `{ids}`.
@@ -47,11 +50,14 @@ pub struct Place<'a> {
     pub last: Option<usize>,
 }
 
+/// The line of Slurm's settings with the number that every index of an array is below.
+const ARRAY_LIMIT: &str = "MaxArraySize";
+
 /// `scancel` of all jobs in one command could become too long.
 const CANCELLED_AT_ONCE: usize = 500;
 
 impl Engine {
-    /// Slurm 20.02 or newer. Its arrays have at most 1001 indices, unless `MaxArraySize` says otherwise.
+    /// Slurm 20.02 or newer. Its arrays have at most 1000 jobs, unless `MaxArraySize` says otherwise.
     pub fn slurm() -> Engine {
         let text = str::to_owned;
         Engine {
@@ -64,6 +70,7 @@ impl Engine {
             exclude: text("--exclude={exclude}"),
             array: text("--array=0-{last}"),
             array_size: 1_000,
+            array_limit: text("scontrol show config"),
             // Without the states of jobs that have ended, which Slurm keeps for some minutes.
             state: text(
                 "squeue --me --array --noheader --format='%i %T (%r)' --states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,REQUEUED,SPECIAL_EXIT,STOPPED",
@@ -136,6 +143,23 @@ impl Engine {
             });
         }
         Ok(id.to_owned())
+    }
+
+    /// Asks how many jobs an array may have. Without an answer it stays as it is.
+    pub fn ask_array_size(&mut self) {
+        let answer = words("array_limit", &self.array_limit).and_then(|words| run(&words));
+        let limit = answer.ok().and_then(|answer| {
+            let line = answer
+                .lines()
+                .find_map(|line| line.strip_prefix(ARRAY_LIMIT))?;
+            line.trim_start_matches([' ', '='])
+                .trim()
+                .parse::<usize>()
+                .ok()
+        });
+        if let Some(limit) = limit {
+            self.array_size = limit.saturating_sub(1);
+        }
     }
 
     /// The jobs that have not ended, and the words for the state of each.
@@ -333,6 +357,27 @@ mod tests {
         assert_eq!(two["8_1"], "pending (resources)");
         assert!(jobs("false").is_err());
         assert!(jobs("/no/such/program").is_err());
+    }
+
+    #[test]
+    fn indices_of_arrays_are_below_what_the_engine_says() {
+        let asked = |template: &str| {
+            let mut engine = Engine {
+                array_limit: template.to_owned(),
+                ..Engine::slurm()
+            };
+            engine.ask_array_size();
+            engine.array_size
+        };
+        let says = |number: &str| {
+            asked(&format!(
+                "printf 'A = 1\\nMaxArraySize            = {number}\\n'"
+            ))
+        };
+        assert_eq!(says("4001"), 4_000);
+        assert_eq!(says("many"), 1_000);
+        assert_eq!(asked("false"), 1_000);
+        assert_eq!(asked(""), 1_000);
     }
 
     #[test]

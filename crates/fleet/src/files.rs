@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,13 +23,25 @@ pub(crate) fn failed<'a>(
     }
 }
 
+/// Only its user enters the folder. The sticky bit does nothing there; a folder that came with a repository
+/// can't have it.
+const MODE: u32 = 0o1700;
+
 /// Makes a folder that only its user enters; false if it was there.
 pub(crate) fn made(folder: &Path) -> Result<bool, Error> {
-    match DirBuilder::new().mode(0o700).create(folder) {
+    match DirBuilder::new().mode(MODE).create(folder) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(failed("write", folder)(error)),
     }
+}
+
+/// Whether [`made`] made it for this user. What others put there is not read: it names commands.
+pub(crate) fn is_own(folder: &Path) -> bool {
+    // SAFETY: it takes nothing and can't fail.
+    let user = unsafe { libc::geteuid() };
+    fs::symlink_metadata(folder)
+        .is_ok_and(|about| about.is_dir() && about.uid() == user && about.mode() & 0o1777 == MODE)
 }
 
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {

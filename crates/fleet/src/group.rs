@@ -14,7 +14,7 @@ use std::time::Duration;
 use fathom_model::JobRun;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{failed, made, now, put, read, write};
+use crate::files::{failed, is_own, made, now, put, read, write};
 use crate::plan::{Asked, Submission, log, submissions};
 use crate::step::{End, Started, newest_attempt};
 use crate::{Error, step};
@@ -97,7 +97,7 @@ pub struct Group {
     _lock: File,
 }
 
-/// The groups of a folder, oldest first; `None` for one that another process follows right now.
+/// The user's groups of a folder, oldest first; `None` for one that another process follows right now.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -109,7 +109,7 @@ pub fn groups(all: &Path) -> Result<Vec<(String, Option<Group>)>, Error> {
     };
     let mut names: Vec<String> = entries
         .flatten()
-        .filter(|entry| entry.path().join("state.json").is_file())
+        .filter(|entry| is_own(&entry.path()) && entry.path().join("state.json").is_file())
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.sort();
@@ -288,16 +288,28 @@ impl Group {
         if now().saturating_sub(*state.gone_since.get_or_insert_with(now)) < LOST_AFTER {
             return Ok(Progress::Known("ending".to_owned(), node));
         }
-        let on = node.map(|node| format!(" on {node}")).unwrap_or_default();
-        let said = fs::read_to_string(log(&self.folder, job)).unwrap_or_default();
+        // An array has one log, that of its first job.
+        let place = id
+            .rsplit_once('_')
+            .and_then(|(_, place)| place.parse().ok());
+        let first = job.saturating_sub(place.unwrap_or(0));
+        let said = fs::read_to_string(log(&self.folder, first)).unwrap_or_default();
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
-        let last = last.map(|line| format!("; its log ends with: {line}"));
-        let last = last.unwrap_or_default();
-        let why = format!("job {id} ended without a result{on}{last}");
+        let more = match (&node, last) {
+            (_, Some(line)) => format!("; its log ends with: {line}"),
+            (None, None) => {
+                let folder = self.folder.display();
+                format!(" and left nothing in {folder}, which all nodes must see")
+            }
+            (Some(_), None) => String::new(),
+        };
+        let on = node.map(|node| format!(" on {node}")).unwrap_or_default();
+        let why = format!("job {id} ended without a result{on}{more}");
         self.again(job, why)
     }
 
-    /// Ends the jobs that are meant, unless they have ended.
+    /// Ends the jobs that are meant, unless they have ended. One that was ended before is ended again: the
+    /// engine may not have heard of it.
     ///
     /// # Errors
     /// [`Error`]. They are given up by then in any case.
@@ -305,16 +317,15 @@ impl Group {
         let mut ids = Vec::new();
         for (job, state) in self.states.iter_mut().enumerate() {
             let result = format!("{job}/result-{}.json", state.token);
-            if state.cancelled
-                || state.given_up.is_some()
+            if state.given_up.is_some()
                 || self.folder.join(result).exists()
                 || !meant(job, state.id.as_deref())
             {
                 continue;
             }
+            state.token += u32::from(!state.cancelled);
             state.cancelled = true;
-            state.token += 1;
-            ids.extend(state.id.take());
+            ids.extend(state.id.clone());
         }
         let kept = self.keep();
         self.asked.engine.cancel(&ids)?;

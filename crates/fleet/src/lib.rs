@@ -16,7 +16,7 @@ pub use engine::{Engine, Place};
 pub use group::{Attempt, Group, Progress, groups};
 pub use plan::{Asked, Part, Submission, submissions};
 pub use step::{
-    ATTEMPT, Attempted, RECORD, Step, Unfit, attempt, of_this_process, parts_of_this_process,
+    ATTEMPT, Attempted, RECORD, Step, Unfit, attempt, file, of_this_process, parts_of_this_process,
     within,
 };
 

@@ -18,6 +18,9 @@ pub struct Asked {
     pub folder: PathBuf,
     /// The file that the record was asked for in; `-` is standard output.
     pub json: Option<PathBuf>,
+    /// The other files that were asked for, each at the place that [`crate::file`] has for it.
+    #[serde(default)]
+    pub files: Vec<Option<PathBuf>>,
     /// Whether the record is saved.
     pub saves: bool,
     /// In which store, if not in the one that is found from `folder`.
@@ -135,6 +138,7 @@ mod tests {
             arguments: vec!["run".to_owned()],
             folder: "/tmp".into(),
             json: None,
+            files: Vec::new(),
             saves: false,
             store: None,
             engine: Engine::slurm(),

@@ -52,6 +52,11 @@ pub const ATTEMPT: &str = "FATHOM_ATTEMPT";
 /// The file in an attempt's folder that the record goes to.
 pub const RECORD: &str = "record.json";
 
+/// The file in an attempt's folder that stands for the one at this place among those that were asked for.
+pub fn file(folder: &Path, place: usize) -> PathBuf {
+    folder.join(format!("file-{place}"))
+}
+
 /// The attempt that a process measures for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempted {

@@ -60,6 +60,7 @@ impl World {
             arguments: vec!["bench".to_owned(), "true".to_owned()],
             folder: self.folder.path().to_owned(),
             json: None,
+            files: Vec::new(),
             saves: false,
             store: None,
             engine: self.engine(),
@@ -275,6 +276,45 @@ fn a_job_that_was_cancelled_gives_no_result_and_the_others_go_on() {
     assert_eq!(all[0], Progress::Known("pending".to_owned(), None));
     assert_eq!(all[1], Progress::Cancelled);
     assert!(matches!(all[2], Progress::Ended(_)));
+}
+
+#[test]
+fn a_job_that_the_engine_could_not_end_is_ended_again() {
+    let world = World::new();
+    let mut group = world.submitted(1);
+    fs::create_dir(world.path("cancelled")).unwrap();
+    assert!(group.cancel(|_, id| id == Some("1")).is_err());
+    assert_eq!(one(&mut group), Progress::Cancelled);
+    fs::remove_dir(world.path("cancelled")).unwrap();
+    group.cancel(|_, id| id == Some("1")).unwrap();
+    assert_eq!(world.lines("cancelled"), ["1"]);
+}
+
+#[test]
+fn what_others_put_there_is_not_read_for_it_names_commands() {
+    let world = World::new();
+    drop(world.submitted(1));
+    let all = world.path("jobs");
+    assert_eq!(groups(&all).unwrap().len(), 1);
+    let copy = |from: &str, to: &str| fs::copy(world.group().join(from), all.join(to)).unwrap();
+    // As a clone has it.
+    fs::create_dir(all.join("clone")).unwrap();
+    copy("state.json", "clone/state.json");
+    copy("asked.json", "clone/asked.json");
+    let names: Vec<_> = groups(&all).unwrap().into_iter().map(|one| one.0).collect();
+    assert_eq!(names, ["group"]);
+}
+
+#[test]
+fn a_job_that_left_nothing_names_the_folder() {
+    let world = World::new();
+    let group = world.submitted(3);
+    let (_, progress) = lost(&world, group);
+    let folder = world.group().display().to_string();
+    assert!(
+        matches!(&progress, Progress::Waiting(why) if why.contains(&folder)),
+        "{progress:?}"
+    );
 }
 
 #[test]

@@ -198,6 +198,14 @@ impl ProcessExecutor {
         self
     }
 
+    /// One whose session goes on after these runs: starts are counted from where theirs are.
+    #[must_use]
+    pub fn after(mut self, earlier: &[fathom_model::Run]) -> ProcessExecutor {
+        let ends = earlier.iter().map(|run| run.started_ns + run.wall_ns);
+        self.began_ns = self.began_ns.saturating_sub(ends.max().unwrap_or(0));
+        self
+    }
+
     /// One that sees the first byte of what goes to [`crate::Output::Pipe`].
     pub(crate) fn watching(
         benchmarks: Vec<(CommandLine, Hooks)>,

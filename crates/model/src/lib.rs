@@ -76,7 +76,7 @@ pub use history::{
     HistoryRecord, HistorySeries, NotCompared, StoreRecord, StoredComparison, StoredValue,
 };
 pub use imported::{ImportedEnvironment, ImportedRecord, ImportedRevision};
-pub use job::JobRun;
+pub use job::{Job, JobRun, JobState, JobsRecord};
 pub use machine::{
     CheckItem, CheckRecord, CheckReport, CheckState, Estimator, Fitness, Gaps, MachineHead,
     MachineIdentity, MachineRecord, NoiseFloor, ProbeResult, ProbeVerdict, SelfComparison,

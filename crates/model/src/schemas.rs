@@ -9,7 +9,8 @@ use fathom_test_schemas::{Schema, assert_committed, assert_described};
 use crate::{
     BenchRecord, BisectRecord, CatalogueRecord, ChangesRecord, CheckRecord, CompareRecord,
     DifferenceRecord, ExperimentRecord, Explanation, GateRecord, HistoryRecord, ImportedRecord,
-    MachineRecord, PipeRecord, PlanRecord, ServeRecord, StartupRecord, StoreRecord, VersionsRecord,
+    JobsRecord, MachineRecord, PipeRecord, PlanRecord, ServeRecord, StartupRecord, StoreRecord,
+    VersionsRecord,
 };
 
 fn all() -> Vec<Schema> {
@@ -23,6 +24,7 @@ fn all() -> Vec<Schema> {
         Schema::of_output::<GateRecord>("gate", "Record of fathom gate"),
         Schema::of_output::<HistoryRecord>("history", "Record of fathom history"),
         Schema::of_output::<ImportedRecord>("imported", "Record of fathom import"),
+        Schema::of_output::<JobsRecord>("jobs", "List of fathom jobs"),
         Schema::of_output::<CheckRecord>("machine-check", "Record of fathom machine --check"),
         Schema::of_output::<MachineRecord>("machine", "Record of fathom machine"),
         Schema::of_output::<PipeRecord>("pipe", "Record of fathom pipe"),

@@ -1,39 +1,69 @@
 //! A job that was ended before it was done goes on where it was.
 
+use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
-use fathom_model::{BenchRecord, Environment, Run};
+use fathom_model::{BenchRecord, Benchmark, Run};
 
-/// The whole rounds of an earlier attempt on this node, if `record` is what this attempt writes and nothing
-/// but the seed and the load has changed since.
-pub(super) fn runs(path: Option<&Path>, record: &BenchRecord) -> Vec<Run> {
-    let attempt = fathom_fleet::attempt();
-    let Some(attempt) = attempt.filter(|one| path == Some(&one.folder.join(fathom_fleet::RECORD)))
-    else {
-        return Vec::new();
-    };
+use crate::fingerprint;
+
+/// A file that runs write has changed after the last of them was recorded: by one that was cut short.
+const AFTER_THE_LAST: Duration = Duration::from_secs(1);
+
+/// What an earlier attempt on this node measured in whole rounds, if `record` is what this attempt writes to
+/// `path` and nothing but the seed and the load has changed since.
+pub(super) fn record(path: Option<&Path>, record: &BenchRecord) -> Option<BenchRecord> {
+    let attempt = fathom_fleet::attempt()?;
+    let path = path.filter(|path| path.parent() == Some(attempt.folder.as_path()))?;
     let earlier = attempt.earlier.iter().filter_map(|folder| {
-        let text = std::fs::read(folder.join(fathom_fleet::RECORD)).ok()?;
-        serde_json::from_slice::<BenchRecord>(&text).ok()
-    });
-    let mut earlier = earlier.filter(|earlier| is_alike(earlier, record));
-    earlier.next().map_or_else(Vec::new, |earlier| {
+        let path = folder.join(path.file_name()?);
+        let text = fs::read(&path).ok()?;
+        let written = fs::metadata(&path)
+            .and_then(|about| about.modified())
+            .ok()?;
+        let mut earlier = serde_json::from_slice::<BenchRecord>(&text).ok()?;
         let rounds = earlier.runs.chunks_exact(earlier.benchmarks.len().max(1));
         let good = rounds.take_while(|round| round.iter().all(|run| run.exit.is_success()));
-        good.flatten().cloned().collect()
-    })
+        earlier.runs = good.flatten().cloned().collect();
+        let is_alike =
+            is_alike(&earlier, record) && !has_changed(&record.benchmarks, written, &earlier.runs);
+        is_alike.then_some(earlier)
+    });
+    // The newest may have ended while it copied what the one before had.
+    earlier.max_by_key(|earlier| earlier.runs.len())
 }
 
 fn is_alike(one: &BenchRecord, other: &BenchRecord) -> bool {
     let mut conditions = one.conditions.clone();
     conditions.seed = other.conditions.seed;
-    let lasting = |environment: &Environment| Environment {
-        load_average: None,
-        fingerprint: None,
-        ..environment.clone()
-    };
     conditions == other.conditions
         && one.benchmarks == other.benchmarks
         && one.fathom_version == other.fathom_version
-        && lasting(&one.environment) == lasting(&other.environment)
+        && fingerprint::lasting(&one.environment) == fingerprint::lasting(&other.environment)
+}
+
+/// Whether a file that a command names, its program for one, has changed since these runs were written down.
+pub(crate) fn has_changed<'a>(
+    benchmarks: impl IntoIterator<Item = &'a Benchmark>,
+    written: SystemTime,
+    runs: impl IntoIterator<Item = &'a Run>,
+) -> bool {
+    let longest = runs.into_iter().map(|run| run.wall_ns).max();
+    let until = written + Duration::from_nanos(2 * longest.unwrap_or(0)) + AFTER_THE_LAST;
+    let is_newer = |path: &Path| {
+        let about = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        about.is_some_and(|about| about.modified().is_ok_and(|at| at > until))
+    };
+    benchmarks.into_iter().any(|one| {
+        let here = Path::new(one.working_directory.as_deref().unwrap_or("."));
+        let words = one.arguments.iter().chain([&one.command]);
+        let mut words =
+            words.flat_map(|word| [word.as_str()].into_iter().chain(word.split_whitespace()));
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let program = one.arguments.first().map_or("", String::as_str);
+        words.any(|word| is_newer(&here.join(word)))
+            || (!program.contains('/')
+                && std::env::split_paths(&paths).any(|folder| is_newer(&folder.join(program))))
+    })
 }

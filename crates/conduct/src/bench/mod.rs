@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use amount::{Amount, TIME_BESIDE_BUILDS};
+pub(crate) use earlier::has_changed;
 use fathom_measure::assess::verdicts;
 use fathom_measure::{
     Against, Frame, IgnoreFailure, Journal, Limits, MeasureError, Plan, ProcessExecutor,
@@ -192,7 +193,11 @@ pub fn bench(
         None => fingerprint::take(observer),
     }
     let mut record = plan.empty_record(started_at);
-    let earlier = earlier::runs(plan.record.as_deref(), &record);
+    let earlier = earlier::record(plan.record.as_deref(), &record);
+    let earlier = earlier.map_or_else(Vec::new, |earlier| {
+        record.started_at = earlier.started_at;
+        earlier.runs
+    });
     let mut journal = match &plan.record {
         Some(path) => Some(Journal::create(path, Frame::of_bench(&record))?),
         None => None,
@@ -214,7 +219,8 @@ pub fn bench(
         },
         journal.as_ref().map(Journal::file),
     )?
-    .piping_warmup(plan.warmup.checked_sub(1));
+    .piping_warmup(plan.warmup.checked_sub(1))
+    .after(&earlier);
     let rounds = plan.rounds();
     let mut recorder = Recorder {
         journal,

@@ -272,7 +272,10 @@ impl<'p> Sessions<'p> {
             vary_environment_size: true,
             order: RunOrder::Random,
             keep_daemons: false,
-            record: None,
+            record: fathom_fleet::attempt().map(|one| {
+                one.folder
+                    .join(format!("session-{}.json", self.records.len()))
+            }),
             terms: self.plan.terms.clone(),
             slope: None,
         };

@@ -1,11 +1,12 @@
 //! A suite whose benchmarks were measured each in a job of its own.
 
-use fathom_model::GateRecord;
+use fathom_model::{GateRecord, LeftOut};
 
 use super::conclude::verdict;
 
-/// The record of the suite; `None` without parts. Each part knows the number of parts.
-pub fn joined(parts: Vec<GateRecord>) -> Option<GateRecord> {
+/// The record of the suite; `None` without parts. Each part knows the number of parts. `lost` are benchmarks
+/// whose part is not there.
+pub fn joined(parts: Vec<GateRecord>, lost: Vec<LeftOut>) -> Option<GateRecord> {
     let mut parts = parts.into_iter();
     let mut all = parts.next()?;
     for part in parts {
@@ -27,6 +28,8 @@ pub fn joined(parts: Vec<GateRecord>) -> Option<GateRecord> {
         let notes = unsaid(&all.notes, part.notes);
         all.notes.extend(notes);
     }
+    all.complete &= lost.is_empty();
+    all.left_out.extend(lost);
     all.verdict = verdict(&all);
     Some(all)
 }

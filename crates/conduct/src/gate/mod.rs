@@ -5,6 +5,7 @@ mod exact;
 mod explain;
 mod floor;
 mod joined;
+mod journal;
 mod rounds;
 
 use std::path::PathBuf;

@@ -10,6 +10,7 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 
 use super::floor::Floor;
+use super::journal::Journal;
 use super::{GatePlan, Measured, Rule, questions, report};
 use crate::{ConductError, Observer};
 
@@ -43,18 +44,23 @@ pub(super) fn measure(
         .targets
         .iter()
         .flat_map(|target| [&target.base, &target.twin, &target.head]);
+    let journal = Journal::open(plan)?;
     let mut executor = ProcessExecutor::new(
         commands
             .map(|target| (target.command.clone(), target.hooks.clone()))
             .collect(),
         plan.terms.process_options(plan.seed),
-    )?;
+    )?
+    .after(&journal.runs());
     let mut session = Session {
         plan,
         random: SmallRng::seed_from_u64(plan.seed),
         round: 0,
         position: 0,
         renewal: None,
+        journal,
+        before: Duration::ZERO,
+        since: Instant::now(),
         measured: Measured {
             gate: Gate::new(questions(plan, &floors)).one_of(plan.parts),
             floors,
@@ -64,12 +70,12 @@ pub(super) fn measure(
             failure: None,
         },
     };
-    let began = Instant::now();
-    let ended = session.all(&mut executor, observer, began);
+    let ended = session.all(&mut executor, observer);
     executor.sweep();
     drop(executor);
+    let seconds = session.elapsed().as_secs_f64();
     let mut measured = session.measured;
-    measured.seconds = began.elapsed().as_secs_f64();
+    measured.seconds = seconds;
     match ended {
         Ok(()) => {}
         Err(MeasureError::Interrupted) => measured.interrupted = true,
@@ -85,15 +91,23 @@ struct Session<'p> {
     position: u32,
     /// Once it is known what the commands read.
     renewal: Option<Renewal>,
+    journal: Journal,
+    /// What was measured before `since`, in earlier attempts of a job.
+    before: Duration,
+    since: Instant,
     measured: Measured,
 }
 
 impl Session<'_> {
+    /// Since measuring began.
+    fn elapsed(&self) -> Duration {
+        self.before + self.since.elapsed()
+    }
+
     fn all(
         &mut self,
         executor: &mut ProcessExecutor,
         observer: &mut dyn Observer,
-        began: Instant,
     ) -> Result<(), MeasureError> {
         let benchmarks = self.plan.targets.len();
         for target in 0..TARGETS * benchmarks {
@@ -110,12 +124,12 @@ impl Session<'_> {
             self.renewal = Some(renewal).filter(|renewal| !renewal.is_empty());
         }
         match &self.plan.rule {
-            Rule::Paired { .. } => self.paired(executor, observer, began)?,
+            Rule::Paired { .. } => self.paired(executor, observer)?,
             Rule::BestOf { rule, .. } => {
                 // Ten times as many for the null arm: the chance that the rule fails is drawn from it.
                 let rounds = rule.runs * 10;
                 for round in 0..rounds {
-                    if round >= rule.runs && began.elapsed() > self.plan.time {
+                    if round >= rule.runs && self.elapsed() > self.plan.time {
                         break;
                     }
                     self.some(executor, &everything, 1, None)?;
@@ -133,7 +147,6 @@ impl Session<'_> {
         &mut self,
         executor: &mut ProcessExecutor,
         observer: &mut dyn Observer,
-        began: Instant,
     ) -> Result<(), MeasureError> {
         let time = self.plan.time;
         let screening = Duration::from_secs_f64(time.as_secs_f64() * SCREENING);
@@ -150,7 +163,7 @@ impl Session<'_> {
                     .collect();
                 let fewest = open.iter().map(|benchmark| wanted[*benchmark]).min();
                 let Some(fewest) = fewest else { break };
-                if began.elapsed() >= limit {
+                if self.elapsed() >= limit {
                     break;
                 }
                 let rounds = if self.renewal.is_some() { 1 } else { AT_ONCE };
@@ -186,7 +199,7 @@ impl Session<'_> {
     }
 
     /// So many rounds of these benchmarks, each in a random order, with new pages for what they read
-    /// before the first.
+    /// before the first. What an earlier attempt made of them is not made again.
     fn some(
         &mut self,
         executor: &mut ProcessExecutor,
@@ -194,14 +207,10 @@ impl Session<'_> {
         rounds: usize,
         warmup: Option<u32>,
     ) -> Result<(), MeasureError> {
-        if let Some(renewal) = &mut self.renewal {
-            renewal.renew(&mut self.random);
-        }
         let in_round = match self.plan.folders.is_empty() {
             true => OF_COMMANDS,
             false => OF_COPIES,
         };
-        let is_first = self.round == 0 && (warmup == Some(0) || self.plan.warmup == 0);
         let heads = in_round.iter().filter(|place| **place == HEAD).count();
         let mut attempts = Vec::new();
         for _ in 0..rounds {
@@ -225,28 +234,27 @@ impl Session<'_> {
             }
             self.round += u32::from(warmup.is_none());
         }
-        let mut runs: Vec<Vec<Run>> = vec![Vec::new(); TARGETS * self.plan.targets.len()];
-        for place in 0..attempts.len() {
-            if executor.interrupted() && !executor.is_ahead() {
-                return Err(MeasureError::Interrupted);
+        let wanted = attempts.iter().map(|one| (one.round, one.benchmark));
+        let earlier = match warmup {
+            None => self.journal.next(wanted.collect()),
+            Some(_) => None,
+        };
+        let (elapsed, made) = match earlier {
+            Some(earlier) => {
+                (self.before, self.since) = (earlier.elapsed, Instant::now());
+                (earlier.elapsed, earlier.runs)
             }
-            let report = executor.run(&attempts[place..])?;
-            if report.interrupted {
-                return Err(MeasureError::Interrupted);
+            None => {
+                let made = self.made(executor, &attempts)?;
+                (self.elapsed(), made)
             }
-            let target = attempts[place].benchmark;
-            if !self.plan.ignore_failure.lets_pass(report.run.exit) {
-                return Err(MeasureError::RunFailed {
-                    command: self.name_of(target),
-                    exit: report.run.exit,
-                    run: warmup.is_none().then_some(report.run.round + 1),
-                    always: is_first && runs[target].is_empty(),
-                    stderr: report.stderr_tail,
-                });
-            }
-            runs[target].push(report.run);
-        }
+        };
         if warmup.is_none() {
+            self.journal.keep(elapsed, &made)?;
+            let mut runs: Vec<Vec<Run>> = vec![Vec::new(); TARGETS * self.plan.targets.len()];
+            for run in made {
+                runs[run.benchmark].push(run);
+            }
             for benchmark in benchmarks {
                 let [base, twin, head] = [BASE, TWIN, HEAD]
                     .map(|place| std::mem::take(&mut runs[TARGETS * benchmark + place]));
@@ -269,6 +277,40 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Makes these runs, in this order.
+    fn made(
+        &mut self,
+        executor: &mut ProcessExecutor,
+        attempts: &[Attempt],
+    ) -> Result<Vec<Run>, MeasureError> {
+        if let Some(renewal) = &mut self.renewal {
+            renewal.renew(&mut self.random);
+        }
+        let is_first = attempts[0].round == 0 && (attempts[0].warmup || self.plan.warmup == 0);
+        let mut runs: Vec<Run> = Vec::with_capacity(attempts.len());
+        for (place, attempt) in attempts.iter().enumerate() {
+            if executor.interrupted() && !executor.is_ahead() {
+                return Err(MeasureError::Interrupted);
+            }
+            let report = executor.run(&attempts[place..])?;
+            if report.interrupted {
+                return Err(MeasureError::Interrupted);
+            }
+            let target = attempt.benchmark;
+            if !self.plan.ignore_failure.lets_pass(report.run.exit) {
+                return Err(MeasureError::RunFailed {
+                    command: self.name_of(target),
+                    exit: report.run.exit,
+                    run: (!attempt.warmup).then_some(report.run.round + 1),
+                    always: is_first && runs.iter().all(|run| run.benchmark != target),
+                    stderr: report.stderr_tail,
+                });
+            }
+            runs.push(report.run);
+        }
+        Ok(runs)
     }
 
     fn name_of(&self, target: usize) -> String {

@@ -134,7 +134,7 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
         vary_environment_size: true,
         order: RunOrder::Random,
         keep_daemons: false,
-        record: None,
+        record: fathom_fleet::attempt().map(|one| one.folder.join("bench.json")),
         terms: plan.terms.clone(),
         slope: None,
     }

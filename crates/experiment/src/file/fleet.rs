@@ -22,7 +22,7 @@ pub struct FleetKeys {
     exclude: Option<String>,
     /// Words added to it where the script is run once for each number from 0 to {last}.
     array: Option<String>,
-    /// Jobs in an array at most, 1000 if absent.
+    /// Jobs in an array at most. If it is absent: what Slurm answers, of another engine 1000.
     array_size: Option<usize>,
     /// Lists the user's jobs that have not ended, a line each: id, then its state.
     state: Option<String>,
@@ -49,6 +49,10 @@ impl FleetKeys {
             constraint: or(self.constraint, slurm.constraint),
             exclude: or(self.exclude, slurm.exclude),
             array: or(self.array, slurm.array),
+            array_limit: match self.array_size {
+                None if is_slurm => slurm.array_limit,
+                _ => String::new(),
+            },
             array_size: self.array_size.unwrap_or(slurm.array_size),
             state: or(self.state, slurm.state),
             cancel: or(self.cancel, slurm.cancel),

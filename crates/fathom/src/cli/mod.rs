@@ -213,30 +213,58 @@ impl Verb {
     /// What it takes to be a job, of those that can be one.
     fn remote(&mut self) -> Result<Option<fleet::Remote<'_>>, Failure> {
         macro_rules! remote {
-            ($arguments:expr, $plan:expr, $parts:expr) => {
+            ($arguments:expr, $plan:expr, $parts:expr, [$($file:expr),*]) => {
                 fleet::Remote {
                     plan: $plan,
                     parts: $parts,
                     on: &$arguments.on,
                     json: &mut $arguments.json,
+                    files: vec![$(&mut $file),*],
                     saving: &$arguments.saving,
                 }
             };
         }
         Ok(Some(match self {
-            Verb::Bench(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            Verb::Bench(arguments) => remote!(
+                arguments,
+                arguments.plan.plan,
+                Vec::new(),
+                [
+                    arguments.html,
+                    arguments.export_json,
+                    arguments.export_csv,
+                    arguments.export_markdown,
+                    arguments.export_asciidoc,
+                    arguments.export_orgmode
+                ]
+            ),
             Verb::Run(arguments) => {
                 let parts = run::parts(arguments)?;
-                remote!(arguments, arguments.plan, parts)
+                remote!(
+                    arguments,
+                    arguments.plan,
+                    parts,
+                    [arguments.html, arguments.export_markdown]
+                )
             }
             Verb::Versions(arguments) => {
                 let parts = versions::parts(arguments)?;
-                remote!(arguments, arguments.plan.plan, parts)
+                remote!(arguments, arguments.plan.plan, parts, [])
             }
-            Verb::Bisect(arguments) => remote!(arguments, arguments.plan.plan, Vec::new()),
+            Verb::Bisect(arguments) => remote!(arguments, arguments.plan.plan, Vec::new(), []),
             Verb::Gate(arguments) => {
                 let parts = gate::parts(arguments)?;
-                remote!(arguments, arguments.plan.plan, parts)
+                remote!(
+                    arguments,
+                    arguments.plan.plan,
+                    parts,
+                    [
+                        arguments.forms.markdown,
+                        arguments.forms.junit,
+                        arguments.forms.github,
+                        arguments.forms.gitlab
+                    ]
+                )
             }
             _ => return Ok(None),
         }))

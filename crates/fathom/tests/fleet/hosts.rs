@@ -54,7 +54,13 @@ fn a_detached_job_is_collected_once() {
         .arg("true")
         .status();
     assert!(waits.unwrap().success());
-    let listed = world.printed(&["jobs"]);
+    let listed = world.printed(&["jobs", "--json", "jobs.json"]);
+    let jobs = world.json("jobs.json");
+    let job = &jobs["jobs"][0];
+    assert_eq!(job["id"], id);
+    assert_eq!(job["state"], "ended");
+    assert_eq!(job["exit"], 0);
+    assert_eq!(job["command"][0], "bench");
     assert!(
         listed.starts_with(&format!("hosts {id}  ended, node localhost  fathom bench ")),
         "{listed}"
@@ -127,7 +133,81 @@ fn a_job_that_was_killed_goes_on_where_it_was() {
     assert!(places.eq(0..20));
     assert_eq!(second["jobs"][0]["attempts"], 2);
     assert_eq!(second["complete"], true);
+    assert_eq!(second["started_at"], first["started_at"]);
+    let starts = runs.iter().map(|run| run["started_ns"].as_u64().unwrap());
+    assert!(starts.is_sorted(), "the session goes on");
     assert_eq!(world.saved("work"), 1);
+}
+
+#[test]
+fn a_job_begins_anew_if_its_program_has_changed() {
+    let world = World::of_hosts();
+    // The time of a file that is written later, whatever its clock.
+    let changes = "touch -d '1 hour' work.sh\n";
+    world.twenty_runs(
+        &ENDS_ITS_JOB.replace("kill", &format!("{changes}kill")),
+        "hosts",
+    );
+    let (first, second) = (world.record(1), world.json("record.json"));
+    assert!(!first["runs"].as_array().unwrap().is_empty());
+    assert_eq!(second["runs"].as_array().unwrap().len(), 20);
+    assert_ne!(second["runs"][0], first["runs"][0]);
+}
+
+#[test]
+fn gates_and_versions_go_on_too() {
+    let world = World::of_hosts();
+    // A gate makes 20 runs at once, and looks at them after twice as many for the first time.
+    let gate = [
+        "gate",
+        "--base-cmd",
+        "sh work.sh 30",
+        "--head-cmd",
+        "sh work.sh 30",
+        "--margin",
+        "90%",
+    ];
+    world.write("work.sh", &ENDS_ITS_JOB.replace("= 12", "-eq ${1-12}"));
+    let versions = ["versions", "--of", "12,012", "-r", "12", "-w", "0"];
+    for (verb, command, journal) in [
+        (&gate[..], &[][..], "gate.jsonl"),
+        (
+            &versions[..],
+            &["--", "sh", "work.sh", "{version}"],
+            "bench.json",
+        ),
+    ] {
+        world.write("runs", "");
+        let on = ["--on", "hosts", "--no-save", "--json", "record.json"];
+        let output = world.fathom(&[verb, &on[..], command].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        let record = world.json("record.json");
+        assert_eq!(record["kind"], verb[0], "{said}");
+        assert_eq!(record["jobs"][0]["attempts"], 2, "{said}");
+        let of = |attempt: u32| {
+            let path = world.group().join(format!("0/attempt-{attempt}/{journal}"));
+            std::fs::read_to_string(path).unwrap()
+        };
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let (first, second) = (lines(&of(1)), lines(&of(2)));
+        match verb[0] {
+            "gate" => {
+                assert!(first.len() > 1, "{said}");
+                assert!(second[..first.len()] == first[..], "{said}");
+            }
+            _ => {
+                let runs = |text: &str| {
+                    let record: Value = serde_json::from_str(text).unwrap();
+                    record["runs"].as_array().unwrap().clone()
+                };
+                let (first, second) = (runs(&of(1)), runs(&of(2)));
+                let whole = first.len() - first.len() % 2;
+                assert!(whole > 0, "{said}");
+                assert_eq!(second[..whole], first[..whole]);
+            }
+        }
+        std::fs::remove_dir_all(world.group()).unwrap();
+    }
 }
 
 #[test]
@@ -228,9 +308,14 @@ fn a_gate_on_two_kinds_of_machine_gives_the_verdict_of_each() {
     let world = with_suite("[[measure]]");
     let kinds = ["--constraint", "near", "--constraint", "far"];
     let gate = [
-        "gate", "--time", "2s", "--on", "hosts", "--json", "all.json",
+        "gate", "--time", "2s", "--on", "hosts", "--json", "all.json", "--junit", "all.xml",
     ];
     let output = world.fathom(&[&gate[..], &kinds].concat());
+    for kind in ["near", "far"] {
+        let report = world.read(&format!("all-{kind}.xml"));
+        assert!(report.contains("name=\"one"), "{report}");
+    }
+    assert!(!world.project().join("all.xml").exists());
     let said = String::from_utf8_lossy(&output.stderr);
     let all = world.json("all.json");
     let nodes = all.as_array().unwrap().iter().map(|record| {
@@ -352,6 +437,8 @@ fn what_is_not_there_is_refused_before_anything_is_handed_over() {
             "there is no engine \"pbs\", only hosts or slurm",
         ),
         (["--on", "hosts:big"], "[fleet] partition: it is missing"),
+        (["--on", "slurm:"], "there is no partition after the colon"),
+        (["--on=hosts", "--constraint="], "a value is required"),
         (["--on=hosts", "--constraint=none"], "is left for none"),
     ] {
         let output = world.fathom(&[&["bench", "true"][..], &words].concat());

@@ -1,7 +1,10 @@
 //! Jobs that have ended: what they printed is shown, their records are written and saved, once.
 
+use std::path::PathBuf;
+
 use fathom_conduct::{ConductError, fleet, stores};
-use fathom_fleet::{Attempt, Group, Progress, RECORD};
+use fathom_fleet::{Attempt, Group, Part, Progress, RECORD};
+use fathom_model::LeftOut;
 use fathom_report::escape;
 
 use crate::cli::failure::{Failure, UNTRUSTED};
@@ -28,16 +31,19 @@ pub(super) fn title(group: &Group, job: usize) -> String {
     title
 }
 
-/// Shows, writes and saves what all jobs of a group have; yields the gravest exit code. A job that failed
-/// keeps no other from being saved.
+/// Shows, writes and saves what all jobs of a group have, shows it only if `prints`; yields the gravest exit code.
+/// A job that failed keeps no other from being saved.
 ///
 /// # Errors
 /// What can't be written or saved: the group then stays as it is, and can be collected again.
-pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> {
+pub(super) fn all(group: &Group, progress: &[Progress], prints: bool) -> Result<i32, Failure> {
+    let json = group.asked.json.as_deref();
+    let json = json.filter(|path| prints || !write::is_stdout(path));
+    let prints = prints && !json.is_some_and(write::is_stdout);
     // A gate that was spread is judged when all of it is there.
     let is_spread = group.asked.jobs.iter().all(|job| job.part.is_some());
-    let suite = gate_of(&group.asked.arguments).filter(|_| is_spread);
-    let several = progress.len() > 1 && suite.is_none();
+    let mut suite = gate_of(&group.asked.arguments).filter(|_| is_spread);
+    let several = progress.len() > 1 && suite.is_none() && prints;
     let (mut gravest, mut records, mut ended) = (0, Vec::new(), Vec::new());
     for (job, progress) in progress.iter().enumerate() {
         let title = escape(&title(group, job));
@@ -46,14 +52,15 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
                 if several {
                     write::print(&format!("{title}, node {}\n", escape(&attempt.run.node)))?;
                 }
-                let record = one(group, attempt, suite.is_none())?;
+                let record = one(group, attempt, prints && suite.is_none())?;
+                copy_files(group, job, attempt)?;
                 say!(
                     "{title} was measured on {}, attempt {}",
                     escape(&attempt.run.node),
                     attempt.run.attempts
                 );
                 let is_judged = suite.is_some() && record.is_some();
-                records.push(record);
+                records.push(record.ok_or("it failed"));
                 match is_judged {
                     true => 0,
                     false => attempt.exit,
@@ -61,12 +68,12 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
             }
             Progress::GivenUp(why) => {
                 say!("error: {title}: {}", escape(why));
-                records.push(None);
+                records.push(Err("its job was given up"));
                 UNTRUSTED
             }
             _ => {
                 ended.push(title);
-                records.push(None);
+                records.push(Err("its job was ended"));
                 INTERRUPTED
             }
         };
@@ -77,11 +84,11 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
         [title] => say!("{title} was ended"),
         [title, more @ ..] => say!("{title} and {} more were ended", more.len()),
     }
-    if let Some(arguments) = &suite {
-        records = judged(group, arguments, records, &mut gravest)?;
-    }
-    let records: Vec<String> = records.into_iter().flatten().collect();
-    if let Some(json) = &group.asked.json
+    let records = match &mut suite {
+        Some(arguments) => judged(group, arguments, records, prints, &mut gravest)?,
+        None => records.into_iter().flatten().collect(),
+    };
+    if let Some(json) = json
         && !records.is_empty()
     {
         write::export(json, joined(records))?;
@@ -90,15 +97,15 @@ pub(super) fn all(group: &Group, progress: &[Progress]) -> Result<i32, Failure> 
     Ok(gravest)
 }
 
-/// One record for each kind of machine in place of those of its benchmarks, shown.
+/// One record for each kind of machine in place of those of its benchmarks, shown if `prints`.
 fn judged(
     group: &Group,
-    arguments: &gate::Arguments,
-    records: Vec<Option<String>>,
+    arguments: &mut gate::Arguments,
+    records: Vec<Result<String, &str>>,
+    prints: bool,
     gravest: &mut i32,
-) -> Result<Vec<Option<String>>, Failure> {
-    let prints = !group.asked.json.as_deref().is_some_and(write::is_stdout);
-    let mut records = records.into_iter();
+) -> Result<Vec<String>, Failure> {
+    let mut records = records.into_iter().zip(0..);
     let kinds = group
         .asked
         .jobs
@@ -106,20 +113,77 @@ fn judged(
     let several = kinds.clone().count() > 1;
     let mut all = Vec::new();
     for kind in kinds {
-        let parts = records.by_ref().take(kind.len()).flatten();
-        let parts = parts.map(|text| serde_json::from_str(&text));
-        let parts = parts.collect::<Result<Vec<_>, _>>();
-        let parts = parts.map_err(|error| Failure::Failed(error.to_string()))?;
-        let Some(record) = fathom_conduct::gate::joined(parts) else {
+        let (mut parts, mut lost, mut first) = (Vec::new(), Vec::new(), 0);
+        for (part, (record, job)) in kind.iter().zip(records.by_ref()) {
+            first = job;
+            let name = part.part.clone().unwrap_or_default();
+            match record {
+                Ok(text) => parts.push(
+                    serde_json::from_str(&text)
+                        .map_err(|error| Failure::Failed(error.to_string()))?,
+                ),
+                Err(why) => lost.push(LeftOut {
+                    name,
+                    reason: why.to_owned(),
+                }),
+            }
+        }
+        let Some(record) = fathom_conduct::gate::joined(parts, lost) else {
             continue;
         };
+        arguments.place_forms(named(group, first));
         if let Some(constraint) = kind[0].constraint.as_deref().filter(|_| several && prints) {
             write::print(&format!("{}\n", escape(constraint)))?;
         }
         *gravest = (*gravest).max(gate::collected(arguments, &record, prints)?);
-        all.push(Some(fathom_report::json(&record)));
+        all.push(fathom_report::json(&record).trim_end().to_owned());
     }
     Ok(all)
+}
+
+/// The files that were asked for. Where several jobs write them, their names have what tells the jobs apart.
+fn named(group: &Group, job: usize) -> impl Iterator<Item = Option<PathBuf>> {
+    let asked = &group.asked;
+    let differs = |of: fn(&Part) -> Option<&str>| {
+        let own = of(&asked.jobs[job]);
+        own.filter(|_| asked.jobs.iter().any(|other| of(other) != own))
+    };
+    let constraint = differs(|one| one.constraint.as_deref());
+    // The benchmarks of a gate are judged as one.
+    let part = differs(|one| one.part.as_deref()).filter(|_| asked.arguments[0] != "gate");
+    let part = part.map(|part| {
+        part.trim_end_matches(".toml")
+            .trim_end_matches("/experiment")
+    });
+    let mut apart = String::new();
+    for word in [constraint, part].into_iter().flatten() {
+        apart.push('-');
+        apart.push_str(&word.replace(|one: char| !one.is_alphanumeric(), "-"));
+    }
+    let of_job = move |path: &PathBuf| {
+        let mut name = path.file_stem().unwrap_or_default().to_owned();
+        name.push(&apart);
+        if let Some(end) = path.extension() {
+            name.push(".");
+            name.push(end);
+        }
+        path.with_file_name(name)
+    };
+    asked
+        .files
+        .iter()
+        .map(move |file| file.as_ref().map(&of_job))
+}
+
+/// Puts the files that a job wrote where they were asked for.
+fn copy_files(group: &Group, job: usize, attempt: &Attempt) -> Result<(), Failure> {
+    for (place, path) in named(group, job).enumerate() {
+        let made = std::fs::read_to_string(fathom_fleet::file(&attempt.folder, place));
+        if let (Some(path), Ok(text)) = (path, made) {
+            write::export(&path, text)?;
+        }
+    }
+    Ok(())
 }
 
 /// One record as it is; of several a list.
@@ -138,7 +202,7 @@ fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>,
         say_lines(&said);
     }
     let asked = &group.asked;
-    if prints && !asked.json.as_deref().is_some_and(write::is_stdout) {
+    if prints {
         write::print(&text("stdout"))?;
     }
     // Absent where the verb failed before it had one.

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use fathom_conduct::{ConductError, fleet};
-use fathom_fleet::Progress;
+use fathom_fleet::{Group, Progress};
+use fathom_model::{Job, JobState, JobsRecord, SCHEMA_VERSION};
 use fathom_report::{escape, shorten};
 
 use super::{collect, in_a_line, in_words, step};
 use crate::cli::failure::{Failure, usage};
+use crate::cli::out::say;
 use crate::cli::{redacted, write};
 
 /// Up to this number of jobs that were handed over together, each has a line.
@@ -18,6 +20,7 @@ const COMMAND: usize = 60;
 
 /// See the help texts.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
   fathom gate --on slurm --detach
   fathom jobs                    each job; the results of those that have ended
@@ -25,6 +28,10 @@ const COMMAND: usize = 60;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
+
+    /// Write the list as JSON; '-' is standard output, and results are then not shown
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -54,17 +61,18 @@ enum Action {
 pub(crate) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     match &arguments.action {
-        None => listed(&fleet::folder(&here)?),
+        None => listed(&fleet::folder(&here)?, arguments.json.as_deref()),
         Some(Action::Cancel { id }) => cancelled(&fleet::folder(&here)?, id),
         Some(Action::Step { group, job, token }) => step::run(group, *job, *token),
     }
 }
 
-fn listed(all: &Path) -> Result<i32, Failure> {
-    let mut gravest = 0;
+fn listed(all: &Path, json: Option<&Path>) -> Result<i32, Failure> {
+    let prints = !json.is_some_and(write::is_stdout);
+    let (mut gravest, mut jobs) = (0, Vec::new());
     for (name, group) in fathom_fleet::groups(all).map_err(ConductError::from)? {
         let Some(mut group) = group else {
-            write::print(&format!("{}: another process follows it\n", escape(&name)))?;
+            say!("{}: another process follows it", escape(&name));
             continue;
         };
         if group.is_collected() {
@@ -72,6 +80,7 @@ fn listed(all: &Path) -> Result<i32, Failure> {
             continue;
         }
         let progress = group.look().map_err(ConductError::from)?;
+        jobs.extend((0..progress.len()).map(|job| recorded(all, &group, job, &progress[job])));
         let words = redacted::words(&group.asked.arguments).join(" ");
         let words = shorten(&escape(&format!("fathom {words}")), COMMAND);
         let lines = match progress.len() <= EACH {
@@ -85,14 +94,56 @@ fn listed(all: &Path) -> Result<i32, Failure> {
                 in_a_line(&group, &progress)
             )],
         };
-        for line in lines {
-            write::print(&format!("{}  {words}\n", escape(&line)))?;
+        for line in lines.iter().filter(|_| prints) {
+            write::print(&format!("{}  {words}\n", escape(line)))?;
         }
         if progress.iter().all(Progress::is_end) {
-            gravest = gravest.max(collect::all(&group, &progress)?);
+            gravest = gravest.max(collect::all(&group, &progress, prints)?);
         }
     }
+    if let Some(json) = json {
+        let record = JobsRecord {
+            schema_version: SCHEMA_VERSION,
+            kind: "jobs".to_owned(),
+            jobs,
+        };
+        write::export(json, fathom_report::json(&record))?;
+    }
     Ok(gravest)
+}
+
+fn recorded(all: &Path, group: &Group, job: usize, progress: &Progress) -> Job {
+    let part = &group.asked.jobs[job];
+    let words = redacted::words(&group.asked.arguments).join(" ");
+    let (mut detail, mut node, mut exit) = (in_words(progress), None, None);
+    let state = match progress {
+        Progress::Known(word, on) => {
+            (detail, node) = (Some(word.clone()), on.clone());
+            JobState::HandedOver
+        }
+        Progress::Waiting(_) => JobState::Waiting,
+        Progress::Ended(attempt) => {
+            (node, exit) = (Some(attempt.run.node.clone()), Some(attempt.exit));
+            JobState::Ended
+        }
+        Progress::GivenUp(why) => {
+            detail = Some(why.clone());
+            JobState::GivenUp
+        }
+        Progress::Cancelled => JobState::Cancelled,
+    };
+    Job {
+        folder: all.join(group.name()).display().to_string(),
+        command: shell_words::split(&words).unwrap_or_default(),
+        engine: group.asked.engine.name.clone(),
+        id: group.id(job).map(str::to_owned),
+        part: part.part.clone(),
+        constraint: part.constraint.clone(),
+        state,
+        detail,
+        node,
+        exit,
+    }
 }
 
 fn state(progress: &Progress) -> String {

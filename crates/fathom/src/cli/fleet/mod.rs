@@ -5,6 +5,7 @@ mod jobs;
 mod options;
 mod step;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,13 +41,20 @@ pub(super) fn within() -> Result<(), Failure> {
 /// Everything that keeps the jobs from having a result.
 pub(super) fn elsewhere(remote: Remote) -> Result<Option<i32>, Failure> {
     if let Some(attempt) = fathom_fleet::attempt() {
+        // Whoever collects them puts them where they are wanted: a job that was given up writes nothing there.
         *remote.json = Some(attempt.folder.join(fathom_fleet::RECORD));
+        for (place, file) in remote.files.into_iter().enumerate() {
+            if file.as_ref().is_some_and(|path| !write::is_stdout(path)) {
+                *file = Some(fathom_fleet::file(&attempt.folder, place));
+            }
+        }
         return Ok(None);
     }
     let Some(named) = &remote.on.on else {
         return Ok(None);
     };
-    write::check(&[remote.json])?;
+    let files = remote.files.iter().map(|file| &**file);
+    write::check(&files.chain([&*remote.json]).collect::<Vec<_>>())?;
     let asked = asked(named, &remote)?;
     let folder = Group::place(&fleet::folder(&asked.folder)?);
     if remote.plan {
@@ -79,13 +87,20 @@ fn asked(named: &str, remote: &Remote) -> Result<Asked, Failure> {
     let suite = suite.map(|path| fathom_experiment::read(&path)).transpose();
     let suite = suite.map_err(|error| Failure::Usage(error.to_string()))?;
     let of_suite = suite.and_then(|suite| Some(suite.fleet?.engine()));
-    let (engine, partition) = fleet::engine(named, of_suite)?;
+    let (mut engine, partition) = fleet::engine(named, of_suite)?;
     let words = std::env::args_os().skip(1).map(OsString::into_string);
     let Ok(arguments) = words.collect::<Result<Vec<String>, _>>() else {
         return usage(
             "--on takes arguments that are UTF-8: they are written into the job's folder",
         );
     };
+    let program = std::env::current_exe().map_err(failed)?;
+    for path in [&here, &program] {
+        if path.to_str().is_none() {
+            let path = path.display();
+            return usage(format!("--on takes paths that are UTF-8; {path} is not"));
+        }
+    }
     let absolute = |path: &PathBuf| match write::is_stdout(path) {
         true => path.clone(),
         false => here.join(path),
@@ -103,16 +118,27 @@ fn asked(named: &str, remote: &Remote) -> Result<Asked, Failure> {
             constraint: constraint.clone(),
         })
     };
-    let kinds = all(&remote.on.constraint);
+    let mut kinds = remote.on.constraint.clone();
+    let mut seen = HashSet::new();
+    kinds.retain(|kind| seen.insert(kind.clone()));
+    let jobs: Vec<Part> = all(&kinds).into_iter().flat_map(of_kind).collect();
+    if jobs.len() > 1 {
+        engine.ask_array_size();
+    }
+    let file = |file: &&mut Option<PathBuf>| {
+        let path = file.as_ref().filter(|path| !write::is_stdout(path));
+        path.map(absolute)
+    };
     Ok(Asked {
         json: remote.json.as_ref().map(absolute),
+        files: remote.files.iter().map(file).collect(),
         saves: remote.saving.keeper()?.is_some(),
         store: remote.saving.store.clone(),
-        program: std::env::current_exe().map_err(failed)?,
+        program,
         arguments,
         engine,
         partition,
-        jobs: kinds.into_iter().flat_map(of_kind).collect(),
+        jobs,
         folder: here,
     })
 }
@@ -154,7 +180,7 @@ fn followed(mut group: Group) -> Result<i32, Failure> {
         last = now.to_vec();
     });
     line.clear();
-    collect::all(&group, &ended?)
+    collect::all(&group, &ended?, true)
 }
 
 /// Where all jobs stand.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::cli::saving::SaveOptions;
 
@@ -18,7 +19,7 @@ pub(crate) struct OnOptions {
     pub on: Option<String>,
 
     /// What the machine must have, in the engine's words. Once for each kind of machine: each has a job
-    #[arg(long, value_name = "NAME", requires = "on")]
+    #[arg(long, value_name = "NAME", requires = "on", value_parser = NonEmptyStringValueParser::new())]
     pub constraint: Vec<String>,
 
     /// Hand the job over and end; fathom jobs shows what came of it
@@ -43,6 +44,8 @@ pub(crate) struct Remote<'a> {
     pub plan: bool,
     /// `--json`.
     pub json: &'a mut Option<PathBuf>,
+    /// The other files that it writes.
+    pub files: Vec<&'a mut Option<PathBuf>>,
     /// Where the record is saved.
     pub saving: &'a SaveOptions,
     /// What is independent of each other and may be spread over jobs.

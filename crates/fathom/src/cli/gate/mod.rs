@@ -8,6 +8,8 @@ mod since_last;
 mod stored;
 mod suite;
 
+use std::path::PathBuf;
+
 use arguments::Action;
 pub(super) use arguments::{Arguments, Undecided};
 use fathom_conduct::gate::{BestOf, GatePlan, Rule, gate};
@@ -73,6 +75,22 @@ pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
     match arguments.spread {
         true => suite::names(&arguments.only),
         false => Ok(Vec::new()),
+    }
+}
+
+impl Arguments {
+    /// Writes the forms into these files, where there is one.
+    pub(super) fn place_forms(&mut self, files: impl Iterator<Item = Option<PathBuf>>) {
+        let forms = &mut self.forms;
+        let forms = [
+            &mut forms.markdown,
+            &mut forms.junit,
+            &mut forms.github,
+            &mut forms.gitlab,
+        ];
+        for (form, file) in forms.into_iter().zip(files) {
+            *form = file.or(form.take());
+        }
     }
 }
 

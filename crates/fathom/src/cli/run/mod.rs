@@ -114,10 +114,17 @@ pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
             arguments.experiments = vec![part.into()];
             arguments.all = false;
         }
-        if arguments.work.is_none() {
-            arguments.work = Some(attempt.work());
-            arguments.resume = !attempt.earlier.is_empty();
-        }
+        // Jobs for other experiments and other kinds of machine have the same --work.
+        let own = arguments.work.take().map(|work| {
+            let part = attempt
+                .part
+                .part
+                .as_deref()
+                .map(|part| name_of(Path::new(part)));
+            work.join(&attempt.run.node).join(part.unwrap_or_default())
+        });
+        arguments.work = Some(own.unwrap_or_else(|| attempt.work()));
+        arguments.resume |= !attempt.earlier.is_empty();
         return Ok(Vec::new());
     }
     if arguments.on.on.is_none() || arguments.revisions.is_some() {
